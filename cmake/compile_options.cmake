@@ -1,0 +1,37 @@
+# Language, warnings, sanitizers, and the levels of the x86-64 instruction set.
+add_library(gpumc_options INTERFACE)
+target_compile_features(gpumc_options INTERFACE c_std_11)
+target_compile_definitions(gpumc_options INTERFACE _GNU_SOURCE)
+# No fused multiply-add behind our back: the same bits from every compilation (ARCHITECTURE.md).
+target_compile_options(gpumc_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -ffp-contract=off -fno-math-errno
+  $<$<BOOL:${GPUMC_WERROR}>:-Werror>)
+if(GPUMC_SANITIZE)
+  target_compile_options(gpumc_options INTERFACE
+    -fsanitize=${GPUMC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(gpumc_options INTERFACE -fsanitize=${GPUMC_SANITIZE})
+endif()
+
+# gpumc_add_isa_levels(TARGET SOURCES): compile SOURCES once for each level into TARGET. A level's
+# objects see GPUMC_ISA, the suffix of their external names (v2, v3, v4, portable).
+function(gpumc_add_isa_levels target sources)
+  if(NOT sources)
+    return()
+  endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(levels v2 v3 v4)
+    target_compile_definitions(${target} PUBLIC GPUMC_ISA_X86_64)
+  else()
+    set(levels portable)
+  endif()
+  foreach(level IN LISTS levels)
+    add_library(${target}_${level} OBJECT ${sources})
+    target_link_libraries(${target}_${level} PRIVATE gpumc_options gpumc_dependencies)
+    target_include_directories(${target}_${level} PRIVATE src)
+    target_compile_definitions(${target}_${level} PRIVATE GPUMC_ISA=${level})
+    if(NOT level STREQUAL portable)
+      target_compile_options(${target}_${level} PRIVATE -march=x86-64-${level})
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${level}>)
+  endforeach()
+endfunction()

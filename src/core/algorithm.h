@@ -1,0 +1,73 @@
+/* Algorithms: what the run asks of one, and the context it works in. */
+#ifndef GPUMC_CORE_ALGORITHM_H
+#define GPUMC_CORE_ALGORITHM_H
+
+#include "core/checkpoint.h"
+#include "core/model.h"
+#include "core/observer.h"
+#include "core/recorder.h"
+
+/* What an algorithm needs, known before anything is allocated. */
+struct gpumc_demand {
+  size_t replicas;      /* target population */
+  size_t capacity;      /* the most replicas at once */
+  size_t host_bytes;    /* work arrays and accumulators on the host */
+  size_t device_bytes;  /* work arrays on the device, the ensemble not included */
+  double updates;       /* site updates of the whole run; with adaptive steps an estimate */
+  bool estimated;
+};
+
+/* Everything an algorithm works with; all of it belongs to the run. */
+struct gpumc_context {
+  struct gpumc_params params; /* the algorithm's block */
+  uint64_t seed;
+  uint32_t rounds;
+  const struct gpumc_model *model;
+  struct gpumc_device *device;
+  struct gpumc_ensemble *ensemble; /* created with demand.capacity, empty */
+  struct gpumc_recorder *recorder;
+  const struct gpumc_observer *observer;
+};
+
+/* Where a run stands, for progress bars and status. */
+struct gpumc_position {
+  double fraction;         /* of the work, 0 .. 1 */
+  double updates;          /* site updates done */
+  const char *coordinate;  /* "beta" */
+  double value;
+};
+
+struct gpumc_algorithm_ops {
+  const char *name;
+  const char *summary;
+  const char *citation; /* BibTeX */
+  const struct gpumc_key *keys; /* without `name` */
+  uint32_t required;    /* capabilities, of enum gpumc_capability */
+  /* Combinations of keys that the table cannot exclude, with the model's block and an instance-free
+   * view of it at hand; may be NULL. */
+  void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                const struct gpumc_params *model_params, struct gpumc_report *report);
+  GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
+                                               const struct gpumc_model *model,
+                                               struct gpumc_demand *demand,
+                                               struct gpumc_error *error);
+  /* Allocate the state and declare the recorder's tables. */
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_context *context, void **state,
+                                               struct gpumc_error *error);
+  /* One unit of progress (a temperature step); `*finished` after the last. Appends rows. */
+  GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
+                                                struct gpumc_error *error);
+  void (*position)(const void *state, struct gpumc_position *position);
+  /* State to and from a checkpoint, the ensemble and recorder excepted: the run saves those. */
+  GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
+                                             struct gpumc_checkpoint_writer *writer,
+                                             struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
+                                             struct gpumc_error *error);
+  /* After the last unit: per-run results and the summary into the recorder. */
+  GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
+  /* Legal on NULL. */
+  void (*destroy)(void *state);
+};
+
+#endif

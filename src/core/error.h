@@ -1,0 +1,40 @@
+/* Status codes and the error object that every function that can fail returns and fills. */
+#ifndef GPUMC_CORE_ERROR_H
+#define GPUMC_CORE_ERROR_H
+
+#include <stdarg.h>
+
+/* The values are the program's exit codes (docs/cli.md). */
+enum gpumc_status {
+  GPUMC_OK = 0,       /* done */
+  GPUMC_FAILURE = 1,  /* run-time failure: I/O, memory */
+  GPUMC_INVALID = 2,  /* usage or configuration */
+  GPUMC_DEVICE = 3,   /* the device asked for is not there, or failed */
+  GPUMC_STOPPED = 75, /* stopped by a signal or the time limit; resumable */
+};
+
+/* `message` is owned by the object, one or more lines without a final newline; NULL when no error. */
+struct gpumc_error {
+  enum gpumc_status status;
+  char *message;
+};
+
+#define GPUMC_MUST_CHECK __attribute__((warn_unused_result))
+#define GPUMC_PRINTF(format_index, first_argument)                                                 \
+  __attribute__((format(printf, format_index, first_argument)))
+
+/* Record a failure where it happened; returns `status` so that callers can `return` it.
+ * A message already there is replaced. Never fails: without memory a fixed text stands in. */
+enum gpumc_status gpumc_error_set(struct gpumc_error *error, enum gpumc_status status,
+                                  const char *format, ...) GPUMC_PRINTF(3, 4);
+
+/* Put "context: " in front of the message on its way up. */
+void gpumc_error_prefix(struct gpumc_error *error, const char *format, ...) GPUMC_PRINTF(2, 3);
+
+/* Never NULL: the message, or "no error". */
+const char *gpumc_error_text(const struct gpumc_error *error);
+
+/* Legal on a zeroed or an already freed object; leaves it zeroed. */
+void gpumc_error_free(struct gpumc_error *error);
+
+#endif

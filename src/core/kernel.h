@@ -1,0 +1,95 @@
+/* Kernels and ensembles: R replicas of one model instance, owned by a kernel, opaque to all else. */
+#ifndef GPUMC_CORE_KERNEL_H
+#define GPUMC_CORE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/device.h"
+#include "core/random.h"
+
+/* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
+enum gpumc_capability {
+  GPUMC_CAN_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
+  GPUMC_CAN_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
+  GPUMC_CAN_SWEEP = 1 << 2,     /* sweeps, one parameter for all */
+  GPUMC_CAN_SWEEP_EACH = 1 << 3, /* sweeps, a parameter for each replica */
+  GPUMC_CAN_WALK = 1 << 4,      /* updates under a flat-histogram weight */
+  GPUMC_CAN_MEASURE = 1 << 5,   /* per-replica channels */
+  GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
+};
+
+struct gpumc_model;
+struct gpumc_kernel_ops;
+
+/* size <= capacity replicas. `run` and `time` (sweeps done in this run) are the counter's. */
+struct gpumc_ensemble {
+  const struct gpumc_kernel_ops *ops;
+  const struct gpumc_model *model;
+  struct gpumc_device *device;
+  uint64_t seed;
+  uint32_t rounds; /* of Philox */
+  uint32_t run;
+  uint32_t time;
+  size_t size, capacity;
+  void *storage; /* the kernel's own */
+};
+
+struct gpumc_kernel_ops {
+  const char *device;     /* "cpu", "cuda" */
+  const char *variant;    /* "multispin", "spin" */
+  const char *summary;    /* one line */
+  const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
+  uint32_t capabilities;  /* of enum gpumc_capability */
+  /* Device memory that `capacity` replicas take, everything the kernel allocates included. */
+  size_t (*bytes)(const struct gpumc_model *model, size_t capacity, int threads);
+  /* Allocate `storage` for ensemble->capacity replicas; the other fields are set. */
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_ensemble *ensemble,
+                                               struct gpumc_error *error);
+  void (*destroy)(struct gpumc_ensemble *ensemble);
+  GPUMC_MUST_CHECK enum gpumc_status (*randomize)(struct gpumc_ensemble *ensemble,
+                                                  struct gpumc_error *error);
+  /* Replicas first .. first+count-1 from and to host memory, model->portable_bytes each. */
+  GPUMC_MUST_CHECK enum gpumc_status (*set)(struct gpumc_ensemble *ensemble, size_t first,
+                                            size_t count, const uint8_t *portable,
+                                            struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t first,
+                                            size_t count, uint8_t *portable,
+                                            struct gpumc_error *error);
+  /* `sweeps` sweeps of every replica at inverse temperature beta, counters from ensemble->time. */
+  GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                              double beta, struct gpumc_error *error);
+  /* channel[c][size], device memory, in the order of the model's channels; NULL: not wanted. */
+  GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
+                                                int64_t *const *channel,
+                                                struct gpumc_error *error);
+  /* Replica r becomes a copy of replica parent[r], 0 <= r < new_size, in place; parent (device
+   * memory) obeys the rule of gpumc_population_ops.resample. Sets ensemble->size. */
+  GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,
+                                               const uint32_t *parent, size_t new_size,
+                                               struct gpumc_error *error);
+};
+
+/* An ensemble of `capacity` replicas, none of them in use yet (size 0). */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+                      struct gpumc_device *device, size_t capacity, uint64_t seed, uint32_t rounds,
+                      struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+/* Start run `run` with `size` replicas drawn at beta = 0; time becomes 0. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
+                                                            uint32_t run, size_t size,
+                                                            struct gpumc_error *error);
+/* Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble,
+                                                        uint32_t sweeps, double beta,
+                                                        struct gpumc_error *error);
+/* The generator of an ensemble's current run. */
+struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble);
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
+
+/* The name of one capability bit, "sweep". */
+const char *gpumc_capability_name(enum gpumc_capability capability);
+
+#endif

@@ -1,0 +1,67 @@
+/* Models: what a model tells the rest of the program about itself. */
+#ifndef GPUMC_CORE_MODEL_H
+#define GPUMC_CORE_MODEL_H
+
+#include "core/kernel.h"
+#include "core/params.h"
+
+enum { GPUMC_CHANNELS_MAXIMUM = 8 };
+
+/* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit, the
+ * quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
+struct gpumc_channel {
+  const char *name;
+  const char *symbol;
+};
+
+/* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */
+enum gpumc_moment { GPUMC_MOMENT_MEAN, GPUMC_MOMENT_ABSOLUTE, GPUMC_MOMENT_SECOND, GPUMC_MOMENT_FOURTH };
+
+/* A declared observable beyond the energy and what follows from it (specific heat, free energy,
+ * entropy), which every model has. */
+struct gpumc_observable {
+  const char *name;      /* dataset name: "abs_magnetization" */
+  const char *symbol;    /* "<|m|>" */
+  const char *units;     /* "1" */
+  const char *long_name; /* says the normalisation: "absolute magnetization per site" */
+  size_t channel;
+  enum gpumc_moment moment;
+};
+
+enum gpumc_trait { GPUMC_TRAIT_LATTICE = 1 << 0, GPUMC_TRAIT_PARTICLES = 1 << 1, GPUMC_TRAIT_DISORDER = 1 << 2 };
+
+struct gpumc_model_ops;
+
+/* One instance of a model, made from a configuration. */
+struct gpumc_model {
+  const struct gpumc_model_ops *ops;
+  size_t sites;
+  double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
+  /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none. */
+  int64_t lowest, spacing;
+  size_t levels;
+  double log_states;     /* ln Z at beta = 0 */
+  size_t portable_bytes; /* of one replica in portable form */
+  void *parameters;      /* the model's own */
+};
+
+struct gpumc_model_ops {
+  const char *name;
+  const char *summary;  /* one line */
+  const char *citation; /* BibTeX */
+  uint32_t traits;      /* of enum gpumc_trait */
+  const struct gpumc_key *keys; /* without `name` */
+  const struct gpumc_channel *channels;
+  size_t n_channels;
+  const struct gpumc_observable *observables;
+  size_t n_observables;
+  const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
+  /* Combinations of keys that the table cannot exclude; may be NULL. */
+  void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
+                                               struct gpumc_model *model,
+                                               struct gpumc_error *error);
+  void (*destroy)(struct gpumc_model *model);
+};
+
+#endif

@@ -1,0 +1,77 @@
+/* Declared keys: the one table a plugin writes, from which validation, defaults, the JSON Schema, the
+ * reference page, `gpumc describe` and the resolved configuration all come. */
+#ifndef GPUMC_CORE_PARAMS_H
+#define GPUMC_CORE_PARAMS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config.h"
+
+enum gpumc_key_type {
+  GPUMC_KEY_BOOLEAN,  /* true or false */
+  GPUMC_KEY_INTEGER,  /* 20000, 2e4 */
+  GPUMC_KEY_REAL,     /* a finite number */
+  GPUMC_KEY_STRING,   /* text */
+  GPUMC_KEY_CHOICE,   /* one of `choices` */
+  GPUMC_KEY_DEVICE,   /* auto, cpu, cuda, cuda:N */
+  GPUMC_KEY_DURATION, /* "100 ms", "90 s", "10 min", "2 h", "1 d"; resolved to seconds */
+  GPUMC_KEY_SIZE,     /* "512 MiB", "4 GiB"; resolved to bytes */
+  GPUMC_KEY_MAPPING,  /* a block with `children` */
+};
+
+/* One declared key. Tables end with an entry whose name is NULL. */
+struct gpumc_key {
+  const char *name;
+  enum gpumc_key_type type;
+  const char *doc;          /* one line, a full sentence */
+  const char *unit;         /* "1/J", "replicas"; NULL: none */
+  const char *default_text; /* YAML; NULL: no default, the key is then absent unless given */
+  double minimum, maximum;  /* numbers; no limits when both are 0 */
+  bool minimum_exclusive;
+  int64_t multiple_of;      /* integers: 0 or a divisor */
+  const char *const *choices; /* NULL-terminated */
+  size_t list_minimum, list_maximum; /* list_maximum > 0: a sequence of that many values */
+  bool ascending;           /* lists: each value greater than the one before */
+  bool required;
+  bool sweepable;           /* may stand in the campaign block */
+  bool incidental;          /* decides no number of the result (device, output, ...) */
+  const char *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
+  const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */
+};
+
+/* A view of one block of a resolved configuration: values by dotted key below it, and, while the
+ * configuration is being checked, the nodes they came from (NULL afterwards). */
+struct gpumc_params {
+  const cJSON *values;
+  const struct gpumc_node *node;
+};
+
+/* Typed reading of a key that the plugin declared; asserts on a key that it did not, or of another
+ * type. `has` is false for a key without default that was not given. */
+bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key);
+bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key);
+int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);
+double gpumc_params_real(const struct gpumc_params *params, const char *dotted_key);
+const char *gpumc_params_string(const struct gpumc_params *params, const char *dotted_key);
+/* Lists: the length, and one element. */
+size_t gpumc_params_count(const struct gpumc_params *params, const char *dotted_key);
+int64_t gpumc_params_integer_at(const struct gpumc_params *params, const char *key, size_t index);
+double gpumc_params_real_at(const struct gpumc_params *params, const char *key, size_t index);
+
+/* For a plugin's `check`: a mistake at the place of `dotted_key` (or of the nearest block above it
+ * that was given). */
+void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report *report,
+                          const char *dotted_key, const char *format, ...) GPUMC_PRINTF(4, 5);
+
+/* Check the mapping `node` (NULL: absent) against the table: unknown keys with the nearest name,
+ * missing ones, types, ranges, lists, choices, exclusive groups. Returns the resolved values, every
+ * default filled in, as a new cJSON object (caller deletes it) - complete only if no mistake was
+ * added. NULL only when memory ran out. `place`: where a missing key is reported. `context`: the
+ * block's dotted name, "" for the root. */
+cJSON *gpumc_params_resolve(const struct gpumc_key *keys, const struct gpumc_node *node,
+                            struct gpumc_mark place, const char *context,
+                            struct gpumc_report *report);
+
+#endif

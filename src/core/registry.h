@@ -1,0 +1,28 @@
+/* The plugins there are, and which kernel serves a model and an algorithm. */
+#ifndef GPUMC_CORE_REGISTRY_H
+#define GPUMC_CORE_REGISTRY_H
+
+#include "core/algorithm.h"
+#include "core/model.h"
+
+/* NULL-terminated. */
+const struct gpumc_model_ops *const *gpumc_models(void);
+const struct gpumc_algorithm_ops *const *gpumc_algorithms(void);
+/* NULL when there is none of that name. */
+const struct gpumc_model_ops *gpumc_model_find(const char *name);
+const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
+
+/* Why a kernel cannot serve an algorithm: the names of the missing capabilities, into `missing`;
+ * true when nothing is missing. */
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
+                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing);
+
+/* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that serves).
+ * GPUMC_INVALID with what does exist: unknown variant (nearest name), a variant that lacks
+ * capabilities the algorithm needs, no kernel on that device. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_algorithm_ops *algorithm,
+                    const char *device, const char *variant, const struct gpumc_kernel_ops **kernel,
+                    struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,45 @@
+/* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
+#ifndef GPUMC_CORE_RUN_H
+#define GPUMC_CORE_RUN_H
+
+#include <signal.h>
+
+#include "core/language.h"
+#include "core/observer.h"
+
+struct gpumc_run_options {
+  const char *device;  /* overrides kernel.device; NULL: as configured */
+  int threads;         /* 0: all */
+  double max_seconds;  /* of this invocation; 0: no limit */
+  bool fresh;          /* discard a checkpoint, a result and a working file that exist */
+  const char *command_line;             /* for the provenance */
+  const volatile sig_atomic_t *stop;    /* nonzero: end the current unit, checkpoint, return */
+  const struct gpumc_observer *observer;
+};
+
+/* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped by
+ * `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
+ * configuration is in the way (with the differences). GPUMC_DEVICE, GPUMC_FAILURE: as they say;
+ * nothing that was safe before is lost. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_task(const struct gpumc_config *config,
+                                                  const struct gpumc_task *task,
+                                                  const struct gpumc_run_options *options,
+                                                  struct gpumc_error *error);
+
+/* What stands in the files of a task. */
+enum gpumc_task_state {
+  GPUMC_TASK_NOT_STARTED,
+  GPUMC_TASK_RUNNING,
+  GPUMC_TASK_RESUMABLE,
+  GPUMC_TASK_FAILED,
+  GPUMC_TASK_DONE,
+};
+/* `message`: of a failed task. Unknown times are negative. */
+struct gpumc_task_report {
+  enum gpumc_task_state state;
+  double fraction, seconds, remaining_seconds;
+  char message[512];
+};
+void gpumc_task_inspect(const struct gpumc_task *task, struct gpumc_task_report *report);
+
+#endif
