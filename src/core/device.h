@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "core/isa.h"
 #include "core/population.h"
 
 struct gpumc_device;
@@ -27,11 +28,13 @@ struct gpumc_device_ops {
   const struct gpumc_population_ops *population;
 };
 
-/* An open device. `threads`: host threads that work for it (CPU). */
+/* An open device. `threads`: host threads that work for it (CPU). `isa`: the level whose kernels run
+ * (CPU), set by whoever opens the device. */
 struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int index;
   int threads;
+  enum gpumc_isa isa;
   char description[128]; /* "AMD EPYC, 2 threads, x86-64-v4" */
   void *handle;          /* the backend's own */
 };

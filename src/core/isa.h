@@ -1,0 +1,27 @@
+/* Levels of the instruction set that kernels are compiled for, and which of them this machine has. */
+#ifndef GPUMC_CORE_ISA_H
+#define GPUMC_CORE_ISA_H
+
+#include "core/error.h"
+
+/* In ascending order. PORTABLE is what other architectures than x86-64 run. */
+enum gpumc_isa {
+  GPUMC_ISA_LEVEL_PORTABLE,
+  GPUMC_ISA_LEVEL_V2, /* SSE4.2 */
+  GPUMC_ISA_LEVEL_V3, /* AVX2 */
+  GPUMC_ISA_LEVEL_V4, /* AVX-512 F, BW, CD, DQ, VL */
+};
+
+/* The highest level that this machine runs. A machine below x86-64-v2 counts as v2: there is none
+ * that could hold a population. */
+enum gpumc_isa gpumc_isa_detect(void);
+
+/* "portable", "x86-64-v2", "x86-64-v3", "x86-64-v4". */
+const char *gpumc_isa_name(enum gpumc_isa isa);
+
+/* The level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not exist,
+ * GPUMC_DEVICE for a level that this machine does not run. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa,
+                                                   struct gpumc_error *error);
+
+#endif
