@@ -2,7 +2,9 @@
  *
  * An HDF5 file whose user block of 512 bytes holds magic, format version, length and a checksum of
  * everything behind it; verified before HDF5 sees a byte. Named arrays of a few types. Written as
- * PATH.new, fsynced, renamed to PATH, the directory fsynced. */
+ * PATH.new, fsynced, renamed to PATH, the directory fsynced.
+ *
+ * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main(). */
 #ifndef GPUMC_CORE_CHECKPOINT_H
 #define GPUMC_CORE_CHECKPOINT_H
 

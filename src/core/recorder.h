@@ -2,7 +2,10 @@
  *
  * A table is a group of columns over a common axis; rows are kept in memory too, for checkpoints,
  * for rebuilding the working file and for the summary. The working file, OUTPUT.partial, is open in
- * single-writer/multiple-reader mode. Format: docs/file-format.md. */
+ * single-writer/multiple-reader mode. Format: docs/file-format.md.
+ *
+ * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main(). After
+ * a failure the recorder can only be freed; the working file then ends where the failure was. */
 #ifndef GPUMC_CORE_RECORDER_H
 #define GPUMC_CORE_RECORDER_H
 
@@ -57,7 +60,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorde
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder,
                                                         struct gpumc_error *error);
 /* `row`: the columns' values one after the other, sum of widths in all. Integers above 2^53 are not
- * representable. Flushes when the last flush is more than two seconds ago. */
+ * representable (GPUMC_FAILURE, as for a NaN). The row goes to memory; the rows that wait there reach
+ * the file together, by a flush or here when the last one is more than two seconds ago. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder,
                                                          size_t table, const double *row,
                                                          struct gpumc_error *error);
@@ -94,7 +98,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder 
                                                           const struct gpumc_dataset *dataset,
                                                           struct gpumc_error *error);
 /* Attributes of the object at `path` ("/", "provenance", "summary", "runs/0000"; made as a group
- * where missing). */
+ * where missing). Given before the start they are kept and stand in the working file from its first
+ * instant; after it they must wait until the tables are closed. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder,
                                                        const char *path, const char *name,
                                                        const char *value,

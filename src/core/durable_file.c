@@ -1,0 +1,178 @@
+/* Durable replacement of files, and their directories. */
+#include "core/durable_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIRECTORY_MODE = 0777, FILE_MODE = 0666 };
+
+char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_error *error)
+{
+  char *joined = NULL;
+  if (asprintf(&joined, "%s%s", path, suffix) < 0) {
+    (void)gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the name %s%s", path, suffix);
+    return NULL;
+  }
+  return joined;
+}
+
+/* The directory of `path` into `directory`: "." where it names none. */
+static enum gpumc_status
+directory_of(const char *path, char directory[static PATH_MAX], struct gpumc_error *error)
+{
+  const char *slash = strrchr(path, '/');
+  size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+  if (length >= PATH_MAX)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s", path, strerror(ENAMETOOLONG));
+  if (length == 0) {
+    strcpy(directory, ".");
+    return GPUMC_OK;
+  }
+  memcpy(directory, path, length);
+  directory[length] = '\0';
+  return GPUMC_OK;
+}
+
+/* mkdir for every part of `directory`, which is cut and mended in place. */
+static int make_directories(char *directory)
+{
+  for (char *slash = strchr(directory + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    int failed = mkdir(directory, DIRECTORY_MODE) != 0 && errno != EEXIST;
+    *slash = '/';
+    /* A parent that cannot be made may be there all the same (a read-only mount, say). */
+    if (failed && errno != EROFS && errno != EACCES)
+      return -1;
+  }
+  return mkdir(directory, DIRECTORY_MODE) != 0 && errno != EEXIST ? -1 : 0;
+}
+
+enum gpumc_status gpumc_directory_prepare(const char *path, struct gpumc_error *error)
+{
+  char directory[PATH_MAX];
+  struct stat found;
+  enum gpumc_status status = directory_of(path, directory, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (stat(directory, &found) != 0 && make_directories(directory) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot make the directory %s: %s", path,
+                           directory, strerror(errno));
+  if (stat(directory, &found) == 0 && !S_ISDIR(found.st_mode))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not a directory", path, directory);
+  if (access(directory, W_OK | X_OK) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write in the directory %s: %s", path,
+                           directory, strerror(errno));
+  if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is a directory", path);
+  return GPUMC_OK;
+}
+
+int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long long offset)
+{
+  const char *next = bytes;
+  while (count > 0) {
+    ssize_t written = pwrite(descriptor, next, count, (off_t)offset);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0) {
+      errno = written == 0 ? ENOSPC : errno;
+      return -1;
+    }
+    next += written;
+    offset += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+int gpumc_write_all(int descriptor, const void *bytes, size_t count)
+{
+  const char *next = bytes;
+  while (count > 0) {
+    ssize_t written = write(descriptor, next, count);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0) {
+      errno = written == 0 ? ENOSPC : errno;
+      return -1;
+    }
+    next += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+static int sync_path(const char *path, int flags)
+{
+  int descriptor = open(path, flags | O_CLOEXEC);
+  if (descriptor < 0)
+    return -1;
+  int failed = fsync(descriptor);
+  int code = errno;
+  close(descriptor);
+  errno = code;
+  return failed;
+}
+
+enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
+{
+  if (sync_path(path, O_RDONLY) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring it to the disk: %s", path,
+                           strerror(errno));
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error)
+{
+  char directory[PATH_MAX];
+  enum gpumc_status status = directory_of(path, directory, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (rename(written, path) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot rename it to %s: %s", written, path,
+                           strerror(errno));
+  /* Some file systems know no fsync of a directory; there the rename is all there is. */
+  if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
+                           strerror(errno));
+  return GPUMC_OK;
+}
+
+static int write_new(const char *path, const void *bytes, size_t count)
+{
+  int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+  if (descriptor < 0)
+    return -1;
+  int failed = gpumc_write_all(descriptor, bytes, count) != 0 || fsync(descriptor) != 0;
+  int code = errno;
+  if (close(descriptor) != 0 && !failed) {
+    failed = 1;
+    code = errno;
+  }
+  errno = code;
+  return failed ? -1 : 0;
+}
+
+enum gpumc_status
+gpumc_file_replace(const char *path, const void *bytes, size_t count, struct gpumc_error *error)
+{
+  enum gpumc_status status;
+  char *written = gpumc_path_with_suffix(path, ".new", error);
+  if (written == NULL)
+    return GPUMC_FAILURE;
+  if (write_new(written, bytes, count) == 0)
+    status = gpumc_file_publish(written, path, error);
+  else
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
+  if (status != GPUMC_OK)
+    unlink(written);
+  free(written);
+  return status;
+}

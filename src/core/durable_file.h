@@ -1,0 +1,34 @@
+/* Files that are there whole or not at all: write beside the name, fsync, rename, fsync the
+ * directory. */
+#ifndef GPUMC_CORE_DURABLE_FILE_H
+#define GPUMC_CORE_DURABLE_FILE_H
+
+#include <stddef.h>
+
+#include "core/error.h"
+
+/* `path` with `suffix` behind it. NULL, with the error set, when memory ran out. Caller frees. */
+char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_error *error);
+
+/* Make the directory that `path` lies in, parents included, where it is missing, and check that
+ * files can be made in it. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_directory_prepare(const char *path, struct gpumc_error *error);
+
+/* Force the contents of a file to the disk. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error);
+
+/* Rename `written`, whose contents are on the disk, to `path` and make the name durable too. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error);
+
+/* Replace the file by `count` bytes, at once and durably, by way of PATH.new. On failure the old
+ * file is untouched. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_file_replace(const char *path, const void *bytes, size_t count, struct gpumc_error *error);
+
+/* Write all bytes in spite of interruptions and partial writes; 0, or -1 with errno. */
+int gpumc_write_all(int descriptor, const void *bytes, size_t count);
+int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long long offset);
+
+#endif

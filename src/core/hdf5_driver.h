@@ -1,0 +1,27 @@
+/* How HDF5 reaches our files: a file driver under which no write can fail for HDF5.
+ *
+ * HDF5 does not survive a failed write: the library cannot flush what it still holds, cannot close
+ * the file, and complains or spins at exit. This driver keeps the failure for itself: the first one
+ * (operation and errno) is recorded in a fault that the opener owns, everything written after it is
+ * dropped, and HDF5 is told that all went well, so it closes in good order. Whoever opens a file
+ * this way must ask the fault after every step that matters, and treat the file as cut off at the
+ * instant of the fault, as by a power failure.
+ *
+ * The driver takes no file locks: a reader with the file open can never make the writer fail, and
+ * file systems without locks do. Who may write is decided by the task's own lock (task_files.h). */
+#ifndef GPUMC_CORE_HDF5_DRIVER_H
+#define GPUMC_CORE_HDF5_DRIVER_H
+
+#include <hdf5.h>
+
+/* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write". */
+struct gpumc_file_fault {
+  int code;
+  const char *operation;
+};
+
+/* Let files that are opened with this access list go through the driver; `fault` must outlive them.
+ * Negative, with the HDF5 error stack set, on failure. */
+herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault);
+
+#endif

@@ -1,0 +1,75 @@
+/* What is added when the tables are closed: datasets and attributes. */
+#include <assert.h>
+
+#include "core/hdf5_values.h"
+#include "core/recorder_dataset.h"
+#include "core/recorder_state.h"
+
+static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t group,
+                                       const struct gpumc_dataset *dataset,
+                                       struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hsize_t shape[2] = {dataset->shape[0], dataset->shape[1]};
+  size_t rows = dataset->rank > 0 ? dataset->shape[0] : 1;
+  size_t width = dataset->rank > 1 ? dataset->shape[1] : 1;
+  hid_t data = gpumc_dataset_create(file, group, dataset->group, &dataset->label, dataset->rank,
+                                    shape, 0, dataset->integer, error);
+  if (data < 0)
+    return GPUMC_FAILURE;
+  for (unsigned i = 0; i < dataset->rank && status == GPUMC_OK; i++)
+    if (dataset->axes[i] != NULL)
+      status = gpumc_dataset_attach(file, data, i, dataset->axes[i], error);
+  if (status == GPUMC_OK)
+    status = gpumc_dataset_write(file, data, dataset->label.name, dataset->integer, 0, rows, width,
+                                 dataset->values, error);
+  H5Dclose(data);
+  return status;
+}
+
+enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
+                                         const struct gpumc_dataset *dataset,
+                                         struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING && dataset->rank <= 2);
+  hid_t group = gpumc_hdf5_group(recorder->file->id, dataset->group);
+  if (group < 0)
+    return gpumc_hdf5_error(recorder->file, error, "make the group %s", dataset->group);
+  enum gpumc_status status = write_dataset(recorder->file, group, dataset, error);
+  H5Gclose(group);
+  return status;
+}
+
+static enum gpumc_status set_attribute(struct gpumc_recorder *recorder,
+                                       const struct gpumc_attribute *attribute,
+                                       struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  if (recorder->phase == GPUMC_RECORDER_DECLARING)
+    return gpumc_attribute_keep(&recorder->attributes, attribute, error);
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
+  return gpumc_attribute_write(recorder->file, attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder, const char *path,
+                                      const char *name, const char *value,
+                                      struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_TEXT, path, name, value, 0, 0};
+  return set_attribute(recorder, &attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_number(struct gpumc_recorder *recorder, const char *path,
+                                        const char *name, double value, struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_NUMBER, path, name, NULL, value, 0};
+  return set_attribute(recorder, &attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder *recorder, const char *path,
+                                         const char *name, int64_t value, struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_INTEGER, path, name, NULL, 0, value};
+  return set_attribute(recorder, &attribute, error);
+}

@@ -1,0 +1,27 @@
+/* Inside the recorder: what it consists of. */
+#ifndef GPUMC_CORE_RECORDER_STATE_H
+#define GPUMC_CORE_RECORDER_STATE_H
+
+#include "core/recorder.h"
+#include "core/recorder_attributes.h"
+#include "core/recorder_table.h"
+
+enum gpumc_recorder_phase {
+  GPUMC_RECORDER_DECLARING,
+  GPUMC_RECORDER_APPENDING,
+  GPUMC_RECORDER_SUMMARIZING,
+  GPUMC_RECORDER_FINISHED
+};
+
+struct gpumc_recorder {
+  enum gpumc_recorder_phase phase;
+  char *output, *partial, *begun; /* OUTPUT, OUTPUT.partial, OUTPUT.partial.new */
+  char *title, *source, *resolved, *citations;
+  size_t n_tables;
+  struct gpumc_table *tables;
+  struct gpumc_attribute_list attributes; /* given before the start */
+  struct gpumc_hdf5_file *file;
+  double last_flush;
+};
+
+#endif

@@ -1,0 +1,274 @@
+/* Tables: rows in memory, and the same rows in extensible datasets. */
+#include "core/recorder_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hdf5_values.h"
+#include "core/memory.h"
+#include "core/recorder_dataset.h"
+#include "core/text.h"
+
+/* A chunk is about a page, so that short tables stay small. */
+enum { CHUNK_BYTES = 4096, FIRST_CAPACITY = 64 };
+
+static char *copy_text(const char *text, bool *failed)
+{
+  char *copy = strdup(text != NULL ? text : "");
+  *failed = *failed || copy == NULL;
+  return copy;
+}
+
+enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
+                                   const struct gpumc_column *columns, size_t n_columns,
+                                   struct gpumc_error *error)
+{
+  bool failed = false;
+  memset(table, 0, sizeof *table);
+  enum gpumc_status status =
+      gpumc_allocate_array(&table->columns, n_columns, "columns of a table", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&table->datasets, n_columns, "datasets of a table", error);
+  if (status != GPUMC_OK)
+    return status;
+  table->group = copy_text(group, &failed);
+  table->n_columns = n_columns;
+  for (size_t i = 0; i < n_columns; i++) {
+    struct gpumc_column *column = &table->columns[i];
+    *column = columns[i];
+    column->label.name = copy_text(columns[i].label.name, &failed);
+    column->label.long_name = copy_text(columns[i].label.long_name, &failed);
+    column->label.units = copy_text(columns[i].label.units, &failed);
+    column->label.symbol = copy_text(columns[i].label.symbol, &failed);
+    column->across = columns[i].across == NULL ? NULL : copy_text(columns[i].across, &failed);
+    table->row_width += columns[i].width;
+    table->datasets[i] = H5I_INVALID_HID;
+  }
+  if (failed)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the columns of %s", group);
+  return GPUMC_OK;
+}
+
+void gpumc_table_free(struct gpumc_table *table)
+{
+  for (size_t i = 0; i < table->n_columns; i++) {
+    struct gpumc_column *column = &table->columns[i];
+    free((char *)column->label.name);
+    free((char *)column->label.long_name);
+    free((char *)column->label.units);
+    free((char *)column->label.symbol);
+    free((char *)column->across);
+  }
+  free(table->columns);
+  free(table->datasets);
+  free(table->rows);
+  free(table->group);
+  memset(table, 0, sizeof *table);
+}
+
+char *gpumc_table_layout(const struct gpumc_table *table)
+{
+  struct gpumc_text text = {0};
+  gpumc_text_append(&text, "%s", table->group);
+  for (size_t i = 0; i < table->n_columns; i++)
+    gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
+                      table->columns[i].integer ? "i" : "f");
+  if (!text.failed)
+    return text.characters;
+  gpumc_text_free(&text);
+  return NULL;
+}
+
+enum gpumc_status
+gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error)
+{
+  double *rows;
+  if (n_rows <= table->capacity && table->rows != NULL)
+    return GPUMC_OK;
+  size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : 2 * table->capacity;
+  if (capacity < n_rows)
+    capacity = n_rows;
+  size_t bytes;
+  if (__builtin_mul_overflow(capacity, table->row_width * sizeof *rows, &bytes))
+    bytes = SIZE_MAX;
+  /* Untouched pages of a large block cost nothing, which a zeroing allocation would spoil. */
+  rows = realloc(table->rows, bytes);
+  if (rows == NULL) {
+    char size[32];
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: %zu rows of %s need %s", capacity,
+                           table->group, gpumc_size_text((double)bytes, size));
+  }
+  table->rows = rows;
+  table->capacity = capacity;
+  return GPUMC_OK;
+}
+
+/* An integer column refuses what it could not store when the row comes, not at some later flush. */
+static enum gpumc_status
+check_row(const struct gpumc_table *table, const double *row, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < table->n_columns; row += table->columns[i].width, i++)
+    for (size_t k = 0; table->columns[i].integer && k < table->columns[i].width; k++)
+      if (!(fabs(row[k]) <= 0x1p53) || row[k] != trunc(row[k]))
+        return gpumc_error_set(error, GPUMC_FAILURE,
+                               "%s/%s: %.17g is not an integer of at most 2^53 in size",
+                               table->group, table->columns[i].label.name, row[k]);
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error)
+{
+  enum gpumc_status status = check_row(table, row, error);
+  if (status == GPUMC_OK)
+    status = gpumc_table_reserve(table, table->n_rows + 1, error);
+  if (status != GPUMC_OK)
+    return status;
+  memcpy(table->rows + table->n_rows * table->row_width, row, table->row_width * sizeof *row);
+  table->n_rows++;
+  return GPUMC_OK;
+}
+
+/* The axis along the width of a column: 0 .. width-1, shared by columns that name the same. */
+static enum gpumc_status
+ensure_across(const struct gpumc_table *table, const struct gpumc_column *column,
+              const struct gpumc_hdf5_file *file, hid_t group, struct gpumc_error *error)
+{
+  char long_name[128];
+  double *indices;
+  hsize_t shape[1] = {column->width};
+  if (gpumc_hdf5_exists(group, column->across))
+    return GPUMC_OK;
+  snprintf(long_name, sizeof long_name, "index of the %s, from 0", column->across);
+  struct gpumc_label label = {column->across, long_name, "1", ""};
+  enum gpumc_status status =
+      gpumc_allocate_array(&indices, column->width, "the indices of an axis", error);
+  if (status != GPUMC_OK)
+    return status;
+  for (size_t i = 0; i < column->width; i++)
+    indices[i] = (double)i;
+  hid_t data = gpumc_dataset_create(file, group, table->group, &label, 1, shape, 0, true, error);
+  if (data < 0)
+    status = GPUMC_FAILURE;
+  else
+    status =
+        gpumc_dataset_write(file, data, column->across, true, 0, column->width, 1, indices, error);
+  H5Dclose(data);
+  free(indices);
+  return status;
+}
+
+static enum gpumc_status attach_axis(const struct gpumc_table *table, const char *axis,
+                                     const struct gpumc_hdf5_file *file, hid_t data,
+                                     unsigned dimension, struct gpumc_error *error)
+{
+  char path[BUFSIZ];
+  snprintf(path, sizeof path, "%s/%s", table->group, axis);
+  return gpumc_dataset_attach(file, data, dimension, path, error);
+}
+
+static enum gpumc_status create_column(const struct gpumc_table *table, size_t index,
+                                       const struct gpumc_hdf5_file *file, hid_t group,
+                                       struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  const struct gpumc_column *column = &table->columns[index];
+  hsize_t shape[2] = {0, column->width};
+  size_t chunk_rows = CHUNK_BYTES / (sizeof(double) * column->width);
+  if (column->across != NULL)
+    status = ensure_across(table, column, file, group, error);
+  if (status != GPUMC_OK)
+    return status;
+  hid_t data = gpumc_dataset_create(file, group, table->group, &column->label,
+                                    column->across != NULL ? 2 : 1, shape,
+                                    chunk_rows > 0 ? chunk_rows : 1, column->integer, error);
+  if (data < 0)
+    return GPUMC_FAILURE;
+  if (index > 0)
+    status = attach_axis(table, table->columns[0].label.name, file, data, 0, error);
+  if (status == GPUMC_OK && column->across != NULL)
+    status = attach_axis(table, column->across, file, data, 1, error);
+  H5Dclose(data);
+  return status;
+}
+
+enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
+                                     const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hid_t group = gpumc_hdf5_group(file->id, table->group);
+  if (group < 0)
+    return gpumc_hdf5_error(file, error, "make the group %s", table->group);
+  for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++)
+    status = create_column(table, i, file, group, error);
+  H5Gclose(group);
+  return status;
+}
+
+enum gpumc_status gpumc_table_open(struct gpumc_table *table, const struct gpumc_hdf5_file *file,
+                                   struct gpumc_error *error)
+{
+  char path[BUFSIZ];
+  for (size_t i = 0; i < table->n_columns; i++) {
+    snprintf(path, sizeof path, "%s/%s", table->group, table->columns[i].label.name);
+    table->datasets[i] = H5Dopen2(file->id, path, H5P_DEFAULT);
+    if (table->datasets[i] < 0)
+      return gpumc_hdf5_error(file, error, "open %s", path);
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status store_column(const struct gpumc_table *table, size_t index, size_t offset,
+                                      double *values, const struct gpumc_hdf5_file *file,
+                                      struct gpumc_error *error)
+{
+  char where[BUFSIZ];
+  const struct gpumc_column *column = &table->columns[index];
+  size_t count = table->n_rows - table->n_stored;
+  hsize_t shape[2] = {table->n_rows, column->width};
+  snprintf(where, sizeof where, "%s/%s", table->group, column->label.name);
+  for (size_t i = 0; i < count; i++)
+    memcpy(values + i * column->width,
+           table->rows + (table->n_stored + i) * table->row_width + offset,
+           column->width * sizeof *values);
+  if (H5Dset_extent(table->datasets[index], shape) < 0)
+    return gpumc_hdf5_error(file, error, "extend %s", where);
+  return gpumc_dataset_write(file, table->datasets[index], where, column->integer, table->n_stored,
+                             count, column->width, values, error);
+}
+
+enum gpumc_status gpumc_table_store(struct gpumc_table *table, const struct gpumc_hdf5_file *file,
+                                    struct gpumc_error *error)
+{
+  double *values;
+  size_t offset = table->row_width;
+  size_t count = table->n_rows - table->n_stored;
+  if (count == 0)
+    return GPUMC_OK;
+  enum gpumc_status status =
+      gpumc_allocate_array(&values, count * table->row_width, "rows to be stored", error);
+  if (status != GPUMC_OK)
+    return status;
+  for (size_t i = table->n_columns; i-- > 0 && status == GPUMC_OK;) {
+    offset -= table->columns[i].width;
+    status = store_column(table, i, offset, values, file, error);
+    if (status == GPUMC_OK && H5Dflush(table->datasets[i]) < 0)
+      status =
+          gpumc_hdf5_error(file, error, "flush %s/%s", table->group, table->columns[i].label.name);
+  }
+  if (status == GPUMC_OK)
+    table->n_stored = table->n_rows;
+  free(values);
+  return status;
+}
+
+void gpumc_table_close(struct gpumc_table *table)
+{
+  for (size_t i = 0; i < table->n_columns; i++) {
+    if (table->datasets[i] >= 0)
+      H5Dclose(table->datasets[i]);
+    table->datasets[i] = H5I_INVALID_HID;
+  }
+}

@@ -1,0 +1,50 @@
+/* Inside the recorder: a table, its rows in memory and its datasets in the file. */
+#ifndef GPUMC_CORE_RECORDER_TABLE_H
+#define GPUMC_CORE_RECORDER_TABLE_H
+
+#include "core/hdf5_file.h"
+#include "core/recorder.h"
+
+/* `columns[n_columns]`: own copies of everything; rows[n_rows][row_width], room for `capacity`
+ * rows; `n_stored` of them are in the file. `datasets[n_columns]`: open while rows can be appended.
+ */
+struct gpumc_table {
+  char *group;
+  size_t n_columns;
+  struct gpumc_column *columns;
+  size_t row_width;
+  double *rows;
+  size_t n_rows, capacity, n_stored;
+  hid_t *datasets;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
+                                                    const struct gpumc_column *columns,
+                                                    size_t n_columns, struct gpumc_error *error);
+void gpumc_table_free(struct gpumc_table *table);
+/* Group and columns as one text, by which a checkpoint knows its table again. Caller frees; NULL
+ * when memory ran out. */
+char *gpumc_table_layout(const struct gpumc_table *table);
+/* Room for `n_rows` in all. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error);
+
+/* Make the group and its datasets, empty, with attributes and dimension scales. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
+                                                      const struct gpumc_hdf5_file *file,
+                                                      struct gpumc_error *error);
+/* Open the datasets for appending. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_open(struct gpumc_table *table,
+                                                    const struct gpumc_hdf5_file *file,
+                                                    struct gpumc_error *error);
+/* Append to the datasets the rows that are not in the file yet; the axis last, so that a live
+ * reader who takes its length finds that many rows in every column. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_store(struct gpumc_table *table,
+                                                     const struct gpumc_hdf5_file *file,
+                                                     struct gpumc_error *error);
+/* Close the datasets; legal when they are not open. */
+void gpumc_table_close(struct gpumc_table *table);
+
+#endif

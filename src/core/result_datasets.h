@@ -1,0 +1,14 @@
+/* Inside result_info: the members of a group, and numeric datasets. */
+#ifndef GPUMC_CORE_RESULT_DATASETS_H
+#define GPUMC_CORE_RESULT_DATASETS_H
+
+#include "core/hdf5_file.h"
+#include "core/result_info.h"
+
+/* All numeric datasets of rank 0 to 2 directly in `group`, appended to those of the result. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_result_read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
+                           struct gpumc_result *result, struct gpumc_error *error);
+void gpumc_result_dataset_free(struct gpumc_result_dataset *dataset);
+
+#endif

@@ -1,0 +1,223 @@
+/* Reading results: what kind of file it is, then its attributes, texts and summary. */
+#include "core/result_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/hdf5_values.h"
+#include "core/result_datasets.h"
+
+enum { FORMAT_VERSION = 1 };
+
+/* The start of an HDF5 file: signature, version of the superblock (ours is 3: its and all other
+ * metadata carry checksums), sizes, and the flags that a writer sets. */
+enum { SIGNATURE_BYTES = 8, SUPERBLOCK_VERSION = 3, FLAGS_AT = 11, START_BYTES = 12 };
+enum { FLAG_WRITING = 1, FLAG_SINGLE_WRITER = 4 };
+static const unsigned char signature[SIGNATURE_BYTES] = {0x89, 'H',  'D',  'F',
+                                                         '\r', '\n', 0x1a, '\n'};
+
+/* Looks before HDF5 does: a foreign file is refused here, and the mode in which to open is told. */
+static enum gpumc_status
+look_at_start(const char *path, enum gpumc_hdf5_mode *mode, struct gpumc_error *error)
+{
+  unsigned char start[START_BYTES] = {0};
+  struct stat found;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 || fstat(descriptor, &found) != 0) {
+    enum gpumc_status status =
+        gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, strerror(errno));
+    if (descriptor >= 0)
+      close(descriptor);
+    return status;
+  }
+  ssize_t got = S_ISREG(found.st_mode) ? read(descriptor, start, sizeof start) : 0;
+  close(descriptor);
+  if (got != START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not an HDF5 file)",
+                           path);
+  if (start[SIGNATURE_BYTES] != SUPERBLOCK_VERSION)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
+                           path);
+  *mode = GPUMC_HDF5_READ;
+  if ((start[FLAGS_AT] & FLAG_SINGLE_WRITER) != 0)
+    *mode = GPUMC_HDF5_READ_LIVE;
+  else if ((start[FLAGS_AT] & FLAG_WRITING) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%s: is just being written: try again in a moment; if nobody writes it, "
+                           "run its configuration again",
+                           path);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+add_field(struct gpumc_result_fields *fields, const char *name, char *value)
+{
+  struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
+  char *copy = strdup(name);
+  if (items != NULL)
+    fields->items = items;
+  if (items == NULL || copy == NULL) {
+    free(copy);
+    free(value);
+    return GPUMC_FAILURE;
+  }
+  items[fields->count++] = (struct gpumc_result_field){copy, value};
+  return GPUMC_OK;
+}
+
+/* Attributes that are no scalars, or cannot be read, are left out. */
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *state)
+{
+  (void)info;
+  char *value = gpumc_hdf5_attribute_text(object, name);
+  if (value != NULL && add_field(state, name, value) != GPUMC_OK)
+    return -1;
+  return 0;
+}
+
+static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
+                                     struct gpumc_result_fields *fields, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  if (!gpumc_hdf5_exists(file->id, path))
+    return GPUMC_OK;
+  hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
+  if (group < 0)
+    return gpumc_hdf5_error(file, error, "read %s", path);
+  if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
+    status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
+  H5Gclose(group);
+  return status;
+}
+
+static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
+                                   struct gpumc_error *error)
+{
+  int64_t complete = 0;
+  char *format = gpumc_hdf5_attribute_text(file->id, "format");
+  bool ours = format != NULL && strcmp(format, "gpumc-results") == 0;
+  free(format);
+  if (!ours || !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
+                           file->path);
+  if (result->format_version != FORMAT_VERSION)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%s: was written in result format %lld; this program reads %d",
+                           file->path, (long long)result->format_version, FORMAT_VERSION);
+  if (!gpumc_hdf5_attribute_integer(file->id, "complete", &complete))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (does not say if it is complete)",
+                           file->path);
+  result->complete = complete == 1;
+  result->title = gpumc_hdf5_attribute_text(file->id, "title");
+  result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");
+  if (result->title == NULL || result->program_version == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (an attribute of / is missing)",
+                           file->path);
+  return GPUMC_OK;
+}
+
+static void count_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result)
+{
+  H5G_info_t info;
+  hid_t group = gpumc_hdf5_exists(file->id, "runs") ? H5Gopen2(file->id, "runs", H5P_DEFAULT) : -1;
+  if (group < 0)
+    return;
+  if (H5Gget_info(group, &info) >= 0)
+    result->n_runs = (size_t)info.nlinks;
+  H5Gclose(group);
+}
+
+static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
+                                      struct gpumc_result *result, struct gpumc_error *error)
+{
+  if (!gpumc_hdf5_exists(file->id, "summary"))
+    return GPUMC_OK;
+  hid_t group = H5Gopen2(file->id, "summary", H5P_DEFAULT);
+  if (group < 0)
+    return gpumc_hdf5_error(file, error, "read summary");
+  enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
+  H5Gclose(group);
+  return status;
+}
+
+static enum gpumc_status
+read_all(const struct gpumc_hdf5_file *file, struct gpumc_result *result, struct gpumc_error *error)
+{
+  enum gpumc_status status = read_root(file, result, error);
+  if (status == GPUMC_OK)
+    status = gpumc_hdf5_get_text(file, "config/source", &result->source, error);
+  if (status == GPUMC_OK)
+    status = gpumc_hdf5_get_text(file, "config/resolved", &result->resolved, error);
+  if (status == GPUMC_OK)
+    status = read_fields(file, "provenance", &result->provenance, error);
+  if (status == GPUMC_OK)
+    status = read_fields(file, "summary", &result->summary, error);
+  if (status == GPUMC_OK)
+    status = read_summary(file, result, error);
+  if (status == GPUMC_OK)
+    count_runs(file, result);
+  return status;
+}
+
+enum gpumc_status
+gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  enum gpumc_hdf5_mode mode;
+  struct gpumc_hdf5_file *file = NULL;
+  memset(result, 0, sizeof *result);
+  enum gpumc_status status = look_at_start(path, &mode, error);
+  if (status == GPUMC_OK)
+    status = gpumc_hdf5_open(path, mode, &file, error);
+  if (status == GPUMC_OK)
+    status = read_all(file, result, error);
+  gpumc_hdf5_discard(file);
+  if (status != GPUMC_OK)
+    gpumc_result_free(result);
+  return status;
+}
+
+static void free_fields(struct gpumc_result_fields *fields)
+{
+  for (size_t i = 0; i < fields->count; i++) {
+    free(fields->items[i].name);
+    free(fields->items[i].value);
+  }
+  free(fields->items);
+}
+
+void gpumc_result_free(struct gpumc_result *result)
+{
+  free(result->title);
+  free(result->program_version);
+  free(result->source);
+  free(result->resolved);
+  free_fields(&result->provenance);
+  free_fields(&result->summary);
+  for (size_t i = 0; i < result->n_datasets; i++)
+    gpumc_result_dataset_free(&result->datasets[i]);
+  free(result->datasets);
+  memset(result, 0, sizeof *result);
+}
+
+const struct gpumc_result_dataset *
+gpumc_result_find(const struct gpumc_result *result, const char *name)
+{
+  for (size_t i = 0; i < result->n_datasets; i++)
+    if (strcmp(result->datasets[i].name, name) == 0)
+      return &result->datasets[i];
+  return NULL;
+}
+
+const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name)
+{
+  for (size_t i = 0; i < fields->count; i++)
+    if (strcmp(fields->items[i].name, name) == 0)
+      return fields->items[i].value;
+  return NULL;
+}

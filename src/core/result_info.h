@@ -1,0 +1,58 @@
+/* What a result file says of itself: for `gpumc info`, and for a run that finds one in its place.
+ */
+#ifndef GPUMC_CORE_RESULT_INFO_H
+#define GPUMC_CORE_RESULT_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+/* An attribute, numbers as text that reads back the same. */
+struct gpumc_result_field {
+  char *name, *value;
+};
+struct gpumc_result_fields {
+  size_t count;
+  struct gpumc_result_field *items;
+};
+
+/* A numeric dataset of rank 0 to 2 in /summary. `values[shape[0]][shape[1]]`, the shape being 1
+ * along dimensions that it lacks; integers as doubles. */
+struct gpumc_result_dataset {
+  char *name, *long_name, *units, *symbol;
+  size_t rank;
+  size_t shape[2];
+  bool integer;
+  double *values;
+};
+
+/* Everything owned by the object. Datasets in the order in which they were written. */
+struct gpumc_result {
+  bool complete;
+  int64_t format_version;
+  char *title, *program_version;
+  char *source, *resolved;               /* YAML as given; JSON */
+  struct gpumc_result_fields provenance; /* attributes of /provenance */
+  struct gpumc_result_fields summary;    /* attributes of /summary: warnings, for example */
+  size_t n_runs;                         /* groups in /runs */
+  size_t n_datasets;
+  struct gpumc_result_dataset *datasets;
+};
+
+/* Read a finished result, or a working file (also while it grows, and after its writer died).
+ * GPUMC_FAILURE, saying which: not there, not a result of gpumc, a newer format, damaged, or a
+ * working file that is just being finished. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error);
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_result_free(struct gpumc_result *result);
+
+/* NULL when there is none of that name. */
+const struct gpumc_result_dataset *
+gpumc_result_find(const struct gpumc_result *result, const char *name);
+/* The value of a field, or NULL. */
+const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name);
+
+#endif

@@ -1,0 +1,198 @@
+/* Names of a task's files, and its lock. */
+#include "core/task_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/durable_file.h"
+#include "core/memory.h"
+
+/* Somebody who asks whether the lock is held has it for an instant: so try for a while. */
+enum { LOCK_MODE = 0666, LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
+enum { HOST_LENGTH = 64 };
+
+struct gpumc_task_lock {
+  int descriptor;
+  char *path;
+};
+
+enum gpumc_status
+gpumc_task_files_init(struct gpumc_task_files *files, const char *output, struct gpumc_error *error)
+{
+  memset(files, 0, sizeof *files);
+  files->output = gpumc_path_with_suffix(output, "", error);
+  files->partial = gpumc_path_with_suffix(output, ".partial", error);
+  files->checkpoint = gpumc_path_with_suffix(output, ".ckpt", error);
+  files->lock = gpumc_path_with_suffix(output, ".lock", error);
+  files->status = gpumc_path_with_suffix(output, ".status", error);
+  if (files->output != NULL && files->partial != NULL && files->checkpoint != NULL &&
+      files->lock != NULL && files->status != NULL)
+    return GPUMC_OK;
+  gpumc_task_files_free(files);
+  return GPUMC_FAILURE;
+}
+
+void gpumc_task_files_free(struct gpumc_task_files *files)
+{
+  free(files->output);
+  free(files->partial);
+  free(files->checkpoint);
+  free(files->lock);
+  free(files->status);
+  memset(files, 0, sizeof *files);
+}
+
+bool gpumc_file_exists(const char *path)
+{
+  struct stat found;
+  return stat(path, &found) == 0;
+}
+
+enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error)
+{
+  if (unlink(path) != 0 && errno != ENOENT)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot remove it: %s", path, strerror(errno));
+  return GPUMC_OK;
+}
+
+/* "PROCESS HOST\n", as the holder wrote it; 0 and "" where it cannot be read. */
+static void read_holder(int descriptor, long *process, char host[static HOST_LENGTH])
+{
+  char text[HOST_LENGTH + 32] = {0};
+  *process = 0;
+  host[0] = '\0';
+  if (pread(descriptor, text, sizeof text - 1, 0) > 0 &&
+      sscanf(text, "%ld %63s", process, host) < 1)
+    *process = 0;
+}
+
+static enum gpumc_status
+refuse(int descriptor, const struct gpumc_task_files *files, struct gpumc_error *error)
+{
+  long process;
+  char host[HOST_LENGTH];
+  read_holder(descriptor, &process, host);
+  if (process == 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "another gpumc is working on %s", files->output);
+  return gpumc_error_set(error, GPUMC_FAILURE, "another gpumc (process %ld%s%s) is working on %s",
+                         process, host[0] != '\0' ? " on " : "", host, files->output);
+}
+
+static int lock_patiently(int descriptor)
+{
+  struct timespec pause = {0, LOCK_PAUSE_NANOSECONDS};
+  int tries = 0;
+  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR && (errno != EWOULDBLOCK || ++tries == LOCK_TRIES))
+      return -1;
+    nanosleep(&pause, NULL);
+  }
+  return 0;
+}
+
+/* Whether `path` still names the file behind the descriptor: its holder removes it on release,
+ * perhaps between our opening and our locking it. */
+static bool is_current(int descriptor, const char *path)
+{
+  struct stat opened;
+  struct stat named;
+  return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/* A locked descriptor of the lock file that has the name now, or -1 with the error set. */
+static int open_and_lock(const struct gpumc_task_files *files, struct gpumc_error *error)
+{
+  for (;;) {
+    int descriptor = open(files->lock, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
+    if (descriptor < 0) {
+      (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock,
+                            strerror(errno));
+      return -1;
+    }
+    if (lock_patiently(descriptor) != 0) {
+      if (errno == EWOULDBLOCK)
+        (void)refuse(descriptor, files, error);
+      else
+        (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s", files->lock,
+                              strerror(errno));
+      close(descriptor);
+      return -1;
+    }
+    if (is_current(descriptor, files->lock))
+      return descriptor;
+    close(descriptor);
+  }
+}
+
+/* For messages only, so a failure is no matter. */
+static void write_holder(int descriptor)
+{
+  char host[HOST_LENGTH] = {0};
+  char text[HOST_LENGTH + 32];
+  if (gethostname(host, sizeof host - 1) != 0)
+    host[0] = '\0';
+  int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), host);
+  if (ftruncate(descriptor, 0) == 0)
+    (void)gpumc_write_all_at(descriptor, text, (size_t)length, 0);
+}
+
+enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
+                                          struct gpumc_task_lock **lock, struct gpumc_error *error)
+{
+  *lock = NULL;
+  enum gpumc_status status = gpumc_directory_prepare(files->output, error);
+  if (status != GPUMC_OK)
+    return status;
+  char *path = gpumc_path_with_suffix(files->lock, "", error);
+  if (path == NULL)
+    return GPUMC_FAILURE;
+  status = gpumc_allocate_array(lock, 1, "a lock", error);
+  int descriptor = status == GPUMC_OK ? open_and_lock(files, error) : -1;
+  if (descriptor < 0) {
+    free(path);
+    free(*lock);
+    *lock = NULL;
+    return GPUMC_FAILURE;
+  }
+  write_holder(descriptor);
+  (*lock)->descriptor = descriptor;
+  (*lock)->path = path;
+  return GPUMC_OK;
+}
+
+void gpumc_task_lock_release(struct gpumc_task_lock *lock)
+{
+  if (lock == NULL)
+    return;
+  /* Removed while it is still held, so that the name is never somebody else's lock. */
+  if (is_current(lock->descriptor, lock->path))
+    unlink(lock->path);
+  close(lock->descriptor);
+  free(lock->path);
+  free(lock);
+}
+
+bool gpumc_task_lock_held(const struct gpumc_task_files *files, long *process)
+{
+  char host[HOST_LENGTH];
+  long holder = 0;
+  bool held = false;
+  int descriptor = open(files->lock, O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (held)
+      read_holder(descriptor, &holder, host);
+    close(descriptor);
+  }
+  if (process != NULL)
+    *process = holder;
+  return held;
+}

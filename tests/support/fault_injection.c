@@ -1,0 +1,344 @@
+/* Calls that fail on command: a library for LD_PRELOAD, told by the environment what to spoil.
+ *
+ *   GPUMC_FAULT="CALL:option=value:option=value; CALL:..."
+ *
+ * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename, ftruncate, open (for writing),
+ *          malloc (malloc, calloc, realloc, aligned_alloc, posix_memalign)
+ * options  nth=N           the N-th matching call (from 1) fails, only that one
+ *          from=N          the N-th and every later one fail (default from=1)
+ *          after_bytes=N   write: every call that would bring the bytes written past N fails; the
+ * part that fits is written first, as a full disk does path=TEXT       only files whose path
+ * contains TEXT (rename: the old name) errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO,
+ * EDQUOT, EFBIG, EACCES, EROFS action=kill     no error: the process kills itself with SIGKILL
+ * before the call
+ *
+ * Example: GPUMC_FAULT="write:after_bytes=100000:errno=ENOSPC:path=.ckpt"
+ *          LD_PRELOAD=build/tests/libgpumc_faults.so gpumc run config.yaml
+ *
+ * Counts are of the process, from its start. The malloc family is left alone in sanitizer builds.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum call { CALL_WRITE, CALL_FSYNC, CALL_RENAME, CALL_FTRUNCATE, CALL_OPEN, CALL_MALLOC, N_CALLS };
+static const char *const call_names[N_CALLS] = {"write",     "fsync", "rename",
+                                                "ftruncate", "open",  "malloc"};
+
+enum { MOST_FAULTS = 8, LONGEST_PATH = 256 };
+
+/* `first` .. `last`: which of the matching calls fail; `bytes_left`: for after_bytes, else -1. */
+struct fault {
+  enum call call;
+  unsigned long first, last, seen;
+  long long bytes_left;
+  char path[LONGEST_PATH];
+  int code;
+  bool kills;
+  bool any_caller;
+};
+
+static struct fault faults[MOST_FAULTS];
+static size_t n_faults;
+static bool from_library; /* the allocation under way */
+
+static int code_of(const char *name)
+{
+  static const struct {
+    const char *name;
+    int code;
+  } codes[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"ENOMEM", ENOMEM}, {"EDQUOT", EDQUOT},
+               {"EFBIG", EFBIG},   {"EACCES", EACCES}, {"EROFS", EROFS}};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (strcmp(name, codes[i].name) == 0)
+      return codes[i].code;
+  return EIO;
+}
+
+static bool value_of(const char *option, const char *name, const char **value)
+{
+  size_t length = strlen(name);
+  if (strncmp(option, name, length) != 0 || option[length] != '=')
+    return false;
+  *value = option + length + 1;
+  return true;
+}
+
+static void read_option(struct fault *fault, const char *option)
+{
+  const char *value;
+  if (value_of(option, "nth", &value))
+    fault->first = fault->last = strtoul(value, NULL, 10);
+  else if (value_of(option, "from", &value))
+    fault->first = strtoul(value, NULL, 10);
+  else if (value_of(option, "after_bytes", &value))
+    fault->bytes_left = strtoll(value, NULL, 10);
+  else if (value_of(option, "path", &value))
+    snprintf(fault->path, sizeof fault->path, "%s", value);
+  else if (value_of(option, "errno", &value))
+    fault->code = code_of(value);
+  else if (value_of(option, "action", &value))
+    fault->kills = strcmp(value, "kill") == 0;
+  else if (value_of(option, "caller", &value))
+    fault->any_caller = strcmp(value, "any") == 0;
+}
+
+static void read_fault(char *text)
+{
+  char *rest = NULL;
+  char *name = strtok_r(text, ": ", &rest);
+  size_t call = 0;
+  while (name != NULL && call < N_CALLS && strcmp(name, call_names[call]) != 0)
+    call++;
+  if (name == NULL || call == N_CALLS || n_faults == MOST_FAULTS)
+    return;
+  struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", ENOSPC, false, false};
+  if (call == CALL_MALLOC)
+    fault.code = ENOMEM;
+  for (char *option = strtok_r(NULL, ":", &rest); option != NULL;
+       option = strtok_r(NULL, ":", &rest))
+    read_option(&fault, option);
+  faults[n_faults++] = fault;
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+  static char text[1024];
+  const char *given = getenv("GPUMC_FAULT");
+  char *rest = NULL;
+  if (given == NULL)
+    return;
+  snprintf(text, sizeof text, "%s", given);
+  for (char *one = strtok_r(text, ";", &rest); one != NULL; one = strtok_r(NULL, ";", &rest))
+    read_fault(one);
+}
+
+/* The fault that strikes this call, or NULL; counts it. `count`: bytes to be written, else 0. */
+static struct fault *strike(enum call call, const char *path, size_t count)
+{
+  struct fault *striking = NULL;
+  for (size_t i = 0; i < n_faults; i++) {
+    struct fault *fault = &faults[i];
+    if (fault->call != call || (fault->path[0] != '\0' && strstr(path, fault->path) == NULL))
+      continue;
+    if (call == CALL_MALLOC && from_library && !fault->any_caller)
+      continue;
+    fault->seen++;
+    bool strikes = fault->seen >= fault->first && fault->seen <= fault->last;
+    if (fault->bytes_left >= 0) {
+      strikes = (long long)count > fault->bytes_left;
+      if (!strikes)
+        fault->bytes_left -= (long long)count;
+    }
+    if (strikes && striking == NULL)
+      striking = fault;
+  }
+  if (striking != NULL && striking->kills)
+    kill(getpid(), SIGKILL);
+  return striking;
+}
+
+static struct fault *strike_descriptor(enum call call, int descriptor, size_t count)
+{
+  char link[64];
+  char path[PATH_MAX] = "";
+  if (n_faults == 0)
+    return NULL;
+  int code = errno;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  errno = code;
+  return strike(call, path, count);
+}
+
+/* dlsym gives an object pointer for a function; POSIX says that this is how it is converted. */
+#define NEXT(type, name)                                                                           \
+  static type next;                                                                                \
+  if (next == NULL)                                                                                \
+  *(void **)&next = dlsym(RTLD_NEXT, name)
+
+typedef ssize_t (*write_function)(int, const void *, size_t);
+typedef ssize_t (*pwrite_function)(int, const void *, size_t, off_t);
+typedef int (*descriptor_function)(int);
+typedef int (*rename_function)(const char *, const char *);
+typedef int (*ftruncate_function)(int, off_t);
+typedef int (*open_function)(const char *, int, ...);
+
+/* What a full disk still takes of `count` bytes; 0 when the call is to fail outright. */
+static size_t part_that_fits(struct fault *fault)
+{
+  if (fault->bytes_left <= 0)
+    return 0;
+  size_t part = (size_t)fault->bytes_left;
+  fault->bytes_left = 0;
+  return part;
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count)
+{
+  NEXT(write_function, "write");
+  struct fault *fault = strike_descriptor(CALL_WRITE, descriptor, count);
+  if (fault == NULL)
+    return next(descriptor, bytes, count);
+  size_t part = part_that_fits(fault);
+  if (part > 0)
+    return next(descriptor, bytes, part);
+  errno = fault->code;
+  return -1;
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset)
+{
+  NEXT(pwrite_function, "pwrite");
+  struct fault *fault = strike_descriptor(CALL_WRITE, descriptor, count);
+  if (fault == NULL)
+    return next(descriptor, bytes, count, offset);
+  size_t part = part_that_fits(fault);
+  if (part > 0)
+    return next(descriptor, bytes, part, offset);
+  errno = fault->code;
+  return -1;
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset)
+{
+  return pwrite(descriptor, bytes, count, (off_t)offset);
+}
+
+int fsync(int descriptor)
+{
+  NEXT(descriptor_function, "fsync");
+  struct fault *fault = strike_descriptor(CALL_FSYNC, descriptor, 0);
+  if (fault == NULL)
+    return next(descriptor);
+  errno = fault->code;
+  return -1;
+}
+
+int fdatasync(int descriptor)
+{
+  NEXT(descriptor_function, "fdatasync");
+  struct fault *fault = strike_descriptor(CALL_FSYNC, descriptor, 0);
+  if (fault == NULL)
+    return next(descriptor);
+  errno = fault->code;
+  return -1;
+}
+
+int rename(const char *from, const char *to)
+{
+  NEXT(rename_function, "rename");
+  struct fault *fault = strike(CALL_RENAME, from, 0);
+  if (fault == NULL)
+    return next(from, to);
+  errno = fault->code;
+  return -1;
+}
+
+int ftruncate(int descriptor, off_t length)
+{
+  NEXT(ftruncate_function, "ftruncate");
+  struct fault *fault = strike_descriptor(CALL_FTRUNCATE, descriptor, 0);
+  if (fault == NULL)
+    return next(descriptor, length);
+  errno = fault->code;
+  return -1;
+}
+
+int open(const char *path, int flags, ...)
+{
+  NEXT(open_function, "open");
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  struct fault *fault = (flags & (O_WRONLY | O_RDWR)) != 0 ? strike(CALL_OPEN, path, 0) : NULL;
+  if (fault == NULL)
+    return next(path, flags, mode);
+  errno = fault->code;
+  return -1;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
+/* glibc's own names, because dlsym allocates. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+/* The addresses of the program itself, which is the first that dl_iterate_phdr tells of. */
+static uintptr_t program_begin, program_end;
+
+static int note_program(struct dl_phdr_info *info, size_t size, void *state)
+{
+  (void)size;
+  (void)state;
+  program_begin = UINTPTR_MAX;
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD)
+      continue;
+    uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    uintptr_t end = begin + info->dlpi_phdr[i].p_memsz;
+    program_begin = begin < program_begin ? begin : program_begin;
+    program_end = end > program_end ? end : program_end;
+  }
+  return 1;
+}
+
+static bool allocation_fails(const void *caller)
+{
+  static bool noted;
+  if (n_faults == 0)
+    return false;
+  if (!noted) {
+    noted = true;
+    dl_iterate_phdr(note_program, NULL);
+  }
+  uintptr_t address = (uintptr_t)caller;
+  from_library = address < program_begin || address >= program_end;
+  struct fault *fault = strike(CALL_MALLOC, "", 0);
+  if (fault != NULL)
+    errno = fault->code;
+  return fault != NULL;
+}
+
+void *malloc(size_t size)
+{
+  return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+  return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+  return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+  return allocation_fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+  if (allocation_fails(__builtin_return_address(0)))
+    return ENOMEM;
+  *memory = __libc_memalign(alignment, size);
+  return *memory != NULL ? 0 : ENOMEM;
+}
+#endif
