@@ -36,10 +36,14 @@ struct gpumc_node {
   struct gpumc_entry *entries;
 };
 
-/* The mistakes found so far, each a line `source:line:column: message`; the same line only once. */
+/* The mistakes found so far, each a line `source:line:column: message`; the same line only once, and
+ * no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too. */
+enum { GPUMC_MISTAKES_LISTED = 1000 };
+
 struct gpumc_report {
   struct gpumc_text lines;
   size_t mistakes;
+  size_t calls;
 };
 
 void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, const char *format,
@@ -71,13 +75,14 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_document_parse(const char *name, const 
                                                         struct gpumc_error *error);
 
 /* Replace or add the value at a dotted key ("algorithm.beta.step") by the YAML text `value`.
- * `assignment` is "KEY=VALUE" as given to --set. */
+ * `assignment` is "KEY=VALUE" as given to --set. Below `campaign`, whose keys are dotted themselves,
+ * the rest of the key is one key: "campaign.model.shape=[[8, 8], [16, 16]]". */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_document_set(struct gpumc_document *document,
                                                       const char *assignment,
                                                       struct gpumc_report *report,
                                                       struct gpumc_error *error);
 
-/* The node at a dotted key below `node`, or NULL. */
+/* The node at a dotted key below `node`, or NULL. A key that itself holds dots (campaign) is found too. */
 struct gpumc_node *gpumc_node_find(const struct gpumc_node *node, const char *dotted_key);
 
 /* Legal on a zeroed object; leaves it zeroed. */

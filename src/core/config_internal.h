@@ -1,0 +1,52 @@
+/* What the files of the configuration reader share: making, copying and freeing nodes. */
+#ifndef GPUMC_CORE_CONFIG_INTERNAL_H
+#define GPUMC_CORE_CONFIG_INTERNAL_H
+
+#include "core/config.h"
+
+enum {
+  GPUMC_CONFIG_BYTES_MAXIMUM = 1 << 20,
+  GPUMC_CONFIG_DEPTH_MAXIMUM = 32,
+  GPUMC_CONFIG_NODES_MAXIMUM = 100000, /* aliases expanded */
+  GPUMC_CONFIG_TEXT_MAXIMUM = 4 << 20, /* bytes of all keys and values, aliases expanded */
+  GPUMC_CONFIG_ANCHORS_MAXIMUM = 1000,
+};
+
+/* How much of the limits is used. */
+struct gpumc_node_budget {
+  size_t nodes, bytes;
+};
+
+/* NULL when memory ran out. `text` is copied; NULL for no scalar. */
+struct gpumc_node *
+gpumc_node_create(enum gpumc_node_kind kind, struct gpumc_mark mark, const char *text, bool plain);
+/* Both take over `item` or `value`, also on failure (memory), which they tell by false. */
+bool gpumc_node_append(struct gpumc_node *sequence, struct gpumc_node *item);
+bool gpumc_node_insert(struct gpumc_node *mapping, const char *key, struct gpumc_mark key_mark,
+                       struct gpumc_node *value);
+/* A deep copy. NULL when memory ran out, or when it would stand deeper than the limit or the copies
+ * exceed `budget` (which is then beyond its limits). */
+struct gpumc_node *
+gpumc_node_copy(const struct gpumc_node *node, size_t depth, struct gpumc_node_budget *budget);
+bool gpumc_node_budget_spent(const struct gpumc_node_budget *budget);
+/* Legal on NULL. */
+void gpumc_node_free(struct gpumc_node *node);
+
+/* The entry of a mapping, or NULL (also for another kind of node, or NULL). */
+struct gpumc_entry *gpumc_node_entry(const struct gpumc_node *node, const char *key);
+/* Like gpumc_node_entry for a key of `length` bytes. */
+struct gpumc_entry *
+gpumc_node_entry_n(const struct gpumc_node *node, const char *key, size_t length);
+/* The entry at a dotted key, with the mappings on the way made where they are missing; its value is
+ * NULL when it is new. NULL when something on the way is no mapping (`*memory` stays true) or
+ * memory ran out (false). */
+struct gpumc_entry *gpumc_node_slot(struct gpumc_node *root, const char *dotted_key,
+                                    struct gpumc_mark mark, bool *memory);
+
+/* One YAML value without the demand that it be a mapping; NULL with mistakes in the report, or,
+ * with the error set, when memory ran out. `column`: of its first character in `source`, from 0. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_node_parse(const char *source, size_t column, const char *text, size_t length,
+                 struct gpumc_node **node, struct gpumc_report *report, struct gpumc_error *error);
+
+#endif

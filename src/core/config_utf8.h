@@ -1,0 +1,19 @@
+/* Checking that a text is UTF-8 of the characters that YAML allows. */
+#ifndef GPUMC_CORE_CONFIG_UTF8_H
+#define GPUMC_CORE_CONFIG_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpumc_utf8 { GPUMC_UTF8_GOOD, GPUMC_UTF8_BAD_BYTE, GPUMC_UTF8_BAD_CHARACTER };
+
+/* Line and column from 1, counted in characters; `code`: the byte or character at fault. */
+struct gpumc_utf8_place {
+  size_t line, column;
+  uint32_t code;
+};
+
+enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_utf8_place *place);
+
+#endif

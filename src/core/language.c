@@ -1,0 +1,220 @@
+/* From a path to tasks: read, override, check every combination. */
+#include "core/language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config_internal.h"
+#include "core/language_internal.h"
+#include "core/params_internal.h"
+
+static enum gpumc_status out_of_memory(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
+}
+
+/* The name in a plugin's block, once it is one of `names`; reports all else but an absent block. */
+static const char *
+plugin_name(struct gpumc_language *language, const char *block, const char *const *names)
+{
+  const struct gpumc_entry *entry = gpumc_node_entry(language->config->document.root, block);
+  char found[GPUMC_DESCRIPTION_BYTES];
+  if (entry == NULL)
+    return NULL;
+  if (entry->value->kind != GPUMC_NODE_MAPPING) {
+    gpumc_report_mistake(&language->report, entry->value->mark,
+                         "%s: expected a block of keys, found %s", block,
+                         gpumc_node_describe(entry->value, found));
+    return NULL;
+  }
+  const struct gpumc_key key = {.name = "name", .type = GPUMC_KEY_CHOICE, .choices = names};
+  const struct gpumc_node *name = gpumc_node_find(entry->value, "name");
+  struct gpumc_text dotted = {0};
+  size_t before = language->report.calls;
+  gpumc_text_append(&dotted, "%s.name", block);
+  if (name == NULL)
+    gpumc_report_mistake(&language->report, entry->key_mark, "missing key 'name' in %s", block);
+  else
+    cJSON_Delete(gpumc_key_value(&key, name, gpumc_text_string(&dotted), &language->report));
+  gpumc_text_free(&dotted);
+  return language->report.calls == before ? name->text : NULL;
+}
+
+/* False when memory ran out. */
+static bool find_plugins(struct gpumc_language *language)
+{
+  const struct gpumc_plugins *plugins = language->plugins;
+  language->model_names = gpumc_model_names(plugins);
+  language->algorithm_names = gpumc_algorithm_names(plugins);
+  if (language->model_names == NULL || language->algorithm_names == NULL)
+    return false;
+  const char *model = plugin_name(language, "model", language->model_names);
+  const char *algorithm = plugin_name(language, "algorithm", language->algorithm_names);
+  for (size_t i = 0; model != NULL && plugins->models[i] != NULL; i++)
+    if (strcmp(plugins->models[i]->name, model) == 0)
+      language->model = plugins->models[i];
+  for (size_t i = 0; algorithm != NULL && plugins->algorithms[i] != NULL; i++)
+    if (strcmp(plugins->algorithms[i]->name, algorithm) == 0)
+      language->algorithm = plugins->algorithms[i];
+  if (language->model != NULL)
+    language->model_keys = gpumc_block_keys("model", language->model_names, language->model->keys);
+  if (language->algorithm != NULL)
+    language->algorithm_keys =
+        gpumc_block_keys("algorithm", language->algorithm_names, language->algorithm->keys);
+  return (language->model == NULL || language->model_keys != NULL) &&
+         (language->algorithm == NULL || language->algorithm_keys != NULL);
+}
+
+/* An override of a key that the campaign varies would have no effect; it is refused. */
+static void check_overrides(struct gpumc_language *language, const char *const *assignments,
+                            size_t n_assignments)
+{
+  const struct gpumc_document *document = &language->config->document;
+  const struct gpumc_entry *campaign = gpumc_node_entry(document->root, "campaign");
+  for (size_t i = 0; i < n_assignments && campaign != NULL; i++) {
+    size_t length = strcspn(assignments[i], "=");
+    const struct gpumc_entry *axis = gpumc_node_entry_n(campaign->value, assignments[i], length);
+    if (axis == NULL)
+      continue;
+    struct gpumc_mark mark = {.source = document->sources[i], .line = 1, .column = 1};
+    gpumc_report_mistake(&language->report, mark,
+                         "'%s' is varied by the campaign; set 'campaign.%s' to a list instead",
+                         axis->key, axis->key);
+  }
+}
+
+static int compare_outputs(const void *left, const void *right)
+{
+  const struct gpumc_task *a = *(const struct gpumc_task *const *)left;
+  const struct gpumc_task *b = *(const struct gpumc_task *const *)right;
+  int order = strcmp(a->output, b->output);
+  return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* The first pair of tasks that would write the same file. False when memory ran out. */
+static bool check_outputs(struct gpumc_language *language)
+{
+  const struct gpumc_config *config = language->config;
+  const struct gpumc_task **sorted = calloc(config->n_tasks + 1, sizeof *sorted);
+  const struct gpumc_node *output = gpumc_node_find(config->document.root, "output");
+  if (sorted == NULL)
+    return false;
+  for (size_t i = 0; i < config->n_tasks; i++)
+    sorted[i] = &config->tasks[i];
+  qsort(sorted, config->n_tasks, sizeof *sorted, compare_outputs);
+  for (size_t i = 1; i < config->n_tasks; i++)
+    if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0) {
+      gpumc_report_mistake(&language->report, output->mark,
+                           "output: tasks %zu (%s) and %zu (%s) would both write '%s'; name the "
+                           "keys of the campaign in braces, such as {seed}",
+                           sorted[i - 1]->index, sorted[i - 1]->label, sorted[i]->index,
+                           sorted[i]->label, sorted[i]->output);
+      break;
+    }
+  free(sorted);
+  return true;
+}
+
+static enum gpumc_status override(struct gpumc_language *language, const char *const *assignments,
+                                  size_t n_assignments, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < n_assignments && status == GPUMC_OK; i++)
+    status =
+        gpumc_document_set(&language->config->document, assignments[i], &language->report, error);
+  return status;
+}
+
+static enum gpumc_status check_document(struct gpumc_language *language,
+                                        const char *const *assignments, size_t n_assignments,
+                                        struct gpumc_error *error)
+{
+  enum gpumc_status status = override(language, assignments, n_assignments, error);
+  if (status != GPUMC_OK || language->config->document.root == NULL)
+    return status;
+  check_overrides(language, assignments, n_assignments);
+  if (!find_plugins(language))
+    return out_of_memory(error);
+  status = gpumc_language_expand(language, error);
+  if (status == GPUMC_OK && !check_outputs(language))
+    status = out_of_memory(error);
+  return status;
+}
+
+/* The document is read; `status` tells how that went. */
+static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_status status,
+                                const char *const *assignments, size_t n_assignments,
+                                struct gpumc_error *error)
+{
+  if (status == GPUMC_OK)
+    status = check_document(language, assignments, n_assignments, error);
+  if (status == GPUMC_OK && language->report.calls > 0) {
+    const struct gpumc_text *lines = &language->report.lines;
+    int length = lines->length > 0 ? (int)lines->length - 1 : 0;
+    status = gpumc_error_set(error, GPUMC_INVALID, "%.*s", length, gpumc_text_string(lines));
+  }
+  if (status != GPUMC_OK)
+    gpumc_config_free(language->config);
+  gpumc_report_free(&language->report);
+  free(language->model_names);
+  free(language->algorithm_names);
+  free(language->model_keys);
+  free(language->algorithm_keys);
+  return status;
+}
+
+enum gpumc_status gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path,
+                                         const char *const *assignments, size_t n_assignments,
+                                         struct gpumc_config *config, struct gpumc_error *error)
+{
+  struct gpumc_language language = {.plugins = plugins, .config = config};
+  memset(config, 0, sizeof *config);
+  enum gpumc_status status = gpumc_document_read(path, &config->document, &language.report, error);
+  return finish(&language, status, assignments, n_assignments, error);
+}
+
+enum gpumc_status gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name,
+                                          const char *text, size_t length,
+                                          const char *const *assignments, size_t n_assignments,
+                                          struct gpumc_config *config, struct gpumc_error *error)
+{
+  struct gpumc_language language = {.plugins = plugins, .config = config};
+  memset(config, 0, sizeof *config);
+  enum gpumc_status status =
+      gpumc_document_parse(name, text, length, &config->document, &language.report, error);
+  return finish(&language, status, assignments, n_assignments, error);
+}
+
+enum gpumc_status gpumc_config_load(const char *path, const char *const *assignments,
+                                    size_t n_assignments, struct gpumc_config *config,
+                                    struct gpumc_error *error)
+{
+  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  return gpumc_config_load_with(&plugins, path, assignments, n_assignments, config, error);
+}
+
+enum gpumc_status gpumc_config_parse(const char *name, const char *text, size_t length,
+                                     struct gpumc_config *config, struct gpumc_error *error)
+{
+  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  return gpumc_config_parse_with(&plugins, name, text, length, NULL, 0, config, error);
+}
+
+void gpumc_config_free(struct gpumc_config *config)
+{
+  for (size_t i = 0; i < config->n_tasks; i++) {
+    cJSON_Delete(config->tasks[i].resolved);
+    free(config->tasks[i].output);
+    free(config->tasks[i].label);
+  }
+  free(config->tasks);
+  gpumc_document_free(&config->document);
+  memset(config, 0, sizeof *config);
+}
+
+struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block)
+{
+  const cJSON *values =
+      block[0] == '\0' ? task->resolved : cJSON_GetObjectItemCaseSensitive(task->resolved, block);
+  return (struct gpumc_params){.values = values};
+}

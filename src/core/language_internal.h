@@ -1,0 +1,74 @@
+/* What the files of the language share. Its plugins are an argument, so that tests bring their own.
+ */
+#ifndef GPUMC_CORE_LANGUAGE_INTERNAL_H
+#define GPUMC_CORE_LANGUAGE_INTERNAL_H
+
+#include "core/language.h"
+
+enum { GPUMC_TASKS_MAXIMUM = 100000, GPUMC_OUTPUT_BYTES_MAXIMUM = 4000 };
+
+/* NULL-terminated each. */
+struct gpumc_plugins {
+  const struct gpumc_model_ops *const *models;
+  const struct gpumc_algorithm_ops *const *algorithms;
+};
+struct gpumc_plugins gpumc_plugins_registered(void);
+
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path,
+                       const char *const *assignments, size_t n_assignments,
+                       struct gpumc_config *config, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name, const char *text,
+                        size_t length, const char *const *assignments, size_t n_assignments,
+                        struct gpumc_config *config, struct gpumc_error *error);
+cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins);
+void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text);
+
+/* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys.
+ * Caller frees the array; NULL when memory ran out. */
+struct gpumc_key *
+gpumc_block_keys(const char *block, const char *const *names, const struct gpumc_key *plugin_keys);
+/* The names of the plugins, NULL-terminated; caller frees the array. */
+const char **gpumc_model_names(const struct gpumc_plugins *plugins);
+const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);
+
+/* One configuration on its way to tasks. `model`, `algorithm` and their tables are NULL while the
+ * name in the file is not known. */
+struct gpumc_language {
+  const struct gpumc_plugins *plugins;
+  struct gpumc_config *config;
+  struct gpumc_report report;
+  const char **model_names, **algorithm_names;
+  const struct gpumc_model_ops *model;
+  const struct gpumc_algorithm_ops *algorithm;
+  struct gpumc_key *model_keys, *algorithm_keys;
+};
+
+/* The declared key at a dotted name in the blocks of this configuration, or NULL. */
+const struct gpumc_key *
+gpumc_language_find(const struct gpumc_language *language, const char *dotted_key);
+/* The nearest declared dotted name, or NULL; `sweepable`: among those that a campaign may vary.
+ * Caller frees. */
+char *gpumc_language_nearest(const struct gpumc_language *language, const char *dotted_key,
+                             bool sweepable);
+
+/* Check `root` (the file with the values of one combination in place) and append its task.
+ * `axes[n_axes]`: the dotted keys that the campaign varies, for the label. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
+                        const char *const *axes, size_t n_axes, struct gpumc_error *error);
+/* Every combination of the campaign, or the one task without. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);
+
+/* The path with its {placeholders} filled from `resolved`; NULL with a mistake reported, or when
+ * memory ran out. */
+char *gpumc_output_fill(const struct gpumc_language *language, const char *pattern,
+                        const cJSON *resolved, struct gpumc_mark mark, struct gpumc_report *report);
+/* Compact JSON in which every number stands exactly. Caller frees; NULL when memory ran out. */
+char *gpumc_json_text(const cJSON *value);
+/* The value at a dotted key of a resolved configuration, or NULL. */
+const cJSON *gpumc_resolved_find(const cJSON *resolved, const char *dotted_key);
+
+#endif

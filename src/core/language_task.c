@@ -1,0 +1,195 @@
+/* One task: every block resolved and checked, the kernel's variant pinned, the output path filled.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config_internal.h"
+#include "core/language_internal.h"
+#include "core/params_internal.h"
+#include "core/registry.h"
+
+static enum gpumc_status out_of_memory(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
+}
+
+/* Resolve a plugin's block into its place in `resolved`. `*clean`: without mistakes. False when
+ * memory ran out. */
+static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_node *root,
+                           const char *block, const struct gpumc_key *keys, cJSON *resolved,
+                           bool *clean)
+{
+  const struct gpumc_entry *entry = gpumc_node_entry(root, block);
+  size_t before = language->report.calls;
+  *clean = false;
+  if (keys == NULL || entry == NULL)
+    return true;
+  cJSON *values =
+      gpumc_params_resolve(keys, entry->value, entry->key_mark, block, &language->report);
+  if (values == NULL || !cJSON_ReplaceItemInObjectCaseSensitive(resolved, block, values)) {
+    cJSON_Delete(values);
+    return false;
+  }
+  *clean = language->report.calls == before;
+  return true;
+}
+
+static struct gpumc_params
+view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
+{
+  return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
+                               .node = gpumc_node_find(root, block)};
+}
+
+/* False when memory ran out. */
+static bool
+check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+{
+  bool model_clean, algorithm_clean;
+  if (!resolve_plugin(language, root, "model", language->model_keys, resolved, &model_clean) ||
+      !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved,
+                      &algorithm_clean))
+    return false;
+  struct gpumc_params model = view(resolved, root, "model");
+  struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  if (model_clean && language->model->check != NULL)
+    language->model->check(&model, &language->report);
+  if (model_clean && algorithm_clean && language->algorithm->check != NULL)
+    language->algorithm->check(&algorithm, language->model, &model, &language->report);
+  return true;
+}
+
+/* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
+static struct gpumc_mark kernel_place(const struct gpumc_node *root)
+{
+  const struct gpumc_node *variant = gpumc_node_find(root, "kernel.variant");
+  return variant != NULL ? variant->mark : gpumc_node_find(root, "algorithm.name")->mark;
+}
+
+/* A kernel for the CPU pins the trajectory; a variant of another device alone is accepted too. */
+static bool choose_kernel(const struct gpumc_language *language, const char *variant,
+                          const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
+{
+  const struct gpumc_model_ops *model = language->model;
+  if (gpumc_kernel_choose(model, language->algorithm, "cpu", variant, kernel, error) == GPUMC_OK)
+    return true;
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    struct gpumc_error unused = {0};
+    enum gpumc_status status = gpumc_kernel_choose(
+        model, language->algorithm, model->kernels[i]->device, variant, kernel, &unused);
+    gpumc_error_free(&unused);
+    if (status == GPUMC_OK)
+      return true;
+  }
+  return false;
+}
+
+/* False when memory ran out. */
+static bool
+pin_variant(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+{
+  const struct gpumc_kernel_ops *kernel = NULL;
+  struct gpumc_error error = {0};
+  cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
+  const char *variant = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "variant"));
+  if (language->model == NULL || language->algorithm == NULL || variant == NULL ||
+      variant[0] == '\0')
+    return true;
+  bool good = true;
+  if (choose_kernel(language, variant, &kernel, &error)) {
+    cJSON *name = cJSON_CreateString(kernel->variant);
+    good = name != NULL && cJSON_ReplaceItemInObjectCaseSensitive(block, "variant", name);
+    if (!good)
+      cJSON_Delete(name);
+  } else {
+    gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
+  }
+  gpumc_error_free(&error);
+  return good;
+}
+
+/* "model.shape=[16,16] seed=1"; NULL when memory ran out. */
+static char *make_label(const cJSON *resolved, const char *const *axes, size_t n_axes)
+{
+  struct gpumc_text label = {0};
+  for (size_t i = 0; i < n_axes; i++) {
+    const cJSON *value = gpumc_resolved_find(resolved, axes[i]);
+    char *printed = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
+    if (printed == NULL)
+      printed = gpumc_json_text(value);
+    gpumc_text_append(&label, "%s%s=%s", i == 0 ? "" : " ", axes[i],
+                      printed != NULL ? printed : "");
+    label.failed = label.failed || printed == NULL;
+    free(printed);
+  }
+  char *text = label.failed ? NULL : strdup(gpumc_text_string(&label));
+  gpumc_text_free(&label);
+  return text;
+}
+
+/* Takes over `resolved`, `output`, `label` when it succeeds. */
+static bool append_task(struct gpumc_language *language, cJSON *resolved, char *output, char *label)
+{
+  struct gpumc_config *config = language->config;
+  size_t count = config->n_tasks;
+  if ((count & (count - 1)) == 0) {
+    struct gpumc_task *tasks = realloc(config->tasks, (count == 0 ? 1 : 2 * count) * sizeof *tasks);
+    if (tasks == NULL)
+      return false;
+    config->tasks = tasks;
+  }
+  config->tasks[count] = (struct gpumc_task){.index = count,
+                                             .resolved = resolved,
+                                             .model = language->model,
+                                             .algorithm = language->algorithm,
+                                             .output = output,
+                                             .label = label};
+  config->n_tasks++;
+  return true;
+}
+
+/* The output path into `resolved` as well. A mistake leaves it NULL and is no failure. */
+static bool fill_output(struct gpumc_language *language, const struct gpumc_node *root,
+                        cJSON *resolved, char **output)
+{
+  const struct gpumc_node *pattern = gpumc_node_find(root, "output");
+  size_t before = language->report.calls;
+  *output = gpumc_output_fill(language, pattern->text, resolved, pattern->mark, &language->report);
+  if (*output == NULL)
+    return language->report.calls > before;
+  cJSON *path = cJSON_CreateString(*output);
+  if (path != NULL && cJSON_ReplaceItemInObjectCaseSensitive(resolved, "output", path))
+    return true;
+  cJSON_Delete(path);
+  return false;
+}
+
+enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
+                                          const struct gpumc_node *root, const char *const *axes,
+                                          size_t n_axes, struct gpumc_error *error)
+{
+  size_t before = language->report.calls;
+  char *output = NULL, *label = NULL;
+  bool good = false;
+  cJSON *resolved =
+      gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
+  if (resolved == NULL)
+    return out_of_memory(error);
+  cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
+  if (!check_plugins(language, root, resolved) || !pin_variant(language, root, resolved))
+    goto out;
+  bool clean =
+      language->report.calls == before && language->model != NULL && language->algorithm != NULL;
+  good = !clean || fill_output(language, root, resolved, &output);
+  if (!good || output == NULL)
+    goto out;
+  label = make_label(resolved, axes, n_axes);
+  good = label != NULL && append_task(language, resolved, output, label);
+  if (good)
+    return GPUMC_OK;
+out:
+  cJSON_Delete(resolved);
+  free(output);
+  free(label);
+  return good ? GPUMC_OK : out_of_memory(error);
+}

@@ -1,0 +1,221 @@
+/* A block of keys against its table: unknown and missing keys, exclusive groups, defaults. */
+#include "core/params.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config_internal.h"
+#include "core/params_internal.h"
+
+enum { KEYS_MAXIMUM = 64 };
+
+/* A block being checked. `name`: dotted, "" for the root. */
+struct block {
+  const struct gpumc_key *keys;
+  const struct gpumc_node *node;
+  struct gpumc_mark place;
+  const char *name;
+  struct gpumc_report *report;
+};
+
+size_t gpumc_key_count(const struct gpumc_key *keys)
+{
+  size_t count = 0;
+  while (keys[count].name != NULL)
+    count++;
+  return count;
+}
+
+const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char *dotted_key)
+{
+  size_t length = strcspn(dotted_key, ".");
+  for (; keys != NULL && keys->name != NULL; keys++) {
+    if (strncmp(keys->name, dotted_key, length) != 0 || keys->name[length] != '\0')
+      continue;
+    if (dotted_key[length] == '\0')
+      return keys;
+    return keys->type == GPUMC_KEY_MAPPING ? gpumc_key_find(keys->children, dotted_key + length + 1)
+                                           : NULL;
+  }
+  return NULL;
+}
+
+void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_key_visitor *visit,
+                      void *state)
+{
+  char name[GPUMC_KEY_NAME_BYTES];
+  for (; keys != NULL && keys->name != NULL; keys++) {
+    snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] == '\0' ? "" : ".", keys->name);
+    if (keys->type == GPUMC_KEY_MAPPING)
+      gpumc_keys_visit(keys->children, name, visit, state);
+    else
+      visit(state, name, keys);
+  }
+}
+
+bool gpumc_keys_need_values(const struct gpumc_key *keys)
+{
+  for (; keys != NULL && keys->name != NULL; keys++)
+    if (keys->required || keys->exactly_one_of != NULL)
+      return true;
+  return false;
+}
+
+/* " in algorithm.beta", or nothing for the root. */
+static const char *in_block(const struct block *block, char text[static GPUMC_KEY_NAME_BYTES])
+{
+  snprintf(text, GPUMC_KEY_NAME_BYTES, block->name[0] == '\0' ? "%s" : " in %s", block->name);
+  return text;
+}
+
+static const char *
+full_name(const struct block *block, const char *key, char name[static GPUMC_KEY_NAME_BYTES])
+{
+  snprintf(name, GPUMC_KEY_NAME_BYTES, "%s%s%s", block->name, block->name[0] == '\0' ? "" : ".",
+           key);
+  return name;
+}
+
+static void report_unknown(const struct block *block, const struct gpumc_entry *entry)
+{
+  char where[GPUMC_KEY_NAME_BYTES];
+  const char *names[KEYS_MAXIMUM];
+  size_t count = gpumc_key_count(block->keys);
+  struct gpumc_text known = {0};
+  assert(count <= KEYS_MAXIMUM);
+  for (size_t i = 0; i < count; i++) {
+    names[i] = block->keys[i].name;
+    gpumc_text_append(&known, "%s%s", i == 0 ? "" : ", ", names[i]);
+  }
+  const char *nearest = gpumc_nearest_name(entry->key, names, count);
+  if (nearest != NULL)
+    gpumc_report_mistake(block->report, entry->key_mark, "unknown key '%s'%s; did you mean '%s'?",
+                         entry->key, in_block(block, where), nearest);
+  else
+    gpumc_report_mistake(block->report, entry->key_mark, "unknown key '%s'%s; known keys: %s",
+                         entry->key, in_block(block, where), gpumc_text_string(&known));
+  gpumc_text_free(&known);
+}
+
+static void check_unknown(const struct block *block)
+{
+  for (size_t i = 0; i < block->node->count; i++) {
+    const char *key = block->node->entries[i].key;
+    bool known = false;
+    for (const struct gpumc_key *k = block->keys; k->name != NULL && !known; k++)
+      known = strcmp(k->name, key) == 0;
+    if (!known)
+      report_unknown(block, &block->node->entries[i]);
+  }
+}
+
+/* The group that `first`, its first member, stands for: exactly one of them must be given. */
+static void check_group(const struct block *block, const struct gpumc_key *first)
+{
+  char where[GPUMC_KEY_NAME_BYTES];
+  struct gpumc_text members = {0};
+  const char *given = NULL;
+  for (const struct gpumc_key *key = first; key->name != NULL; key++) {
+    if (key->exactly_one_of == NULL || strcmp(key->exactly_one_of, first->exactly_one_of) != 0)
+      continue;
+    gpumc_text_append(&members, "%s'%s'", key == first ? "" : ", ", key->name);
+    const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
+    if (entry != NULL && given != NULL)
+      gpumc_report_mistake(block->report, entry->key_mark, "'%s' and '%s'%s exclude each other",
+                           given, key->name, in_block(block, where));
+    else if (entry != NULL)
+      given = key->name;
+  }
+  if (given == NULL)
+    gpumc_report_mistake(block->report, block->place, "exactly one of %s is needed%s",
+                         gpumc_text_string(&members), in_block(block, where));
+  gpumc_text_free(&members);
+}
+
+static void check_groups(const struct block *block)
+{
+  for (const struct gpumc_key *key = block->keys; key->name != NULL; key++) {
+    bool is_first = key->exactly_one_of != NULL;
+    for (const struct gpumc_key *other = block->keys; other < key && is_first; other++)
+      is_first =
+          other->exactly_one_of == NULL || strcmp(other->exactly_one_of, key->exactly_one_of) != 0;
+    if (is_first)
+      check_group(block, key);
+  }
+}
+
+static cJSON *resolve_block(const struct block *block);
+
+static cJSON *resolve_child(const struct block *parent, const struct gpumc_key *key,
+                            const struct gpumc_entry *entry)
+{
+  char name[GPUMC_KEY_NAME_BYTES];
+  if (key->children == NULL)
+    return cJSON_CreateObject();
+  struct block block = {.keys = key->children,
+                        .node = entry != NULL ? entry->value : NULL,
+                        .place = entry != NULL ? entry->key_mark : parent->place,
+                        .name = full_name(parent, key->name, name),
+                        .report = parent->report};
+  return resolve_block(&block);
+}
+
+/* Adds the value of `key` to `values`; false when memory ran out. */
+static bool resolve_key(const struct block *block, const struct gpumc_key *key, cJSON *values)
+{
+  char name[GPUMC_KEY_NAME_BYTES];
+  const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
+  cJSON *value = NULL;
+  if (entry == NULL && key->required) {
+    gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,
+                         in_block(block, name));
+    return true;
+  }
+  if (key->type == GPUMC_KEY_MAPPING) {
+    if (entry == NULL && gpumc_keys_need_values(key->children))
+      return true;
+    value = resolve_child(block, key, entry);
+  } else if (entry != NULL) {
+    value = gpumc_key_value(key, entry->value, full_name(block, key->name, name), block->report);
+  } else if (key->default_text != NULL) {
+    value = gpumc_key_default(key);
+  } else {
+    return true;
+  }
+  if (value != NULL && cJSON_AddItemToObject(values, key->name, value))
+    return true;
+  cJSON_Delete(value);
+  return false;
+}
+
+static cJSON *resolve_block(const struct block *block)
+{
+  cJSON *values = cJSON_CreateObject();
+  if (values == NULL)
+    return NULL;
+  if (block->node != NULL && block->node->kind != GPUMC_NODE_MAPPING) {
+    char found[GPUMC_DESCRIPTION_BYTES];
+    gpumc_report_mistake(block->report, block->node->mark, "%s: expected a block of keys, found %s",
+                         block->name, gpumc_node_describe(block->node, found));
+    return values;
+  }
+  if (block->node != NULL)
+    check_unknown(block);
+  for (const struct gpumc_key *key = block->keys; key->name != NULL; key++)
+    if (!resolve_key(block, key, values)) {
+      cJSON_Delete(values);
+      return NULL;
+    }
+  check_groups(block);
+  return values;
+}
+
+cJSON *gpumc_params_resolve(const struct gpumc_key *keys, const struct gpumc_node *node,
+                            struct gpumc_mark place, const char *context,
+                            struct gpumc_report *report)
+{
+  struct block block = {
+      .keys = keys, .node = node, .place = place, .name = context, .report = report};
+  return resolve_block(&block);
+}

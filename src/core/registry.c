@@ -1,0 +1,176 @@
+/* The plugins compiled in, and the choice of a kernel. */
+#include "core/registry.h"
+
+#include <string.h>
+
+#define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
+#include "models/models.def"
+#undef GPUMC_MODEL
+#define GPUMC_ALGORITHM(algorithm)                                                                 \
+  extern const struct gpumc_algorithm_ops gpumc_algorithm_##algorithm;
+#include "algorithms/algorithms.def"
+#undef GPUMC_ALGORITHM
+
+static const struct gpumc_model_ops *const models[] = {
+#define GPUMC_MODEL(model) &gpumc_model_##model,
+#include "models/models.def"
+#undef GPUMC_MODEL
+    NULL};
+
+static const struct gpumc_algorithm_ops *const algorithms[] = {
+#define GPUMC_ALGORITHM(algorithm) &gpumc_algorithm_##algorithm,
+#include "algorithms/algorithms.def"
+#undef GPUMC_ALGORITHM
+    NULL};
+
+enum { CAPABILITY_BITS = 7, NAMES_MAXIMUM = 32 };
+
+const struct gpumc_model_ops *const *gpumc_models(void)
+{
+  return models;
+}
+
+const struct gpumc_algorithm_ops *const *gpumc_algorithms(void)
+{
+  return algorithms;
+}
+
+const struct gpumc_model_ops *gpumc_model_find(const char *name)
+{
+  for (size_t i = 0; models[i] != NULL; i++)
+    if (strcmp(models[i]->name, name) == 0)
+      return models[i];
+  return NULL;
+}
+
+const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name)
+{
+  for (size_t i = 0; algorithms[i] != NULL; i++)
+    if (strcmp(algorithms[i]->name, name) == 0)
+      return algorithms[i];
+  return NULL;
+}
+
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
+                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing)
+{
+  uint32_t lacking = algorithm->required & ~kernel->capabilities;
+  const char *separator = "";
+  for (int bit = 0; bit < CAPABILITY_BITS; bit++)
+    if (lacking & 1u << bit) {
+      gpumc_text_append(missing, "%s%s", separator,
+                        gpumc_capability_name((enum gpumc_capability)(1 << bit)));
+      separator = ", ";
+    }
+  return lacking == 0;
+}
+
+/* Each of the kernels' variants (or devices) once. `device`: NULL for all. */
+static size_t distinct_names(const struct gpumc_model_ops *model, const char *device,
+                             bool of_devices, const char *names[NAMES_MAXIMUM])
+{
+  size_t count = 0;
+  for (size_t i = 0; model->kernels[i] != NULL && count < NAMES_MAXIMUM; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    if (device != NULL && strcmp(kernel->device, device) != 0)
+      continue;
+    const char *name = of_devices ? kernel->device : kernel->variant;
+    bool known = false;
+    for (size_t j = 0; j < count && !known; j++)
+      known = strcmp(names[j], name) == 0;
+    if (!known)
+      names[count++] = name;
+  }
+  return count;
+}
+
+static void append_names(struct gpumc_text *text, const char *const *names, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", names[i]);
+}
+
+static enum gpumc_status
+refuse_device(const struct gpumc_model_ops *model, const char *device, struct gpumc_error *error)
+{
+  const char *names[NAMES_MAXIMUM];
+  struct gpumc_text list = {0};
+  append_names(&list, names, distinct_names(model, NULL, true, names));
+  enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernel on %s; it has kernels on: %s",
+                      model->name, device, gpumc_text_string(&list));
+  gpumc_text_free(&list);
+  return status;
+}
+
+static enum gpumc_status refuse_variant(const struct gpumc_model_ops *model, const char *device,
+                                        const char *variant, struct gpumc_error *error)
+{
+  const char *names[NAMES_MAXIMUM];
+  struct gpumc_text list = {0};
+  size_t count = distinct_names(model, device, false, names);
+  const char *nearest = gpumc_nearest_name(variant, names, count);
+  append_names(&list, names, count);
+  if (nearest != NULL)
+    gpumc_text_append(&list, "; did you mean '%s'?", nearest);
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID, "model %s has no kernel variant '%s' on %s; its variants are: %s",
+      model->name, variant, device, gpumc_text_string(&list));
+  gpumc_text_free(&list);
+  return status;
+}
+
+/* `lacking`: "VARIANT lacks sweep, gather" for each kernel that was considered. */
+static enum gpumc_status refuse_capabilities(const struct gpumc_model_ops *model,
+                                             const struct gpumc_algorithm_ops *algorithm,
+                                             const char *device, const char *lacking,
+                                             struct gpumc_error *error)
+{
+  struct gpumc_text able = {0}, unused = {0};
+  for (size_t i = 0; model->kernels[i] != NULL; i++)
+    if (gpumc_kernel_serves(model->kernels[i], algorithm, &unused))
+      gpumc_text_append(&able, "%s%s on %s", able.length == 0 ? "" : ", ",
+                        model->kernels[i]->variant, model->kernels[i]->device);
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID,
+      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s", model->name,
+      device, algorithm->name, lacking, able.length == 0 ? "none" : gpumc_text_string(&able));
+  gpumc_text_free(&able);
+  gpumc_text_free(&unused);
+  return status;
+}
+
+enum gpumc_status gpumc_kernel_choose(const struct gpumc_model_ops *model,
+                                      const struct gpumc_algorithm_ops *algorithm,
+                                      const char *device, const char *variant,
+                                      const struct gpumc_kernel_ops **kernel,
+                                      struct gpumc_error *error)
+{
+  struct gpumc_text lacking = {0};
+  bool any = strcmp(variant, "auto") == 0, on_device = false;
+  *kernel = NULL;
+  for (size_t i = 0; model->kernels[i] != NULL && *kernel == NULL; i++) {
+    const struct gpumc_kernel_ops *candidate = model->kernels[i];
+    struct gpumc_text missing = {0};
+    if (strcmp(candidate->device, device) != 0)
+      continue;
+    on_device = true;
+    if (!any && strcmp(candidate->variant, variant) != 0)
+      continue;
+    if (gpumc_kernel_serves(candidate, algorithm, &missing))
+      *kernel = candidate;
+    else
+      gpumc_text_append(&lacking, "%s%s lacks %s", lacking.length == 0 ? "" : "; ",
+                        candidate->variant, gpumc_text_string(&missing));
+    gpumc_text_free(&missing);
+  }
+  enum gpumc_status status = GPUMC_OK;
+  if (*kernel == NULL && !on_device)
+    status = refuse_device(model, device, error);
+  else if (*kernel == NULL && lacking.length == 0)
+    status = refuse_variant(model, device, variant, error);
+  else if (*kernel == NULL)
+    status = refuse_capabilities(model, algorithm, device, gpumc_text_string(&lacking), error);
+  gpumc_text_free(&lacking);
+  return status;
+}
