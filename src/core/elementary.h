@@ -38,6 +38,7 @@ GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
   double k = rint(x * GPUMC_INVERSE_LN2);
   double r_high = fma(-k, GPUMC_LN2_HIGH, x);
   double r = fma(-k, GPUMC_LN2_LOW, r_high);
+  double r_low = fma(-k, GPUMC_LN2_LOW, r_high - r); /* what r lost by rounding */
   double p = 1.0 / 6227020800.0;
   p = fma(p, r, 1.0 / 479001600.0);
   p = fma(p, r, 1.0 / 39916800.0);
@@ -50,8 +51,8 @@ GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
   p = fma(p, r, 1.0 / 24.0);
   p = fma(p, r, 1.0 / 6.0);
   p = fma(p, r, 0.5);
-  /* 1 + (r + r^2 p), the small part summed first. */
-  p = fma(p * r, r, r);
+  /* 1 + (r + (r_low + r^2 p)), the small parts summed first. */
+  p = fma(p * r, r, r_low) + r;
   int exponent = (int)k;
   /* 2^1024 is out of range for one factor. */
   int half = exponent / 2;

@@ -17,9 +17,14 @@ typedef __int128 gpumc_wide;
 
 enum gpumc_resampling { GPUMC_RESAMPLING_NEAREST_INTEGER, GPUMC_RESAMPLING_SYSTEMATIC };
 
-/* Sums over the replicas of one block of families; x in quanta of the channel. */
+/* Which sums `moments` forms; the others stay 0. */
+enum gpumc_moment_choice { GPUMC_SUM_FIRST = 1, GPUMC_SUM_ABSOLUTE = 2, GPUMC_SUM_SECOND = 4, GPUMC_SUM_FOURTH = 8 };
+
+/* Sums over the replicas of one block of families; x in quanta of the channel. The caller sees to it
+ * that n times the largest power stays below 2^127. */
 struct gpumc_moment_sums {
-  gpumc_wide count, first, absolute, second, fourth;
+  gpumc_wide first, absolute, second, fourth;
+  int64_t count;
 };
 
 /* Weights w_j = exp(-step (x_j - reference)) in units of 2^-shift: integers, at most 2^shift. */
@@ -51,10 +56,10 @@ struct gpumc_population_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*extremes)(struct gpumc_device *device, const int64_t *x,
                                                  size_t n, int64_t *minimum, int64_t *maximum,
                                                  struct gpumc_error *error);
-  /* sums[blocks], host memory, overwritten. */
+  /* sums[blocks], host memory, overwritten; `which`: of enum gpumc_moment_choice. */
   GPUMC_MUST_CHECK enum gpumc_status (*moments)(struct gpumc_device *device, const int64_t *x,
                                                 const uint32_t *family, size_t n, size_t blocks,
-                                                struct gpumc_moment_sums *sums,
+                                                unsigned which, struct gpumc_moment_sums *sums,
                                                 struct gpumc_error *error);
   /* weight[n] and their sum. shift + log2(n) must not exceed 62. */
   GPUMC_MUST_CHECK enum gpumc_status (*weigh)(struct gpumc_device *device, const int64_t *energy,

@@ -1,0 +1,179 @@
+/* Population annealing: averages over runs.
+ *
+ * Families (the descendants of one initial replica) are independent of each other but for the common
+ * normalisation, so leaving a block of families out of a run is a jackknife sample of the run: means
+ * without its replicas, and Q without its weights. The influence of resampling noise on ln Z cancels
+ * in each Q as it does in the run itself. */
+#include "algorithms/pa/pa_average.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/elementary.h"
+#include "core/memory.h"
+
+enum { MEAN_ENERGY, MEAN_ENERGY2, MEAN_OBSERVABLES };
+
+enum gpumc_status pa_average_init(const struct pa *pa, struct pa_average *average,
+                                  struct gpumc_error *error)
+{
+  size_t estimates = pa->settings.runs * (pa->settings.blocks + 1);
+  memset(average, 0, sizeof *average);
+  average->pa = pa;
+  average->row = SIZE_MAX;
+  average->n_means = MEAN_OBSERVABLES + pa->context.model->ops->n_observables;
+  enum gpumc_status status =
+      gpumc_allocate_array(&average->log_partition, estimates, "averages", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_allocate_array(&average->mean, estimates * average->n_means, "averages", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->weight, pa->settings.runs, "averages", error);
+  return status;
+}
+
+void pa_average_free(struct pa_average *average)
+{
+  free(average->log_partition);
+  free(average->mean);
+  free(average->weight);
+  memset(average, 0, sizeof *average);
+}
+
+static const double *curve_row(const struct pa_average *average, size_t run, size_t row)
+{
+  size_t n_rows;
+  const struct pa *pa = average->pa;
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
+  return rows + row * pa_curve_width(pa->context.model->ops);
+}
+
+/* Column `column` of the blocks at a row: [blocks]. */
+static const double *block_values(const struct pa_average *average, size_t run, size_t row,
+                                  size_t column)
+{
+  size_t n_rows;
+  const struct pa *pa = average->pa;
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].blocks, &n_rows);
+  return rows + row * pa_block_width(pa->context.model->ops, pa->settings.blocks) + 1 +
+         column * pa->settings.blocks;
+}
+
+static double sum(const double *values, size_t n)
+{
+  double total = 0;
+  for (size_t i = 0; i < n; i++)
+    total += values[i];
+  return total;
+}
+
+/* ln Q without block b: the weights without its weight over the replicas without its replicas. A
+ * block that is everything cannot be left out. */
+static void advance_partition(struct pa_average *average, size_t run)
+{
+  const struct pa *pa = average->pa;
+  size_t blocks = pa->settings.blocks;
+  double *log_partition = average->log_partition + run * (blocks + 1);
+  if (average->row == 0) {
+    for (size_t b = 0; b <= blocks; b++)
+      log_partition[b] = pa->context.model->log_states;
+    return;
+  }
+  size_t ratio_column = pa_curve_index(pa->context.model->ops, PA_LOG_PARTITION_RATIO);
+  double log_ratio = curve_row(average, run, average->row)[ratio_column];
+  const double *population = block_values(average, run, average->row - 1, PA_BLOCK_POPULATION);
+  const double *weight = block_values(average, run, average->row, PA_BLOCK_WEIGHT);
+  double replicas = sum(population, blocks);
+  log_partition[0] += log_ratio;
+  for (size_t b = 0; b < blocks; b++) {
+    double weight_kept = 1.0 - weight[b];
+    double replicas_kept = 1.0 - population[b] / replicas;
+    bool all = !(weight_kept > 1e-12) || !(replicas_kept > 1e-12);
+    log_partition[b + 1] +=
+        log_ratio + (all ? 0.0 : gpumc_log(weight_kept) - gpumc_log(replicas_kept));
+  }
+}
+
+static void find_means(struct pa_average *average, size_t run)
+{
+  const struct pa *pa = average->pa;
+  size_t blocks = pa->settings.blocks;
+  const double *population = block_values(average, run, average->row, PA_BLOCK_POPULATION);
+  double replicas = sum(population, blocks);
+  for (size_t k = 0; k < average->n_means; k++) {
+    const double *values = block_values(average, run, average->row, PA_BLOCK_ENERGY + k);
+    double total = sum(values, blocks);
+    double *mean = average->mean + run * (blocks + 1) * average->n_means + k;
+    mean[0] = total / replicas;
+    for (size_t b = 0; b < blocks; b++) {
+      double kept = replicas - population[b];
+      mean[(b + 1) * average->n_means] = kept > 0 ? (total - values[b]) / kept : mean[0];
+    }
+  }
+}
+
+void pa_average_next(struct pa_average *average)
+{
+  average->row++;
+  for (size_t m = 0; m < average->pa->settings.runs; m++) {
+    advance_partition(average, m);
+    find_means(average, m);
+  }
+}
+
+/* weight[m] of eq. 7 and ln of the mean of Z over the runs used. */
+static double find_weights(struct pa_average *average, size_t which, size_t left_out)
+{
+  size_t runs = average->pa->settings.runs;
+  size_t stride = average->pa->settings.blocks + 1;
+  double largest = -INFINITY;
+  double total = 0;
+  double used = 0;
+  for (size_t m = 0; m < runs; m++)
+    if (m != left_out && average->log_partition[m * stride + which] > largest)
+      largest = average->log_partition[m * stride + which];
+  for (size_t m = 0; m < runs; m++) {
+    average->weight[m] =
+        m == left_out ? 0.0 : gpumc_exp(average->log_partition[m * stride + which] - largest);
+    total += average->weight[m];
+    used += m != left_out;
+  }
+  for (size_t m = 0; m < runs; m++)
+    average->weight[m] /= total;
+  return largest + gpumc_log(total / used);
+}
+
+double pa_average_estimate(struct pa_average *average, size_t which, size_t left_out,
+                           double *quantity)
+{
+  const struct pa *pa = average->pa;
+  size_t stride = pa->settings.blocks + 1;
+  size_t n_observables = pa->context.model->ops->n_observables;
+  double sites = (double)pa->context.model->sites;
+  double beta = pa->schedule.beta[average->row];
+  double log_partition = find_weights(average, which, left_out);
+  double means[2] = {0, 0};
+  memset(quantity, 0, pa_quantities(pa->context.model->ops) * sizeof *quantity);
+  for (size_t m = 0; m < pa->settings.runs; m++) {
+    const double *mean = average->mean + (m * stride + which) * average->n_means;
+    double weight = average->weight[m];
+    means[0] += weight * mean[MEAN_ENERGY];
+    means[1] += weight * mean[MEAN_ENERGY2];
+    for (size_t k = 0; k < n_observables; k++)
+      quantity[PA_OBSERVABLES - 1 + k] += weight * mean[MEAN_OBSERVABLES + k];
+  }
+  quantity[0] = means[0];
+  quantity[1] = beta * beta * sites * (means[1] - means[0] * means[0]);
+  quantity[2 + n_observables] = -log_partition / sites;
+  quantity[3 + n_observables] = beta * means[0] + log_partition / sites;
+  return log_partition;
+}
+
+double pa_average_block_population(const struct pa_average *average, size_t block)
+{
+  double population = 0;
+  for (size_t m = 0; m < average->pa->settings.runs; m++)
+    population += block_values(average, m, average->row, PA_BLOCK_POPULATION)[block];
+  return population;
+}

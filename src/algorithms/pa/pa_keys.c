@@ -1,0 +1,263 @@
+/* Population annealing: its keys, their checks, and the temperatures they fix. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_state.h"
+#include "core/memory.h"
+
+static const struct gpumc_key beta_keys[] = {
+    {.name = "from",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "0.0",
+     .minimum = 0,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .doc = "First inverse temperature behind 0, where every population starts; 0 itself by default."},
+    {.name = "to",
+     .type = GPUMC_KEY_REAL,
+     .required = true,
+     .minimum = 0,
+     .minimum_exclusive = true,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .sweepable = true,
+     .doc = "Last inverse temperature."},
+    {.name = "step",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .minimum_exclusive = true,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .sweepable = true,
+     .exactly_one_of = "schedule",
+     .doc = "Equal steps of this size; the last one is shortened to end at `to`."},
+    {.name = "overlap",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0.01,
+     .maximum = 0.999,
+     .sweepable = true,
+     .exactly_one_of = "schedule",
+     .doc = "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
+            "practice; later runs keep the steps of the first."},
+    {.name = "values",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .maximum = 1e6,
+     .list_minimum = 1,
+     .list_maximum = PA_BETA_ROWS_MAXIMUM,
+     .ascending = true,
+     .unit = "1/J",
+     .exactly_one_of = "schedule",
+     .doc = "The inverse temperatures themselves, ending at `to`."},
+    {0}};
+
+static const struct gpumc_key reweight_keys[] = {
+    {.name = "from",
+     .type = GPUMC_KEY_REAL,
+     .required = true,
+     .minimum = 0,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .doc = "First inverse temperature of the grid."},
+    {.name = "to",
+     .type = GPUMC_KEY_REAL,
+     .required = true,
+     .minimum = 0,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .doc = "Last inverse temperature of the grid."},
+    {.name = "step",
+     .type = GPUMC_KEY_REAL,
+     .required = true,
+     .minimum = 0,
+     .minimum_exclusive = true,
+     .maximum = 1e6,
+     .unit = "1/J",
+     .doc = "Spacing of the grid."},
+    {0}};
+
+static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
+
+const struct gpumc_key pa_keys[] = {
+    {.name = "population",
+     .type = GPUMC_KEY_INTEGER,
+     .required = true,
+     .minimum = 2,
+     .maximum = 2147483647,
+     .unit = "replicas",
+     .sweepable = true,
+     .doc = "Target size R of the population."},
+    {.name = "sweeps",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "10",
+     .minimum = 0,
+     .maximum = 1000000,
+     .unit = "sweeps",
+     .sweepable = true,
+     .doc = "Sweeps of every replica at each temperature, theta."},
+    {.name = "beta",
+     .type = GPUMC_KEY_MAPPING,
+     .required = true,
+     .children = beta_keys,
+     .doc = "The inverse temperatures."},
+    {.name = "runs",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = GPUMC_RUN_MAXIMUM,
+     .sweepable = true,
+     .doc = "Independent runs M, averaged with the weights of eq. 7."},
+    {.name = "resampling",
+     .type = GPUMC_KEY_CHOICE,
+     .choices = resampling_choices,
+     .default_text = "nearest_integer",
+     .sweepable = true,
+     .doc = "How copies are drawn: independently for each replica (eq. 2; the population "
+            "fluctuates) or systematically (the population stays at R)."},
+    {.name = "blocks",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "64",
+     .minimum = 2,
+     .maximum = 4096,
+     .doc = "Blocks of families for the jackknife errors."},
+    {.name = "reweight",
+     .type = GPUMC_KEY_MAPPING,
+     .children = reweight_keys,
+     .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum."},
+    {0}};
+
+/* Number of steps from `from` to `to`; a rest below a millionth of a step is rounding. */
+static double step_count(double from, double to, double step)
+{
+  return ceil((to - from) / step - 1e-6);
+}
+
+void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+              const struct gpumc_params *model_params, struct gpumc_report *report)
+{
+  (void)model;
+  (void)model_params;
+  double from = gpumc_params_real(params, "beta.from");
+  double to = gpumc_params_real(params, "beta.to");
+  if (from >= to)
+    gpumc_params_mistake(params, report, "beta.from", "beta.from = %g must be below beta.to = %g",
+                         from, to);
+  else if (gpumc_params_has(params, "beta.step") &&
+           step_count(from, to, gpumc_params_real(params, "beta.step")) > PA_BETA_ROWS_MAXIMUM)
+    gpumc_params_mistake(params, report, "beta.step", "more than %d temperatures",
+                         PA_BETA_ROWS_MAXIMUM);
+  if (gpumc_params_has(params, "beta.values")) {
+    size_t count = gpumc_params_count(params, "beta.values");
+    double last = gpumc_params_real_at(params, "beta.values", count - 1);
+    if (last < to || last > to)
+      gpumc_params_mistake(params, report, "beta.values",
+                           "the last value, %g, must be beta.to = %g", last, to);
+    if (gpumc_params_real_at(params, "beta.values", 0) < from)
+      gpumc_params_mistake(params, report, "beta.values",
+                           "the first value must not be below beta.from = %g", from);
+  }
+  if (gpumc_params_has(params, "reweight.from")) {
+    double first = gpumc_params_real(params, "reweight.from");
+    double last = gpumc_params_real(params, "reweight.to");
+    if (first > last || last > to)
+      gpumc_params_mistake(params, report, "reweight",
+                           "the grid %g .. %g must ascend and end at or below beta.to = %g", first,
+                           last, to);
+    else if (step_count(first, last, gpumc_params_real(params, "reweight.step")) >
+             PA_BETA_ROWS_MAXIMUM)
+      gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
+                           PA_BETA_ROWS_MAXIMUM);
+  }
+}
+
+void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings)
+{
+  memset(settings, 0, sizeof *settings);
+  settings->population = (size_t)gpumc_params_integer(params, "population");
+  settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
+  settings->runs = (size_t)gpumc_params_integer(params, "runs");
+  settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
+  if (settings->blocks > settings->population)
+    settings->blocks = settings->population;
+  if (strcmp(gpumc_params_string(params, "resampling"), "systematic") == 0)
+    settings->resampling = GPUMC_RESAMPLING_SYSTEMATIC;
+  settings->beta_end = gpumc_params_real(params, "beta.to");
+  settings->adaptive = gpumc_params_has(params, "beta.overlap");
+  if (settings->adaptive)
+    settings->overlap = gpumc_params_real(params, "beta.overlap");
+  settings->reweight = gpumc_params_has(params, "reweight.from");
+  if (settings->reweight) {
+    settings->reweight_from = gpumc_params_real(params, "reweight.from");
+    settings->reweight_to = gpumc_params_real(params, "reweight.to");
+    settings->reweight_step = gpumc_params_real(params, "reweight.step");
+  }
+}
+
+/* Nearest-integer resampling gives R with a variance of at most R/4 (a Bernoulli variable a replica);
+ * systematic resampling gives R itself. Twenty standard deviations are room enough. */
+size_t pa_capacity(size_t population)
+{
+  return population + (size_t)(10.0 * sqrt((double)population)) + 16;
+}
+
+enum gpumc_status pa_schedule_append(struct pa_schedule *schedule, double beta,
+                                     struct gpumc_error *error)
+{
+  if (schedule->count == schedule->capacity) {
+    double *longer = NULL;
+    size_t capacity = schedule->capacity == 0 ? 256 : 2 * schedule->capacity;
+    enum gpumc_status status =
+        gpumc_allocate_array(&longer, capacity, "inverse temperatures", error);
+    if (status != GPUMC_OK)
+      return status;
+    if (schedule->count > 0)
+      memcpy(longer, schedule->beta, schedule->count * sizeof *longer);
+    free(schedule->beta);
+    schedule->beta = longer;
+    schedule->capacity = capacity;
+  }
+  schedule->beta[schedule->count++] = beta;
+  return GPUMC_OK;
+}
+
+static enum gpumc_status append_values(const struct gpumc_params *params,
+                                       struct pa_schedule *schedule, struct gpumc_error *error)
+{
+  size_t count = gpumc_params_count(params, "beta.values");
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < count && status == GPUMC_OK; i++) {
+    double beta = gpumc_params_real_at(params, "beta.values", i);
+    if (beta > 0)
+      status = pa_schedule_append(schedule, beta, error);
+  }
+  return status;
+}
+
+static enum gpumc_status append_steps(const struct gpumc_params *params,
+                                      struct pa_schedule *schedule, struct gpumc_error *error)
+{
+  double from = gpumc_params_real(params, "beta.from");
+  double to = gpumc_params_real(params, "beta.to");
+  double step = gpumc_params_real(params, "beta.step");
+  double steps = step_count(from, to, step);
+  enum gpumc_status status = GPUMC_OK;
+  for (double i = from > 0 ? 0 : 1; i <= steps && status == GPUMC_OK; i++)
+    status = pa_schedule_append(schedule, i < steps ? fma(i, step, from) : to, error);
+  return status;
+}
+
+enum gpumc_status pa_schedule_make(const struct gpumc_params *params, struct pa_schedule *schedule,
+                                   struct gpumc_error *error)
+{
+  double from = gpumc_params_real(params, "beta.from");
+  memset(schedule, 0, sizeof *schedule);
+  enum gpumc_status status = pa_schedule_append(schedule, 0.0, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (gpumc_params_has(params, "beta.values"))
+    return append_values(params, schedule, error);
+  if (gpumc_params_has(params, "beta.step"))
+    return append_steps(params, schedule, error);
+  return from > 0 ? pa_schedule_append(schedule, from, error) : GPUMC_OK;
+}

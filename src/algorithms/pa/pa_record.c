@@ -1,0 +1,300 @@
+/* Population annealing: the tables of a run and the row of one temperature. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_state.h"
+#include "core/elementary.h"
+#include "core/memory.h"
+
+#define LABEL(n, l, u, s) {.name = (n), .long_name = (l), .units = (u), .symbol = (s)}
+
+static const struct gpumc_column front_columns[] = {
+    {.label = LABEL("beta", "inverse temperature", "1/J", "β"), .width = 1},
+    {.label = LABEL("energy", "energy per site", "J", "e"), .width = 1},
+    {.label = LABEL("specific_heat", "specific heat per site", "k_B", "C"), .width = 1},
+};
+
+static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
+    [PA_BETA_FREE_ENERGY] = {.label = LABEL("beta_free_energy",
+                                            "free energy per site times inverse temperature (eq. 4)",
+                                            "1", "βF/N"),
+                             .width = 1},
+    [PA_ENTROPY] = {.label = LABEL("entropy", "entropy per site (eq. 5)", "k_B", "S/N"),
+                    .width = 1},
+    [PA_POPULATION] = {.label = LABEL("population", "replicas after resampling", "1", "R_i"),
+                       .width = 1,
+                       .integer = true},
+    [PA_LOG_PARTITION_RATIO] = {.label = LABEL("log_partition_ratio",
+                                               "ln Q of the step to this temperature (eq. 1)", "1",
+                                               "ln Q"),
+                                .width = 1},
+    [PA_OVERLAP] = {.label = LABEL("overlap",
+                                   "overlap with the energy histogram before (eq. 8)", "1", "α"),
+                    .width = 1},
+    [PA_FAMILIES] = {.label = LABEL("families", "initial replicas with descendants", "1", "n_fam"),
+                     .width = 1,
+                     .integer = true},
+    [PA_RHO_T] = {.label = LABEL("rho_t", "mean square family size, R sum n^2", "1", "ρ_t"),
+                  .width = 1},
+    [PA_RHO_S] = {.label = LABEL("rho_s", "entropic family size, R exp(sum n ln n)", "1", "ρ_s"),
+                  .width = 1},
+    [PA_LOWEST_ENERGY] = {.label = LABEL("lowest_energy", "lowest energy per site in the population",
+                                         "J", "e_min"),
+                          .width = 1},
+    [PA_LOWEST_ENERGY_REPLICAS] = {.label = LABEL("lowest_energy_replicas",
+                                                  "replicas at the lowest energy", "1", "n_min"),
+                                   .width = 1,
+                                   .integer = true},
+    [PA_LOWEST_ENERGY_FAMILIES] = {.label = LABEL("lowest_energy_families",
+                                                  "families at the lowest energy", "1", "f_min"),
+                                   .width = 1,
+                                   .integer = true},
+};
+
+static const struct gpumc_column block_columns[PA_BLOCK_OBSERVABLES] = {
+    [PA_BLOCK_POPULATION] = {.label = LABEL("population", "replicas by block of families", "1",
+                                            "R_b"),
+                             .integer = true,
+                             .across = "block"},
+    [PA_BLOCK_WEIGHT] = {.label = LABEL("weight",
+                                        "share of the resampling weights that led here, by block",
+                                        "1", "W_b"),
+                         .across = "block"},
+    [PA_BLOCK_ENERGY] = {.label = LABEL("energy", "sum of the energy per site, by block", "J",
+                                        "sum e"),
+                         .across = "block"},
+    [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2", "sum of the square of the energy per site, by "
+                                                    "block",
+                                         "J^2", "sum e^2"),
+                          .across = "block"},
+};
+
+static struct gpumc_column observable_column(const struct gpumc_observable *observable)
+{
+  return (struct gpumc_column){.label = {.name = observable->name,
+                                         .long_name = observable->long_name,
+                                         .units = observable->units,
+                                         .symbol = observable->symbol},
+                               .width = 1};
+}
+
+static enum gpumc_status declare_curve(struct pa *pa, const char *group, size_t *table,
+                                       struct gpumc_error *error)
+{
+  const struct gpumc_model_ops *model = pa->context.model->ops;
+  struct gpumc_column *columns = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&columns, pa_curve_width(model), "columns", error);
+  if (status != GPUMC_OK)
+    return status;
+  memcpy(columns, front_columns, sizeof front_columns);
+  for (size_t k = 0; k < model->n_observables; k++)
+    columns[PA_OBSERVABLES + k] = observable_column(&model->observables[k]);
+  memcpy(columns + PA_OBSERVABLES + model->n_observables, behind_columns, sizeof behind_columns);
+  status = gpumc_recorder_add_table(pa->context.recorder, group, columns, pa_curve_width(model),
+                                    table, error);
+  free(columns);
+  return status;
+}
+
+static enum gpumc_status declare_blocks(struct pa *pa, const char *group, size_t *table,
+                                        struct gpumc_error *error)
+{
+  const struct gpumc_model_ops *model = pa->context.model->ops;
+  size_t count = 1 + PA_BLOCK_OBSERVABLES + model->n_observables;
+  struct gpumc_column *columns = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
+  if (status != GPUMC_OK)
+    return status;
+  columns[0] = front_columns[PA_BETA];
+  memcpy(columns + 1, block_columns, sizeof block_columns);
+  for (size_t k = 0; k < model->n_observables; k++) {
+    columns[1 + PA_BLOCK_OBSERVABLES + k] = observable_column(&model->observables[k]);
+    columns[1 + PA_BLOCK_OBSERVABLES + k].across = "block";
+  }
+  for (size_t c = 1; c < count; c++)
+    columns[c].width = pa->settings.blocks;
+  status = gpumc_recorder_add_table(pa->context.recorder, group, columns, count, table, error);
+  free(columns);
+  return status;
+}
+
+enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t m = 0; m < pa->settings.runs && status == GPUMC_OK; m++) {
+    char group[64];
+    snprintf(group, sizeof group, "runs/%04zu", m);
+    status = declare_curve(pa, group, &pa->tables[m].curve, error);
+    snprintf(group, sizeof group, "runs/%04zu/blocks", m);
+    if (status == GPUMC_OK)
+      status = declare_blocks(pa, group, &pa->tables[m].blocks, error);
+  }
+  return status;
+}
+
+static unsigned sum_of(enum gpumc_moment moment)
+{
+  static const unsigned sums[] = {
+      [GPUMC_MOMENT_MEAN] = GPUMC_SUM_FIRST,
+      [GPUMC_MOMENT_ABSOLUTE] = GPUMC_SUM_ABSOLUTE,
+      [GPUMC_MOMENT_SECOND] = GPUMC_SUM_SECOND,
+      [GPUMC_MOMENT_FOURTH] = GPUMC_SUM_FOURTH,
+  };
+  return sums[moment];
+}
+
+/* The sum over a block of (x/N)^p, u the quantum per site. */
+static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_moment moment, double u)
+{
+  switch (moment) {
+  case GPUMC_MOMENT_MEAN:
+    return (double)sums->first * u;
+  case GPUMC_MOMENT_ABSOLUTE:
+    return (double)sums->absolute * u;
+  case GPUMC_MOMENT_SECOND:
+    return (double)sums->second * (u * u);
+  case GPUMC_MOMENT_FOURTH:
+    return (double)sums->fourth * (u * u * (u * u));
+  }
+  return NAN;
+}
+
+static enum gpumc_status sum_channel(struct pa *pa, size_t channel, unsigned which,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  return device->ops->population->moments(device, pa->channel[channel], pa->family,
+                                          pa->context.ensemble->size, pa->settings.blocks, which,
+                                          pa->sums, error);
+}
+
+/* Fill block_row: the sums of every block. */
+static enum gpumc_status sum_blocks(struct pa *pa, const struct pa_step *step,
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_model *model = pa->context.model;
+  size_t blocks = pa->settings.blocks;
+  double *row = pa->block_row + 1;
+  double u = model->quantum[0] / (double)model->sites;
+  uint64_t total = 0;
+  enum gpumc_status status = sum_channel(pa, 0, GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, error);
+  if (status != GPUMC_OK)
+    return status;
+  pa->block_row[0] = step->beta;
+  for (size_t b = 0; b < blocks; b++)
+    total += pa->block_weight[b];
+  for (size_t b = 0; b < blocks; b++) {
+    row[PA_BLOCK_POPULATION * blocks + b] = (double)pa->sums[b].count;
+    row[PA_BLOCK_WEIGHT * blocks + b] =
+        total > 0 ? (double)pa->block_weight[b] / (double)total : 0.0;
+    row[PA_BLOCK_ENERGY * blocks + b] = block_moment(&pa->sums[b], GPUMC_MOMENT_MEAN, u);
+    row[PA_BLOCK_ENERGY2 * blocks + b] = block_moment(&pa->sums[b], GPUMC_MOMENT_SECOND, u);
+  }
+  for (size_t c = 0; c < model->ops->n_channels; c++) {
+    unsigned which = 0;
+    for (size_t k = 0; k < model->ops->n_observables; k++)
+      if (model->ops->observables[k].channel == c)
+        which |= sum_of(model->ops->observables[k].moment);
+    if (which == 0)
+      continue;
+    status = sum_channel(pa, c, which, error);
+    if (status != GPUMC_OK)
+      return status;
+    u = model->quantum[c] / (double)model->sites;
+    for (size_t k = 0; k < model->ops->n_observables; k++)
+      for (size_t b = 0; model->ops->observables[k].channel == c && b < blocks; b++)
+        row[(PA_BLOCK_OBSERVABLES + k) * blocks + b] =
+            block_moment(&pa->sums[b], model->ops->observables[k].moment, u);
+  }
+  return GPUMC_OK;
+}
+
+static double block_mean(const struct pa *pa, size_t column)
+{
+  const double *values = pa->block_row + 1 + column * pa->settings.blocks;
+  double sum = 0;
+  for (size_t b = 0; b < pa->settings.blocks; b++)
+    sum += values[b];
+  return sum / (double)pa->context.ensemble->size;
+}
+
+/* Families, rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
+ * Katzgraber, Phys. Rev. E 92, 063307). rho_s from the counts of sizes, whose order is fixed. */
+static enum gpumc_status fill_families(struct pa *pa, double *behind, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  struct gpumc_family_statistics statistics;
+  double size = (double)pa->context.ensemble->size;
+  double entropy = 0;
+  enum gpumc_status status = device->ops->population->families(
+      device, pa->family, pa->context.ensemble->size, pa->settings.population, pa->scratch,
+      &statistics, pa->family_sizes, pa->context.ensemble->capacity + 1, error);
+  if (status != GPUMC_OK)
+    return status;
+  for (size_t s = 1; s <= statistics.largest; s++)
+    if (pa->family_sizes[s] > 0) {
+      double share = (double)s / size;
+      entropy += pa->family_sizes[s] * (share * gpumc_log(share));
+    }
+  behind[PA_FAMILIES] = (double)statistics.families;
+  behind[PA_RHO_T] = (double)statistics.square_sum / size;
+  behind[PA_RHO_S] = size * gpumc_exp(entropy);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status fill_lowest(struct pa *pa, double *behind, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  const struct gpumc_model *model = pa->context.model;
+  int64_t least;
+  int64_t greatest;
+  size_t replicas;
+  size_t families;
+  enum gpumc_status status = device->ops->population->extremes(
+      device, pa->channel[0], pa->context.ensemble->size, &least, &greatest, error);
+  if (status == GPUMC_OK)
+    status = device->ops->population->holders(
+        device, pa->channel[0], pa->family, pa->context.ensemble->size, pa->settings.population,
+        least, pa->scratch, &replicas, &families, error);
+  if (status != GPUMC_OK)
+    return status;
+  behind[PA_LOWEST_ENERGY] = (double)least * model->quantum[0] / (double)model->sites;
+  behind[PA_LOWEST_ENERGY_REPLICAS] = (double)replicas;
+  behind[PA_LOWEST_ENERGY_FAMILIES] = (double)families;
+  return GPUMC_OK;
+}
+
+enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = pa->context.model;
+  double sites = (double)model->sites;
+  double *row = pa->curve_row;
+  double *behind = row + pa_curve_index(model->ops, 0);
+  enum gpumc_status status = sum_blocks(pa, step, error);
+  if (status == GPUMC_OK)
+    status = fill_families(pa, behind, error);
+  if (status == GPUMC_OK)
+    status = fill_lowest(pa, behind, error);
+  if (status != GPUMC_OK)
+    return status;
+  double energy = block_mean(pa, PA_BLOCK_ENERGY);
+  double variance = block_mean(pa, PA_BLOCK_ENERGY2) - energy * energy;
+  row[PA_BETA] = step->beta;
+  row[PA_ENERGY] = energy;
+  row[PA_SPECIFIC_HEAT] = step->beta * step->beta * sites * variance;
+  for (size_t k = 0; k < model->ops->n_observables; k++)
+    row[PA_OBSERVABLES + k] = block_mean(pa, PA_BLOCK_OBSERVABLES + k);
+  behind[PA_BETA_FREE_ENERGY] = -pa->log_partition / sites;
+  behind[PA_ENTROPY] = step->beta * energy + pa->log_partition / sites;
+  behind[PA_POPULATION] = (double)pa->context.ensemble->size;
+  behind[PA_LOG_PARTITION_RATIO] = step->log_ratio;
+  behind[PA_OVERLAP] = step->overlap;
+  status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].curve, row, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].blocks,
+                                   pa->block_row, error);
+  return status;
+}

@@ -1,0 +1,221 @@
+/* Population annealing: the density of states and averages on a grid of temperatures, from the energy
+ * histograms of all temperatures and runs (section 2.4 of the paper). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_average.h"
+#include "core/jackknife.h"
+#include "core/memory.h"
+#include "core/multi_histogram.h"
+
+enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
+
+static const struct gpumc_label labels[QUANTITIES][2] = {
+    [ENERGY] = {{"energy", "energy per site", "J", "e"},
+                {"energy_error", "standard error of the energy per site", "J", "σ(e)"}},
+    [SPECIFIC_HEAT] = {{"specific_heat", "specific heat per site", "k_B", "C"},
+                       {"specific_heat_error", "standard error of the specific heat per site",
+                        "k_B", "σ(C)"}},
+    [BETA_FREE_ENERGY] = {{"beta_free_energy", "free energy per site times inverse temperature",
+                           "1", "βF/N"},
+                          {"beta_free_energy_error",
+                           "standard error of the free energy per site times inverse temperature",
+                           "1", "σ(βF/N)"}},
+    [ENTROPY] = {{"entropy", "entropy per site", "k_B", "S/N"},
+                 {"entropy_error", "standard error of the entropy per site", "k_B", "σ(S/N)"}},
+};
+
+/* The grid and its curves, [QUANTITIES][2][points]: value, error. */
+struct grid {
+  size_t points;
+  double *beta, *curve;
+};
+
+static void quantities(const struct gpumc_reweighted *average, double beta, double sites,
+                       double *quantity)
+{
+  quantity[ENERGY] = average->energy / sites;
+  quantity[SPECIFIC_HEAT] = beta * beta * average->variance / sites;
+  quantity[BETA_FREE_ENERGY] = -average->log_partition / sites;
+  quantity[ENTROPY] = (beta * average->energy + average->log_partition) / sites;
+}
+
+static void fill_point(const struct gpumc_density *density, struct grid *grid, size_t point,
+                       double sites, double *scratch, struct gpumc_reweighted *without,
+                       double *column)
+{
+  struct gpumc_reweighted whole;
+  double quantity[QUANTITIES];
+  double beta = grid->beta[point];
+  gpumc_density_reweight(density, beta, scratch, &whole, without);
+  for (size_t q = 0; q < QUANTITIES; q++) {
+    for (size_t b = 0; b < density->blocks; b++) {
+      quantities(&without[b], beta, sites, quantity);
+      column[b] = quantity[q];
+    }
+    quantities(&whole, beta, sites, quantity);
+    grid->curve[(2 * q) * grid->points + point] = quantity[q];
+    grid->curve[(2 * q + 1) * grid->points + point] =
+        sqrt(gpumc_jackknife(column, density->blocks).value);
+  }
+}
+
+static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_density *density,
+                                   struct grid *grid, struct gpumc_error *error)
+{
+  int threads = pa->context.device->threads;
+  size_t blocks = density->blocks;
+  double sites = (double)pa->context.model->sites;
+  double *scratch = NULL;
+  struct gpumc_reweighted *without = NULL;
+  double *column = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&scratch, (size_t)threads * density->levels, "reweighting", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&without, (size_t)threads * blocks, "reweighting", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&column, (size_t)threads * blocks, "reweighting", error);
+  if (status == GPUMC_OK) {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++)
+      for (size_t point = (size_t)t; point < grid->points; point += (size_t)threads)
+        fill_point(density, grid, point, sites, scratch + (size_t)t * density->levels,
+                   without + (size_t)t * blocks, column + (size_t)t * blocks);
+  }
+  free(scratch);
+  free(without);
+  free(column);
+  return status;
+}
+
+static enum gpumc_status write_array(struct pa *pa, const struct gpumc_label *label, size_t count,
+                                     const char *axis, const double *values,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_dataset dataset = {.group = "summary/reweighted",
+                                  .label = *label,
+                                  .rank = 1,
+                                  .shape = {count},
+                                  .axes = {axis},
+                                  .values = values};
+  return gpumc_recorder_dataset(pa->context.recorder, &dataset, error);
+}
+
+static enum gpumc_status write_grid(struct pa *pa, const struct grid *grid,
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_label beta = {"beta", "inverse temperature", "1/J", "β"};
+  enum gpumc_status status = write_array(pa, &beta, grid->points, NULL, grid->beta, error);
+  for (size_t q = 0; q < 2 * QUANTITIES && status == GPUMC_OK; q++)
+    status = write_array(pa, &labels[q / 2][q % 2], grid->points, "summary/reweighted/beta",
+                         grid->curve + q * grid->points, error);
+  return status;
+}
+
+/* The density of states where it was seen, over the energy of the whole system. */
+static enum gpumc_status write_density(struct pa *pa, const struct gpumc_density *density,
+                                       struct gpumc_error *error)
+{
+  static const struct gpumc_label level_labels[] = {
+      {"level_energy", "energy of the whole system", "J", "E"},
+      {"log_dos", "logarithm of the density of states", "1", "ln Ω"},
+      {"log_dos_error", "standard error of the logarithm of the density of states", "1",
+       "σ(ln Ω)"}};
+  double *columns = NULL;
+  size_t seen = 0;
+  enum gpumc_status status =
+      gpumc_allocate_array(&columns, 3 * density->levels, "the density of states", error);
+  if (status != GPUMC_OK)
+    return status;
+  for (size_t k = 0; k < density->levels; k++) {
+    if (!isfinite(density->log_dos[k]))
+      continue;
+    columns[seen] = density->lowest + (double)k * density->spacing;
+    columns[density->levels + seen] = density->log_dos[k];
+    columns[2 * density->levels + seen] = density->log_dos_error[k];
+    seen++;
+  }
+  for (size_t c = 0; c < 3 && status == GPUMC_OK; c++)
+    status = write_array(pa, &level_labels[c], seen,
+                         c == 0 ? NULL : "summary/reweighted/level_energy",
+                         columns + c * density->levels, error);
+  free(columns);
+  return status;
+}
+
+static enum gpumc_status make_grid(const struct pa *pa, struct grid *grid,
+                                   struct gpumc_error *error)
+{
+  const struct pa_settings *s = &pa->settings;
+  grid->points =
+      (size_t)floor((s->reweight_to - s->reweight_from) / s->reweight_step + 1e-6) + 1;
+  enum gpumc_status status = gpumc_allocate_array(&grid->beta, grid->points, "the grid", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
+  for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++)
+    grid->beta[i] = fma((double)i, s->reweight_step, s->reweight_from);
+  return status;
+}
+
+static enum gpumc_status make_density(const struct pa *pa, const double *log_partition,
+                                      const double *population, struct gpumc_density *density,
+                                      struct gpumc_error *error)
+{
+  const struct gpumc_model *model = pa->context.model;
+  struct gpumc_device *device = pa->context.device;
+  size_t blocks = pa->settings.blocks;
+  size_t temperatures = pa->schedule.count;
+  double *samples = NULL;
+  uint64_t *bins = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&samples, temperatures, "samples", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&bins, blocks * model->levels, "energy histograms", error);
+  if (status == GPUMC_OK)
+    status = device->ops->copy_to_host(device, bins, pa->bins,
+                                       blocks * model->levels * sizeof *bins, error);
+  if (status == GPUMC_OK) {
+    for (size_t t = 0; t < temperatures; t++)
+      for (size_t b = 0; b < blocks; b++)
+        samples[t] += population[b * temperatures + t];
+    struct gpumc_histograms histograms = {
+        .temperatures = temperatures,
+        .levels = model->levels,
+        .blocks = blocks,
+        .lowest = (double)model->lowest * model->quantum[0],
+        .spacing = (double)model->spacing * model->quantum[0],
+        .beta = pa->schedule.beta,
+        .samples = samples,
+        .log_partition = log_partition,
+        .block_samples = population,
+        .block_log_partition = log_partition + temperatures,
+        .bins = bins,
+    };
+    status = gpumc_density_make(&histograms, device->threads, density, error);
+  }
+  free(samples);
+  free(bins);
+  return status;
+}
+
+enum gpumc_status pa_reweight(struct pa *pa, const double *block_log_partition,
+                              const double *block_population, struct gpumc_error *error)
+{
+  struct gpumc_density density = {0};
+  struct grid grid = {0};
+  enum gpumc_status status =
+      make_density(pa, block_log_partition, block_population, &density, error);
+  if (status == GPUMC_OK)
+    status = make_grid(pa, &grid, error);
+  if (status == GPUMC_OK)
+    status = fill_grid(pa, &density, &grid, error);
+  if (status == GPUMC_OK)
+    status = write_grid(pa, &grid, error);
+  if (status == GPUMC_OK)
+    status = write_density(pa, &density, error);
+  free(grid.beta);
+  free(grid.curve);
+  gpumc_density_free(&density);
+  return status;
+}

@@ -1,0 +1,79 @@
+/* The CPU as a device, and opening devices by name. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "core/memory.h"
+#include "core/population_cpu.h"
+
+static enum gpumc_status allocate(struct gpumc_device *device, size_t bytes, const char *what,
+                                  void **memory, struct gpumc_error *error)
+{
+  (void)device;
+  return gpumc_allocate(bytes, 1, what, memory, error);
+}
+
+static void release(struct gpumc_device *device, void *memory)
+{
+  (void)device;
+  free(memory);
+}
+
+static enum gpumc_status copy(struct gpumc_device *device, void *to, const void *from, size_t bytes,
+                              struct gpumc_error *error)
+{
+  (void)device;
+  (void)error;
+  memcpy(to, from, bytes);
+  return GPUMC_OK;
+}
+
+static const struct gpumc_device_ops cpu = {
+    .name = "cpu",
+    .allocate = allocate,
+    .release = release,
+    .copy_to_device = copy,
+    .copy_to_host = copy,
+    .population = &gpumc_population_cpu,
+};
+
+static void processor_name(char *name, size_t size)
+{
+  char line[256];
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  snprintf(name, size, "processor");
+  if (file == NULL)
+    return;
+  while (fgets(line, sizeof line, file) != NULL) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || colon == NULL)
+      continue;
+    colon[strcspn(colon, "\n")] = '\0';
+    snprintf(name, size, "%s", colon + 2);
+    break;
+  }
+  fclose(file);
+}
+
+enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_device *device,
+                                    struct gpumc_error *error)
+{
+  char processor[64];
+  memset(device, 0, sizeof *device);
+  if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0)
+    return gpumc_error_set(error, GPUMC_DEVICE,
+                           "device %s: this gpumc was built without CUDA; there is: cpu", name);
+  processor_name(processor, sizeof processor);
+  device->ops = &cpu;
+  device->threads = threads > 0 ? threads : omp_get_max_threads();
+  snprintf(device->description, sizeof device->description, "%s, %d thread%s", processor,
+           device->threads, device->threads == 1 ? "" : "s");
+  return GPUMC_OK;
+}
+
+void gpumc_device_close(struct gpumc_device *device)
+{
+  memset(device, 0, sizeof *device);
+}

@@ -1,0 +1,38 @@
+/* Jackknife errors. */
+#include "core/jackknife.h"
+
+#include <math.h>
+
+struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t n)
+{
+  struct gpumc_variance variance = {0, 0};
+  double mean = 0;
+  if (n < 2)
+    return variance;
+  for (size_t i = 0; i < n; i++)
+    mean += leave_one_out[i] / (double)n;
+  for (size_t i = 0; i < n; i++)
+    variance.value += (leave_one_out[i] - mean) * (leave_one_out[i] - mean);
+  variance.freedom = (double)n - 1;
+  variance.value *= variance.freedom / (double)n;
+  return variance;
+}
+
+double gpumc_pooled_error(struct gpumc_variance a, struct gpumc_variance b)
+{
+  double freedom = a.freedom + b.freedom;
+  if (!(freedom > 0))
+    return NAN;
+  return sqrt((a.freedom * a.value + b.freedom * b.value) / freedom);
+}
+
+double gpumc_effective_blocks(const double *sizes, size_t n)
+{
+  double sum = 0;
+  double squares = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += sizes[i];
+    squares += sizes[i] * sizes[i];
+  }
+  return squares > 0 ? sum * sum / squares : 0;
+}

@@ -1,0 +1,98 @@
+"""Every configuration under configs/ is valid as it stands, and runs, shortened, to a complete file."""
+import glob
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+CONFIGS = sorted(glob.glob(os.path.join(ROOT, "configs", "**", "*.yaml"), recursive=True))
+PROGRAM = os.path.abspath(os.environ["GPUMC_PROGRAM"])
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import gpumc_reader  # noqa: E402
+
+
+def gpumc(*arguments, folder=ROOT):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=folder,
+                          stdin=subprocess.DEVNULL)
+
+
+def shortened(config):
+    """--set options that make a small job of it, and nothing else of it than a small job."""
+    changes = {"model.shape": [4] * len(config["model"]["shape"])}
+    algorithm = config["algorithm"]
+    if "population" in algorithm:
+        changes["algorithm.population"] = 200
+    if "sweeps" in algorithm:
+        changes["algorithm.sweeps"] = 2
+    if algorithm.get("runs", 1) > 2:
+        changes["algorithm.runs"] = 2
+    if "step" in algorithm.get("beta", {}):
+        changes["algorithm.beta.step"] = algorithm["beta"]["to"] / 16
+    if "overlap" in algorithm.get("beta", {}):
+        changes["algorithm.beta.overlap"] = 0.6
+    if "campaign" in config:
+        campaign = {key: values[:2] for key, values in config["campaign"].items()}
+        if "model.shape" in campaign:
+            campaign["model.shape"] = [[4, 4], [6, 6]]
+            del changes["model.shape"]
+        changes["campaign"] = campaign
+    texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
+             for value in changes.values())
+    return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]
+
+
+class Configs(unittest.TestCase):
+    maxDiff = None
+
+    def test_there_are_some(self):
+        self.assertGreaterEqual(len(CONFIGS), 5)
+
+    def test_valid_as_they_stand(self):
+        result = gpumc("validate", *CONFIGS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_editors_find_the_schema(self):
+        mark = "# yaml-language-server: $schema="
+        for path in CONFIGS:
+            with self.subTest(os.path.relpath(path, ROOT)), open(path) as file:
+                first = file.readline().rstrip("\n")
+                self.assertTrue(first.startswith(mark), first)
+                schema = os.path.normpath(os.path.join(os.path.dirname(path), first[len(mark):]))
+                self.assertEqual(schema, os.path.join(ROOT, "schemas", "gpumc.schema.json"))
+                self.assertTrue(os.path.exists(schema), schema)
+
+    def test_run_shortened(self):
+        for path in CONFIGS:
+            with self.subTest(os.path.relpath(path, ROOT)), tempfile.TemporaryDirectory() as folder:
+                self.run_shortened(path, folder)
+
+    def run_shortened(self, path, folder):
+        with open(path) as file:
+            config = yaml.safe_load(file)
+        changes, options = shortened(config)
+        result = gpumc("run", path, *options, "--device", "cpu", "--quiet", folder=folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        tasks = math.prod(len(values) for values in changes.get("campaign", {}).values())
+        files = glob.glob(os.path.join(folder, "results", "**", "*.h5"), recursive=True)
+        self.assertEqual(len(files), tasks, files)
+        for file in files:
+            self.check_result(gpumc_reader.read(file), config)
+
+    def check_result(self, result, config):
+        self.assertTrue(result.is_complete)
+        self.assertEqual(result.title, config["title"])
+        self.assertEqual(result.config["model"]["name"], config["model"]["name"])
+        self.assertEqual(result.config["algorithm"].get("population"),
+                         200 if "population" in config["algorithm"] else None)
+        for name in result.quantities():
+            if name + "_error" in result.summary:
+                self.assertTrue((result.summary[name + "_error"] >= 0).all(), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+"""tools/plot and tools/gpumc_reader.py on files written by hand in the documented format."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tools")]
+import gpumc_reader  # noqa: E402
+import result_file  # noqa: E402
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def plot(self, *arguments):
+        environment = dict(os.environ, MPLCONFIGDIR=self.folder)
+        return subprocess.run([sys.executable, os.path.join(ROOT, "tools", "plot"), *arguments],
+                              capture_output=True, text=True, env=environment)
+
+    def assert_picture(self, path, least_width):
+        with open(path, "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(struct.unpack(">I", head[16:20])[0], least_width)
+
+
+class Plot(Files):
+    def test_everything_beside_the_exact_curves(self):
+        file = result_file.write(self.path("run.h5"), reweighted=True)
+        result = self.plot(file, "--exact")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.strip(), self.path("run.png"))
+        self.assert_picture(self.path("run.png"), 1500)
+
+    def test_files_overlay(self):
+        files = [result_file.write(self.path(f"{side}.h5"), shape=(side, side)) for side in (8, 16)]
+        result = self.plot(*files, "-o", self.path("both.png"), "--quantities",
+                           "energy,specific_heat")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assert_picture(self.path("both.png"), 1000)
+
+    def test_passes_on_a_warning(self):
+        file = result_file.write(self.path("run.h5"), trusted=0)
+        result = self.plot(file, "--quantities", "energy")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("run.h5: warning: the population is too small", result.stderr)
+
+    def assert_refused(self, expected, *arguments):
+        result = self.plot(*arguments)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(expected, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_refusals(self):
+        good = result_file.write(self.path("good.h5"))
+        self.assert_refused("No such file", self.path("none.h5"))
+        self.assert_refused("no curve 'enregy' in the summary; there are: abs_magnetization", good,
+                            "--quantities", "enregy")
+        self.assert_refused("no curve 'scalar'", good, "--quantities", "scalar")
+        self.assert_refused("bad.xyz", good, "-o", self.path("bad.xyz"))
+        with open(self.path("text.h5"), "w") as file:
+            file.write("energy 1.0\n")
+        self.assert_refused("not an HDF5 file", self.path("text.h5"))
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["energy"] = 1.0
+        self.assert_refused("not a result of gpumc", self.path("other.h5"))
+        self.assert_refused("not complete",
+                            result_file.write(self.path("half.h5"), complete=0))
+        self.assert_refused("h = 0 only", "--exact", result_file.write(self.path("field.h5"), h=0.1))
+        with h5py.File(good, "r+") as file:
+            file.attrs["format_version"] = 9
+        self.assert_refused("format version 9", good)
+
+
+class Reader(Files):
+    def test_what_it_reads(self):
+        result = gpumc_reader.read(result_file.write(self.path("run.h5"), reweighted=True))
+        self.assertTrue(result.is_complete)
+        self.assertEqual(result.title, "2D Ising")
+        self.assertEqual(result.config["model"]["shape"], [16, 16])
+        self.assertEqual(result.source, "gpumc: 1\n")
+        self.assertEqual(result.provenance, {"host": "node", "resumes": 2})
+        self.assertEqual(result.remarks, {"trusted": 1, "rho_t_maximum": 12.5})
+        self.assertEqual(result.summary["energy"].shape, (41,))
+        self.assertTrue(np.all(result.summary["energy_error"] > 0))
+        self.assertEqual(result.labels["energy"],
+                         gpumc_reader.Label("energy per site", "J", "e", ("beta",)))
+        self.assertEqual(result.labels["reweighted/energy"].axes, ("reweighted/beta",))
+        self.assertEqual(len(result.runs), 2)
+        self.assertEqual(result.run_labels[1]["entropy"].axes, ("beta",))
+        self.assertEqual(float(result.summary["scalar"]), 3.5)
+        self.assertEqual([name for name in result.quantities() if "/" not in name],
+                         ["abs_magnetization", "beta_free_energy", "energy", "entropy", "scalar",
+                          "specific_heat"])
+
+    def test_unfinished(self):
+        result = gpumc_reader.read(result_file.write(self.path("half.h5"), complete=0))
+        self.assertFalse(result.is_complete)
+        self.assertEqual(result.summary, {})
+        self.assertEqual(result.runs[0]["energy"].shape, (41,))
+
+    def test_while_it_is_written(self):
+        path = result_file.write(self.path("live.h5.partial"), complete=0, libver="latest")
+        with h5py.File(path, "r+", libver="latest") as writer:
+            writer.swmr_mode = True
+            code = f"import gpumc_reader; print(len(gpumc_reader.read({path!r}).runs))"
+            result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                    cwd=os.path.join(ROOT, "tools"))
+        self.assertEqual((result.stdout, result.stderr), ("2\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

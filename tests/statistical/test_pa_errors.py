@@ -1,0 +1,107 @@
+"""The reported errors of population annealing are right: over 200 seeds the deviations from Kaufman's
+exact values scatter as the errors say.
+
+Null: (value - exact)/error has variance 1, up to the uncertainty of an error from 64 blocks, which
+makes it 63/61 at most. The sum of 200 squares then lies within the bounds of 3.9 standard deviations
+(false alarm 1e-4 a comparison). Controls: errors that ignore families, and errors halved, are rejected.
+"""
+import os
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import gpumc_program as gpumc  # noqa: E402
+
+SEEDS = 200
+BETAS = {"high temperature": 0.1, "critical": 0.44, "ordered": 0.6}
+QUANTITIES = ["energy", "specific_heat", "beta_free_energy", "entropy"]
+UNKNOWN = ["abs_magnetization", "magnetization2", "magnetization4"]  # no closed form: scatter only
+
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{name: ising2d, shape: [16, 16]}}
+algorithm:
+  name: pa
+  population: {population}
+  sweeps: {sweeps}
+  beta: {beta}
+  runs: {runs}
+  resampling: {resampling}
+{more}
+output: "{folder}/{{seed}}.h5"
+campaign: {{seed: [{seeds}]}}
+"""
+
+
+def chi_square(deviations):
+    return float(np.mean(np.square(deviations)))
+
+
+class Errors(unittest.TestCase):
+    def repeat(self, group="summary", **changed):
+        values = dict(population=2000, sweeps=3, runs=1, beta="{to: 0.6, step: 0.02}",
+                      resampling="nearest_integer", more="",
+                      seeds=", ".join(str(s) for s in range(1, SEEDS + 1)))
+        values.update(changed)
+        with gpumc.folder() as folder:
+            gpumc.run_config(CONFIG.format(folder=folder, **values), folder)
+            found = [gpumc.summary(os.path.join(folder, f"{s}.h5"), group)
+                     for s in range(1, SEEDS + 1)]
+        names = [name for name in found[0] if not name.startswith("l")]
+        return {name: np.array([f[name] for f in found]) for name in names}
+
+    def check(self, found, betas=BETAS):
+        low, high = gpumc.chi_square_bounds(SEEDS, 3.9)
+        high *= 63 / 61
+        kaufman = gpumc.exact().kaufman
+        rejected = {}
+        for where, beta in betas.items():
+            row = int(np.argmin(np.abs(found["beta"][0] - beta)))
+            log_z, energy, heat = (float(x[0]) for x in kaufman(16, 16, found["beta"][0][row]))
+            entropy = found["beta"][0][row] * energy + log_z
+            exact = dict(zip(QUANTITIES, (energy, heat, -log_z, entropy)))
+            for name in QUANTITIES + [n for n in UNKNOWN if n in found]:
+                value, error = found[name][:, row], found[name + "_error"][:, row]
+                reference = exact.get(name, value.mean())
+                measured = chi_square((value - reference) / error)
+                print(f"{where:17s} {name:18s} <z^2> = {measured:.3f} in [{low:.3f}, {high:.3f}], "
+                      f"<z> = {np.mean((value - reference) / error):+.3f}")
+                with self.subTest(where=where, name=name):
+                    self.assertGreater(measured, low)
+                    self.assertLess(measured, high)
+                    # halved errors must not pass
+                    self.assertGreater(4 * measured, high)
+            # errors of the energy as if all replicas were independent
+            naive = np.sqrt(found["specific_heat"][:, row] / (found["beta"][0][row] ** 2 * 256)
+                            / self.replicas)
+            rejected[where] = chi_square((found["energy"][:, row] - energy) / naive) > high
+        return rejected
+
+    def test_one_run(self):
+        self.replicas = 2000
+        rejected = self.check(self.repeat())
+        # at high temperature nearly every replica is its own family, and independent
+        self.assertTrue(rejected["critical"] and rejected["ordered"], rejected)
+
+    def test_four_runs_weighted(self):
+        self.replicas = 2000
+        self.check(self.repeat(population=500, runs=4))
+
+    def test_systematic_resampling(self):
+        self.replicas = 2000
+        self.check(self.repeat(resampling="systematic"))
+
+    def test_reweighted(self):
+        """Between the temperatures of the run."""
+        self.replicas = 2000
+        found = self.repeat("summary/reweighted",
+                            more="  reweight: {from: 0.05, to: 0.59, step: 0.02}")
+        self.check(found, {"high temperature": 0.11, "critical": 0.45, "ordered": 0.59})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

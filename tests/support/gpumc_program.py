@@ -1,0 +1,96 @@
+"""Run the program from a test and read what it made; exact references for small and large lattices.
+
+GPUMC_PROGRAM: path of the program under test. Tests run from the root of the source tree.
+"""
+import importlib.util
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("GPUMC_PROGRAM", str(ROOT / "build/release/gpumc"))
+
+
+def exact():
+    """The module tools/ising2d_exact.py."""
+    spec = importlib.util.spec_from_file_location("ising2d_exact", ROOT / "tools/ising2d_exact.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["ising2d_exact"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(*arguments, timeout=600, env=None):
+    """The finished process; output and error as text."""
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+
+
+def run_config(text, folder, *arguments, expect=0, timeout=600):
+    """Write `text` as folder/config.yaml, run it, check the exit code. Returns the process."""
+    path = pathlib.Path(folder) / "config.yaml"
+    path.write_text(text)
+    done = run("run", path, "--quiet", *arguments, timeout=timeout)
+    if done.returncode != expect:
+        raise AssertionError(f"exit {done.returncode}, expected {expect}:\n{done.stderr}")
+    return done
+
+
+def folder():
+    """A temporary folder, as a context manager."""
+    return tempfile.TemporaryDirectory(prefix="gpumc-test-")
+
+
+def summary(path, group="summary"):
+    """The datasets of a summary group as a dict of arrays."""
+    with h5py.File(path, "r") as file:
+        return {name: item[...] for name, item in file[group].items()
+                if isinstance(item, h5py.Dataset)}
+
+
+def numeric_datasets(path):
+    """Every numeric dataset of a file by path, as raw bytes with type and shape."""
+    found = {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf":
+            found[name] = (str(item.dtype), item.shape, item[...].tobytes())
+
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+    return found
+
+
+def enumerate_ising(rows, columns, field, beta, coupling=1.0):
+    """ln Z/N, e, C, <|m|>, <m^2>, <m^4> at each beta by summing over all states (up to 20 sites)."""
+    sites = rows * columns
+    states = np.arange(2 ** sites, dtype=np.int64)
+    spin = (1 - 2 * ((states[:, None] >> np.arange(sites)) & 1)).astype(np.int8)
+    spin = spin.reshape(-1, rows, columns)
+    bonds = sum((spin.astype(np.int64) * np.roll(spin, 1, axis)).sum((1, 2)) for axis in (1, 2))
+    m = spin.sum((1, 2), dtype=np.int64)
+    energy = -coupling * bonds - field * m
+    out = []
+    for b in np.atleast_1d(beta):
+        exponent = -b * (energy - energy.min())
+        weight = np.exp(exponent)
+        z = weight.sum()
+        mean = lambda x: (weight * x).sum() / z
+        e = mean(energy)
+        out.append((math.log(z) / sites - b * energy.min() / sites, e / sites,
+                    b * b * (mean(energy ** 2) - e * e) / sites, mean(np.abs(m)) / sites,
+                    mean(m ** 2) / sites ** 2, mean(m.astype(float) ** 4) / sites ** 4))
+    return np.array(out).T
+
+
+def chi_square_bounds(freedom, deviations):
+    """Two-sided bounds of chi^2/freedom at that many standard deviations (Wilson and Hilferty)."""
+    spread = math.sqrt(2 / (9 * freedom))
+    middle = 1 - 2 / (9 * freedom)
+    return (middle - deviations * spread) ** 3, (middle + deviations * spread) ** 3

@@ -1,0 +1,73 @@
+/* exp and log of elementary.h against long double: below one unit in the last place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/elementary.h"
+#include "core/random.h"
+
+enum { SAMPLES = 1000000 };
+
+/* Uniform in (0, 1) from the counter i. */
+static double uniform(uint32_t i)
+{
+  uint32_t word[4];
+  gpumc_random_draw(gpumc_random_make(1, 0, 10), i, 0, 0, 0, word);
+  return (word[0] + 0.5) / 4294967296.0;
+}
+
+static double units_off(double value, long double exact)
+{
+  double nearest = fabs((double)exact);
+  double unit = nextafter(nearest, INFINITY) - nearest;
+  return (double)fabsl((value - exact) / unit);
+}
+
+static void test_exp(void **state)
+{
+  (void)state;
+  double worst = 0;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    double x = (uniform(i) - 0.5) * (i % 2 == 0 ? 1400.0 : 2.0);
+    worst = fmax(worst, units_off(gpumc_exp(x), expl(x)));
+  }
+  assert_true(worst < 1.0);
+}
+
+static void test_log(void **state)
+{
+  (void)state;
+  double worst = 0;
+  for (uint32_t i = 0; i < SAMPLES; i++) {
+    double x = exp((uniform(i) - 0.5) * (i % 2 == 0 ? 1400.0 : 1.0));
+    worst = fmax(worst, units_off(gpumc_log(x), logl(x)));
+  }
+  assert_true(worst < 1.0);
+}
+
+static void test_special_values(void **state)
+{
+  (void)state;
+  assert_true(gpumc_exp(0.0) == 1.0);
+  assert_true(gpumc_exp(-800.0) == 0.0);
+  assert_true(gpumc_exp(-INFINITY) == 0.0);
+  assert_true(isinf(gpumc_exp(800.0)));
+  assert_true(isnan(gpumc_exp(NAN)));
+  assert_true(gpumc_log(1.0) == 0.0);
+  assert_true(isinf(gpumc_log(0.0)) && gpumc_log(0.0) < 0);
+  assert_true(isinf(gpumc_log(INFINITY)));
+  assert_true(isnan(gpumc_log(-1.0)));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_exp),
+      cmocka_unit_test(test_log),
+      cmocka_unit_test(test_special_values),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

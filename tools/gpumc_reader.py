@@ -1,0 +1,149 @@
+"""Read gpumc result files from Python.
+
+    import gpumc_reader
+
+    result = gpumc_reader.read("results/ising2d-pa.h5")
+    result.is_complete                    # False while the run is going on or was stopped
+    beta = result.summary["beta"]         # numpy arrays: axes, quantities and their errors
+    energy = result.summary["energy"]
+    error = result.summary["energy_error"]
+    result.labels["energy"]               # long_name, units, symbol, axes
+    result.config["model"]["shape"]       # the resolved configuration
+    result.provenance["host"]             # who, when, with what
+    result.remarks                        # {"trusted": 1, "rho_t_maximum": 12.3, ...}
+    result.runs[0]["families"]            # curves of one independent run
+
+A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
+Needs numpy and h5py. The format itself is in docs/file-format.md.
+"""
+import dataclasses
+import json
+
+import h5py
+
+
+class ResultError(Exception):
+    """The file cannot be read, or is no result of gpumc; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Label:
+    """What a dataset says of itself. `axes`: names in the same table, one for each dimension."""
+    long_name: str
+    units: str
+    symbol: str
+    axes: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A result file in memory.
+
+    `summary` and each of `runs` map names to arrays; what stands in a group below the summary has the
+    group's name in front: "reweighted/energy". `labels` are those of the summary, `run_labels` those of
+    each run. `remarks`: what the summary says beside its curves (`trusted`, `warning`, `rho_t_maximum`
+    for pa). `config` is empty where the file holds none.
+    """
+    path: str
+    title: str
+    is_complete: bool
+    format_version: int
+    summary: dict
+    labels: dict
+    remarks: dict
+    runs: list
+    run_labels: list
+    config: dict
+    source: str
+    provenance: dict
+
+    def quantities(self):
+        """Names in the summary that are neither an axis nor the error of another."""
+        axes = {axis for label in self.labels.values() for axis in label.axes}
+        return [name for name in self.summary
+                if name not in axes and not (name.endswith("_error") and name[:-6] in self.summary)]
+
+
+def read(path):
+    """The result at `path` as a Result; ResultError if it is none."""
+    with _open(path) as file:
+        if _text(file.attrs.get("format", "")) != "gpumc-results":
+            raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
+        version = int(file.attrs.get("format_version", 0))
+        if version != 1:
+            raise ResultError(f"{path}: format version {version}; this reader knows version 1")
+        summary, labels = _table(file.get("summary"))
+        runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
+        return Result(
+            path=str(path),
+            title=_text(file.attrs.get("title", "")),
+            is_complete=bool(file.attrs.get("complete", 0)),
+            format_version=version,
+            summary=summary,
+            labels=labels,
+            remarks=_attributes(file.get("summary")),
+            runs=[arrays for arrays, _ in runs],
+            run_labels=[run_labels for _, run_labels in runs],
+            config=json.loads(_scalar_text(file, "config/resolved") or "{}"),
+            source=_scalar_text(file, "config/source"),
+            provenance=_attributes(file.get("provenance")))
+
+
+def _open(path):
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as reason:
+        raise ResultError(f"{path}: {reason.strerror}") from None
+    if not h5py.is_hdf5(path):
+        raise ResultError(f"{path}: not an HDF5 file")
+    try:
+        return h5py.File(path, "r")
+    except OSError:
+        pass
+    try:  # being written: one writer, many readers
+        return h5py.File(path, "r", libver="latest", swmr=True)
+    except OSError as reason:
+        raise ResultError(f"{path}: {reason}") from None
+
+
+def _table(group):
+    """All datasets below a group by relative name: their arrays, and their labels."""
+    arrays, labels = {}, {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset):
+            arrays[name] = item[()]
+            labels[name] = Label(*(_text(item.attrs.get(key, ""))
+                                   for key in ("long_name", "units", "symbol")),
+                                 axes=_axes(group, item))
+
+    if group is not None:
+        group.visititems(visit)
+    return arrays, labels
+
+
+def _axes(group, dataset):
+    if h5py.h5ds.is_scale(dataset.id):
+        return ()
+    prefix = group.name.rstrip("/") + "/"
+    names = [dimension[0].name if len(dimension) else "" for dimension in dataset.dims]
+    return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+
+
+def _attributes(item):
+    values = {}
+    for name, value in ({} if item is None else item.attrs).items():
+        if isinstance(value, (bytes, str)):
+            values[name] = _text(value)
+        else:
+            values[name] = value.item() if getattr(value, "size", 0) == 1 else value
+    return values
+
+
+def _scalar_text(file, name):
+    return _text(file[name][()]) if name in file else ""
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
