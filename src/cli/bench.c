@@ -1,0 +1,288 @@
+/* gpumc bench: update rates of the CPU kernels, through their operations only. */
+#include <limits.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench_case.h"
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "core/isa.h"
+#include "core/registry.h"
+
+enum {
+  OPTION_MODEL = 256,
+  OPTION_SHAPE,
+  OPTION_SET,
+  OPTION_POPULATION,
+  OPTION_SWEEPS,
+  OPTION_BETA,
+  OPTION_THREADS,
+  OPTION_ISA,
+  OPTION_SECONDS,
+  OPTION_RNG,
+  OPTION_JSON,
+  DEFAULT_POPULATION = 8192,
+  DEFAULT_SWEEPS = 10,
+};
+static const double default_beta = 0.44;
+static const double default_seconds = 0.5;
+static const double seconds_maximum = 3600;
+
+struct bench_arguments {
+  const char *command;
+  struct bench_settings settings;
+  struct bench_list threads, levels; /* of integers: thread counts, enum gpumc_isa */
+  bool rng, json;
+};
+
+static const struct argp_option options[] = {
+    {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
+    {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Any other key of the model", 0},
+    {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
+    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat (default: 10)", 0},
+    {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
+    {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
+    {"isa", OPTION_ISA, "LIST", 0,
+     "Instruction sets, 'x86-64-v2,x86-64-v3' (default: all that this machine runs)", 0},
+    {"seconds", OPTION_SECONDS, "S", 0, "Time for each line (default: 0.5)", 0},
+    {"rng", OPTION_RNG, NULL, 0, "Compare philox4x32-10 with philox4x32-7", 0},
+    {"json", OPTION_JSON, NULL, 0, "The table as JSON", 0},
+    {0}};
+
+static double
+positive_number(const char *command, const char *what, const char *text, double maximum)
+{
+  char *end;
+  double value = strtod(text, &end);
+  if (end == text || *end != '\0' || !(value >= 0 && value <= maximum))
+    cli_usage_error(command, "%s must be a number from 0 to %g, not '%s'", what, maximum, text);
+  return value;
+}
+
+static void read_threads(struct bench_arguments *arguments, const char *text)
+{
+  char word[32];
+  arguments->threads.count = 0;
+  while (bench_list_word(&text, word, sizeof word))
+    bench_list_add(&arguments->threads,
+                   (int)cli_integer(arguments->command, "--threads", word, 1, CLI_THREADS_MAXIMUM));
+  if (arguments->threads.count == 0)
+    cli_usage_error(arguments->command, "--threads names no thread count");
+}
+
+static void read_levels(struct bench_arguments *arguments, const char *text)
+{
+  char word[32];
+  arguments->levels.count = 0;
+  while (bench_list_word(&text, word, sizeof word)) {
+    enum gpumc_isa level;
+    struct gpumc_error error = {0};
+    if (gpumc_isa_parse(word, &level, &error) != GPUMC_OK)
+      exit(cli_fail(&error));
+    bench_list_add(&arguments->levels, (int)level);
+  }
+  if (arguments->levels.count == 0)
+    cli_usage_error(arguments->command, "--isa names no instruction set");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct bench_arguments *arguments = state->input;
+  struct bench_settings *settings = &arguments->settings;
+  const char *command = arguments->command;
+  switch (key) {
+  case OPTION_MODEL:
+    settings->model = argument;
+    return 0;
+  case OPTION_SHAPE:
+    settings->shape = argument;
+    return 0;
+  case OPTION_SET:
+    cli_config_set(&settings->keys, command, argument);
+    return 0;
+  case OPTION_POPULATION:
+    settings->population = (size_t)cli_integer(command, "--population", argument, 1, INT_MAX);
+    return 0;
+  case OPTION_SWEEPS:
+    settings->sweeps = (uint32_t)cli_integer(command, "--sweeps", argument, 1, 1000000);
+    return 0;
+  case OPTION_BETA:
+    settings->beta = positive_number(command, "--beta", argument, 1e6);
+    return 0;
+  case OPTION_SECONDS:
+    settings->seconds = positive_number(command, "--seconds", argument, seconds_maximum);
+    return 0;
+  case OPTION_THREADS:
+    read_threads(arguments, argument);
+    return 0;
+  case OPTION_ISA:
+    read_levels(arguments, argument);
+    return 0;
+  case OPTION_RNG:
+    arguments->rng = true;
+    return 0;
+  case OPTION_JSON:
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    cli_usage_error(command, "no argument is expected, not '%s'", argument);
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "",
+    "Measure the update rates of every CPU kernel of a model, for instruction sets and thread "
+    "counts: the median of repeats, on sweeps alone.\v"
+    "Examples:\n"
+    "  gpumc bench\n"
+    "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
+    "  gpumc bench --isa x86-64-v3 --rng --json",
+    NULL,
+    NULL,
+    NULL};
+
+/* What was not asked for: 1 and all threads, every level that this machine runs. */
+static void fill_defaults(struct bench_arguments *arguments)
+{
+  if (arguments->threads.count == 0) {
+    bench_list_add(&arguments->threads, 1);
+    if (omp_get_max_threads() > 1)
+      bench_list_add(&arguments->threads, omp_get_max_threads());
+  }
+  enum gpumc_isa highest = gpumc_isa_detect();
+  if (arguments->levels.count == 0 && highest == GPUMC_ISA_LEVEL_PORTABLE)
+    bench_list_add(&arguments->levels, (int)highest);
+  for (int level = GPUMC_ISA_LEVEL_V2; arguments->levels.count < 3 && level <= (int)highest;
+       level++)
+    bench_list_add(&arguments->levels, level);
+}
+
+static void print_title(const struct bench_bed *bed, const struct bench_settings *settings)
+{
+  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat, beta = %g\n", bed->ops->name,
+         bed->model.sites, settings->population, settings->sweeps, settings->beta);
+}
+
+static cJSON *case_json(const struct bench_case *measured)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
+  cJSON_AddStringToObject(json, "device", measured->kernel->device);
+  cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
+  cJSON_AddStringToObject(json, "isa", gpumc_isa_name(measured->isa));
+  cJSON_AddNumberToObject(json, "threads", measured->threads);
+  cJSON_AddStringToObject(json, "rng", measured->rounds == 7 ? "philox4x32-7" : "philox4x32-10");
+  cJSON_AddNumberToObject(json, "flips_per_ns", measured->rate * 1e-9);
+  cJSON_AddNumberToObject(json, "bytes_per_site", measured->bytes_per_site);
+  return json;
+}
+
+static void case_row(struct cli_table *table, const struct bench_case *measured)
+{
+  cli_table_cell(table, "%s", measured->kernel->variant);
+  cli_table_cell(table, "%s", gpumc_isa_name(measured->isa));
+  cli_table_cell(table, "philox4x32-%u", measured->rounds);
+  cli_table_cell(table, "%d", measured->threads);
+  cli_table_cell(table, "%.4g", measured->rate * 1e-9);
+  cli_table_cell(table, "%.3f", measured->bytes_per_site);
+}
+
+static void table_titles(struct cli_table *table)
+{
+  const char *const titles[] = {"kernel", "isa", "rng", "threads", "flips/ns", "bytes/site"};
+  for (size_t c = 0; c < table->columns; c++)
+    cli_table_cell(table, "%s", titles[c]);
+}
+
+/* The next combination after `which` of a mixed-radix counter; false after the last. */
+static bool next_combination(size_t which[4], const size_t count[4])
+{
+  for (int digit = 3; digit >= 0; digit--) {
+    if (++which[digit] < count[digit])
+      return true;
+    which[digit] = 0;
+  }
+  return false;
+}
+
+static enum gpumc_status measure_all(const struct bench_arguments *arguments,
+                                     const struct bench_bed *bed, struct cli_table *table,
+                                     cJSON *rows, struct gpumc_error *error)
+{
+  static const uint32_t rounds[] = {10, 7};
+  size_t which[4] = {0};
+  size_t count[4] = {0, arguments->levels.count, arguments->rng ? 2 : 1, arguments->threads.count};
+  while (bed->ops->kernels[count[0]] != NULL)
+    count[0]++;
+  if (count[0] == 0)
+    return gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernels", bed->ops->name);
+  enum gpumc_status status = GPUMC_OK;
+  do {
+    struct bench_case measured = {.kernel = bed->ops->kernels[which[0]],
+                                  .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
+                                  .rounds = rounds[which[2]],
+                                  .threads = arguments->threads.values[which[3]]};
+    if (strcmp(measured.kernel->device, "cpu") != 0 || measured.kernel->sweep == NULL)
+      continue;
+    status = bench_measure(&arguments->settings, bed, &measured, error);
+    if (status != GPUMC_OK)
+      break;
+    case_row(table, &measured);
+    cJSON_AddItemToArray(rows, case_json(&measured));
+  } while (next_combination(which, count));
+  return status;
+}
+
+static int bench(const struct bench_arguments *arguments)
+{
+  struct gpumc_error error = {0};
+  struct bench_bed bed;
+  struct cli_table table = {.columns = 6, .right = {false, false, false, true, true, true}};
+  if (bench_bed_make(&arguments->settings, &bed, &error) != GPUMC_OK)
+    return cli_config_fail(&error);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "model", bed.ops->name);
+  cJSON_AddNumberToObject(json, "sites", (double)bed.model.sites);
+  cJSON_AddNumberToObject(json, "population", (double)arguments->settings.population);
+  cJSON_AddNumberToObject(json, "sweeps", arguments->settings.sweeps);
+  cJSON_AddNumberToObject(json, "beta", arguments->settings.beta);
+  cJSON *rows = cJSON_AddArrayToObject(json, "rates");
+  if (!arguments->json)
+    print_title(&bed, &arguments->settings);
+  table_titles(&table);
+  enum gpumc_status status = measure_all(arguments, &bed, &table, rows, &error);
+  int code = GPUMC_OK;
+  if (status != GPUMC_OK)
+    code = cli_fail(&error);
+  else if (arguments->json)
+    code = cli_print_json(cJSON_Duplicate(json, true));
+  if (status != GPUMC_OK || arguments->json)
+    cli_table_free(&table);
+  else
+    cli_table_print(&table, 0);
+  cJSON_Delete(json);
+  bench_bed_free(&bed);
+  return code;
+}
+
+int cli_bench(int argc, char **argv)
+{
+  struct bench_arguments arguments = {.command = argv[0],
+                                      .settings = {.model = "ising2d",
+                                                   .population = DEFAULT_POPULATION,
+                                                   .sweeps = DEFAULT_SWEEPS,
+                                                   .beta = default_beta,
+                                                   .seconds = default_seconds}};
+  cli_parse(&parser, argc, argv, &arguments);
+  fill_defaults(&arguments);
+  int code = bench(&arguments);
+  cli_config_options_free(&arguments.settings.keys);
+  return code;
+}

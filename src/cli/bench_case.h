@@ -1,0 +1,54 @@
+/* What `gpumc bench` measures: one model instance, and cases of kernel, instruction set, threads.
+ */
+#ifndef GPUMC_CLI_BENCH_CASE_H
+#define GPUMC_CLI_BENCH_CASE_H
+
+#include "cli/cli.h"
+#include "core/isa.h"
+
+enum { BENCH_LIST_MAXIMUM = 32 };
+
+struct bench_list {
+  int values[BENCH_LIST_MAXIMUM];
+  size_t count;
+};
+/* Values beyond the maximum are dropped. */
+void bench_list_add(struct bench_list *list, int value);
+/* The next word of a list with commas into `word`; false at the end. */
+bool bench_list_word(const char **text, char *word, size_t size);
+
+struct bench_settings {
+  const char *model;
+  const char *shape;              /* "64x64"; NULL: the default of the bench or of the model */
+  struct cli_config_options keys; /* of the model; no path */
+  size_t population;
+  uint32_t sweeps;
+  double beta, seconds;
+};
+
+/* The instance that all cases share. */
+struct bench_bed {
+  const struct gpumc_model_ops *ops;
+  struct gpumc_model model;
+  cJSON *params;
+};
+
+struct bench_case {
+  const struct gpumc_kernel_ops *kernel;
+  enum gpumc_isa isa;
+  uint32_t rounds;
+  int threads;
+  double rate;           /* updates per second */
+  double bytes_per_site; /* of the ensemble */
+};
+
+/* GPUMC_INVALID for an unknown model or mistakes in its keys. Free also after a failure. */
+GPUMC_MUST_CHECK enum gpumc_status bench_bed_make(const struct bench_settings *settings,
+                                                  struct bench_bed *bed, struct gpumc_error *error);
+void bench_bed_free(struct bench_bed *bed);
+/* Fills rate and bytes_per_site. */
+GPUMC_MUST_CHECK enum gpumc_status
+bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
+              struct bench_case *measured, struct gpumc_error *error);
+
+#endif

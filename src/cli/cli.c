@@ -1,0 +1,165 @@
+/* What the subcommands share: messages, numbers, and the configuration with its overrides. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/units.h"
+
+void cli_error(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("gpumc: error: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
+int cli_fail(struct gpumc_error *error)
+{
+  int code = (int)error->status;
+  cli_error("%s", gpumc_error_text(error));
+  gpumc_error_free(error);
+  return code;
+}
+
+int cli_config_fail(struct gpumc_error *error)
+{
+  if (error->status != GPUMC_INVALID)
+    return cli_fail(error);
+  fprintf(stderr, "%s\n", gpumc_error_text(error));
+  gpumc_error_free(error);
+  return GPUMC_INVALID;
+}
+
+_Noreturn void cli_usage_error(const char *command, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "gpumc: error: ");
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, "\nTry '%s --help'.\n", command);
+  va_end(arguments);
+  exit(GPUMC_INVALID);
+}
+
+long cli_integer(const char *command, const char *what, const char *text, long minimum,
+                 long maximum)
+{
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end != '\0' || errno != 0 || value < minimum || value > maximum)
+    cli_usage_error(command, "%s must be an integer from %ld to %ld, not '%s'", what, minimum,
+                    maximum, text);
+  return value;
+}
+
+double cli_duration(const char *command, const char *what, const char *text)
+{
+  double seconds;
+  if (!gpumc_duration_read(text, &seconds))
+    cli_usage_error(command, "%s must be a duration such as '90 s' or '11 h', not '%s'", what,
+                    text);
+  return seconds;
+}
+
+int cli_print_json(cJSON *json)
+{
+  char *text = json != NULL ? cJSON_Print(json) : NULL;
+  cJSON_Delete(json);
+  if (text == NULL) {
+    cli_error("out of memory while writing JSON");
+    return GPUMC_FAILURE;
+  }
+  puts(text);
+  free(text);
+  return GPUMC_OK;
+}
+
+void cli_config_path(struct cli_config_options *options, const char *command, const char *path)
+{
+  if (options->path != NULL)
+    cli_usage_error(command, "one configuration at a time: '%s' and '%s'", options->path, path);
+  options->path = path;
+}
+
+void cli_config_require(const struct cli_config_options *options, const char *command)
+{
+  if (options->path == NULL)
+    cli_usage_error(command, "the configuration file is missing");
+}
+
+static void add_assignment(struct cli_config_options *options, const char *assignment)
+{
+  const char **grown =
+      realloc(options->assignments, (options->n_assignments + 1) * sizeof *options->assignments);
+  if (grown == NULL) {
+    cli_error("out of memory while reading the command line");
+    exit(GPUMC_FAILURE);
+  }
+  options->assignments = grown;
+  options->assignments[options->n_assignments++] = assignment;
+}
+
+void cli_config_set(struct cli_config_options *options, const char *command, const char *assignment)
+{
+  const char *equals = strchr(assignment, '=');
+  if (equals == NULL || equals == assignment)
+    cli_usage_error(command, "--set takes KEY=VALUE, not '%s'", assignment);
+  add_assignment(options, assignment);
+}
+
+/* "KEY=VALUE" in place of `*assignment`; a JSON string is a double-quoted YAML scalar, whatever it
+ * holds. */
+static void assign_text(char **assignment, const char *key, const char *value)
+{
+  cJSON *string = cJSON_CreateString(value);
+  char *quoted = string != NULL ? cJSON_PrintUnformatted(string) : NULL;
+  free(*assignment);
+  *assignment = NULL;
+  if (quoted == NULL || asprintf(assignment, "%s=%s", key, quoted) < 0) {
+    cli_error("out of memory while reading the command line");
+    exit(GPUMC_FAILURE);
+  }
+  free(quoted);
+  cJSON_Delete(string);
+}
+
+void cli_config_output(struct cli_config_options *options, const char *path)
+{
+  assign_text(&options->output_assignment, "output", path);
+}
+
+void cli_config_device(struct cli_config_options *options, const char *name)
+{
+  assign_text(&options->device_assignment, "kernel.device", name);
+}
+
+enum gpumc_status cli_config_load(const struct cli_config_options *options,
+                                  struct gpumc_config *config, struct gpumc_error *error)
+{
+  struct cli_config_options all = {.path = options->path};
+  for (size_t i = 0; i < options->n_assignments; i++)
+    add_assignment(&all, options->assignments[i]);
+  if (options->output_assignment != NULL)
+    add_assignment(&all, options->output_assignment);
+  if (options->device_assignment != NULL)
+    add_assignment(&all, options->device_assignment);
+  enum gpumc_status status =
+      gpumc_config_load(options->path, all.assignments, all.n_assignments, config, error);
+  free(all.assignments);
+  return status;
+}
+
+void cli_config_options_free(struct cli_config_options *options)
+{
+  free(options->assignments);
+  free(options->output_assignment);
+  free(options->device_assignment);
+  memset(options, 0, sizeof *options);
+}

@@ -1,0 +1,71 @@
+/* The program: what its subcommands share. Only this folder prints and decides exit codes. */
+#ifndef GPUMC_CLI_CLI_H
+#define GPUMC_CLI_CLI_H
+
+#include <argp.h>
+#include <cjson/cJSON.h>
+
+#include "core/error.h"
+#include "core/language.h"
+
+enum { CLI_THREADS_MAXIMUM = 4096 };
+
+/* `main` gets argv[0] = "gpumc NAME" and returns the exit code, of enum gpumc_status. */
+struct cli_command {
+  const char *name;
+  const char *summary;
+  int (*main)(int argc, char **argv);
+};
+
+int cli_run(int argc, char **argv);
+int cli_validate(int argc, char **argv);
+int cli_plan(int argc, char **argv);
+int cli_list(int argc, char **argv);
+int cli_describe(int argc, char **argv);
+int cli_schema(int argc, char **argv);
+int cli_info(int argc, char **argv);
+int cli_status(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+
+/* "gpumc: error: ..." on stderr. */
+void cli_error(const char *format, ...) GPUMC_PRINTF(1, 2);
+/* Prints and frees the error; returns its status. */
+int cli_fail(struct gpumc_error *error);
+/* The same for what gpumc_config_load reports: mistakes carry their place and stand as they are. */
+int cli_config_fail(struct gpumc_error *error);
+/* Mistakes of the command line: message, a hint at --help, exit 2. */
+_Noreturn void cli_usage_error(const char *command, const char *format, ...) GPUMC_PRINTF(2, 3);
+
+/* Parse with argp; every mistake of the command line ends the program with exit 2, an unknown
+ * option naming the nearest one. */
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Numbers on the command line; `what` names the option. Usage error when they are none. */
+long cli_integer(const char *command, const char *what, const char *text, long minimum,
+                 long maximum);
+double cli_duration(const char *command, const char *what, const char *text);
+
+/* Print with a newline and delete; returns the exit code. NULL: memory ran out. */
+int cli_print_json(cJSON *json);
+
+/* The configuration of a command: CONFIG and what was given beside it. */
+struct cli_config_options {
+  const char *path;
+  const char **assignments; /* "KEY=VALUE" of --set */
+  size_t n_assignments;
+  char *output_assignment, *device_assignment; /* owned; of -o and --device */
+};
+
+/* The argument CONFIG; usage errors when it is given twice, or not at all. */
+void cli_config_path(struct cli_config_options *options, const char *command, const char *path);
+void cli_config_require(const struct cli_config_options *options, const char *command);
+/* Add "KEY=VALUE"; the path of -o; the name of --device. */
+void cli_config_set(struct cli_config_options *options, const char *command,
+                    const char *assignment);
+void cli_config_output(struct cli_config_options *options, const char *path);
+void cli_config_device(struct cli_config_options *options, const char *name);
+enum gpumc_status cli_config_load(const struct cli_config_options *options,
+                                  struct gpumc_config *config, struct gpumc_error *error);
+void cli_config_options_free(struct cli_config_options *options);
+
+#endif

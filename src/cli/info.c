@@ -1,0 +1,142 @@
+/* gpumc info: what a result file holds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/info_table.h"
+#include "core/result_info.h"
+
+enum { OPTION_JSON = 256 };
+
+struct info_arguments {
+  const char *path;
+  bool json;
+};
+
+static const struct argp_option options[] = {
+    {"json", OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct info_arguments *arguments = state->input;
+  switch (key) {
+  case OPTION_JSON:
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (arguments->path != NULL)
+      cli_usage_error("gpumc info", "one file at a time: '%s' and '%s'", arguments->path, argument);
+    arguments->path = argument;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "FILE",
+    "Show what a result holds: state, configuration, provenance, and a table of the summary with "
+    "its errors. A working file (FILE.partial) can be looked at while the run goes on.\v"
+    "Examples:\n"
+    "  gpumc info results/ising.h5\n"
+    "  gpumc info results/ising.h5 --json | jq .summary.energy",
+    NULL,
+    NULL,
+    NULL};
+
+/* A number where the text is one, so that readers need not convert. */
+static cJSON *field_json(const char *value)
+{
+  cJSON *number = cJSON_Parse(value);
+  if (cJSON_IsNumber(number))
+    return number;
+  cJSON_Delete(number);
+  return cJSON_CreateString(value);
+}
+
+static void add_fields(cJSON *json, const char *name, const struct gpumc_result_fields *fields)
+{
+  cJSON *object = cJSON_AddObjectToObject(json, name);
+  for (size_t i = 0; i < fields->count; i++)
+    cJSON_AddItemToObject(object, fields->items[i].name, field_json(fields->items[i].value));
+}
+
+static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *dataset)
+{
+  cJSON *json = cJSON_AddObjectToObject(summary, dataset->name);
+  cJSON_AddStringToObject(json, "long_name", dataset->long_name);
+  cJSON_AddStringToObject(json, "units", dataset->units);
+  cJSON_AddStringToObject(json, "symbol", dataset->symbol);
+  cJSON *shape = cJSON_AddArrayToObject(json, "shape");
+  size_t count = 1;
+  for (size_t d = 0; d < dataset->rank; d++) {
+    cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)dataset->shape[d]));
+    count *= dataset->shape[d];
+  }
+  cJSON *values = cJSON_AddArrayToObject(json, "values");
+  for (size_t i = 0; i < count; i++)
+    cJSON_AddItemToArray(values, cJSON_CreateNumber(dataset->values[i]));
+}
+
+static int print_json(const struct gpumc_result *result)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddBoolToObject(json, "complete", result->complete);
+  cJSON_AddStringToObject(json, "title", result->title);
+  cJSON_AddStringToObject(json, "program_version", result->program_version);
+  cJSON_AddNumberToObject(json, "format_version", (double)result->format_version);
+  cJSON_AddNumberToObject(json, "runs", (double)result->n_runs);
+  cJSON *resolved = cJSON_Parse(result->resolved);
+  cJSON_AddItemToObject(json, "config", resolved != NULL ? resolved : cJSON_CreateNull());
+  add_fields(json, "provenance", &result->provenance);
+  add_fields(json, "notes", &result->summary);
+  cJSON *summary = cJSON_AddObjectToObject(json, "summary");
+  for (size_t i = 0; i < result->n_datasets; i++)
+    add_dataset(summary, &result->datasets[i]);
+  return cli_print_json(json);
+}
+
+static void print_fields(const char *title, const struct gpumc_result_fields *fields)
+{
+  if (fields->count == 0)
+    return;
+  printf("\n%s:\n", title);
+  for (size_t i = 0; i < fields->count; i++)
+    if (strchr(fields->items[i].value, '\n') == NULL)
+      printf("  %-18s %s\n", fields->items[i].name, fields->items[i].value);
+}
+
+static void print_result(const char *path, const struct gpumc_result *result)
+{
+  printf("%s: %s, %zu run%s, gpumc %s\n", path,
+         result->complete ? "complete" : "unfinished: a working file", result->n_runs,
+         result->n_runs == 1 ? "" : "s", result->program_version);
+  if (result->title[0] != '\0')
+    printf("title: %s\n", result->title);
+  printf("\nconfiguration:\n%s\n", result->resolved);
+  print_fields("provenance", &result->provenance);
+  print_fields("notes of the summary", &result->summary);
+  cli_info_summary(result);
+}
+
+int cli_info(int argc, char **argv)
+{
+  struct info_arguments arguments = {0};
+  struct gpumc_result result = {0};
+  struct gpumc_error error = {0};
+  int code = GPUMC_OK;
+  cli_parse(&parser, argc, argv, &arguments);
+  if (arguments.path == NULL)
+    cli_usage_error(argv[0], "the result file is missing");
+  if (gpumc_result_read(arguments.path, &result, &error) != GPUMC_OK)
+    return cli_fail(&error);
+  if (arguments.json)
+    code = print_json(&result);
+  else
+    print_result(arguments.path, &result);
+  gpumc_result_free(&result);
+  return code;
+}

@@ -1,0 +1,164 @@
+/* gpumc list: the plugins, and which kernel of a model serves which algorithm. */
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "core/registry.h"
+
+enum { OPTION_JSON = 256, CAPABILITY_BITS = 32 };
+
+static const struct argp_option options[] = {{"json", OPTION_JSON, NULL, 0, "The lists as JSON", 0},
+                                             {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  bool *json = state->input;
+  if (key == OPTION_JSON)
+    *json = true;
+  else if (key == ARGP_KEY_ARG)
+    cli_usage_error("gpumc list", "no argument is expected, not '%s'", argument);
+  else
+    return ARGP_ERR_UNKNOWN;
+  return 0;
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "",
+    "List models, algorithms and kernels, and which kernel serves which algorithm.\v"
+    "Examples:\n"
+    "  gpumc list\n"
+    "  gpumc list --json",
+    NULL,
+    NULL,
+    NULL};
+
+static void capability_names(uint32_t capabilities, struct gpumc_text *text)
+{
+  for (unsigned bit = 0; bit < CAPABILITY_BITS; bit++)
+    if (capabilities >> bit & 1)
+      gpumc_text_append(text, "%s%s", text->length > 0 ? " " : "",
+                        gpumc_capability_name((enum gpumc_capability)(1u << bit)));
+}
+
+static cJSON *capabilities_json(uint32_t capabilities)
+{
+  cJSON *names = cJSON_CreateArray();
+  for (unsigned bit = 0; bit < CAPABILITY_BITS; bit++)
+    if (capabilities >> bit & 1)
+      cJSON_AddItemToArray(
+          names, cJSON_CreateString(gpumc_capability_name((enum gpumc_capability)(1u << bit))));
+  return names;
+}
+
+static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "device", kernel->device);
+  cJSON_AddStringToObject(json, "variant", kernel->variant);
+  cJSON_AddStringToObject(json, "summary", kernel->summary);
+  cJSON_AddStringToObject(json, "trajectory", kernel->trajectory);
+  cJSON_AddItemToObject(json, "capabilities", capabilities_json(kernel->capabilities));
+  cJSON *algorithms = cJSON_AddObjectToObject(json, "algorithms");
+  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
+    struct gpumc_text missing = {0};
+    bool serves = gpumc_kernel_serves(kernel, *a, &missing);
+    cJSON *cell = cJSON_AddObjectToObject(algorithms, (*a)->name);
+    cJSON_AddBoolToObject(cell, "serves", serves);
+    cJSON_AddStringToObject(cell, "missing", gpumc_text_string(&missing));
+    gpumc_text_free(&missing);
+  }
+  return json;
+}
+
+static cJSON *plugins_json(void)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON *models = cJSON_AddArrayToObject(json, "models");
+  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++) {
+    cJSON *model = cJSON_CreateObject();
+    cJSON_AddStringToObject(model, "name", (*m)->name);
+    cJSON_AddStringToObject(model, "summary", (*m)->summary);
+    cJSON *kernels = cJSON_AddArrayToObject(model, "kernels");
+    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++)
+      cJSON_AddItemToArray(kernels, kernel_json(*k));
+    cJSON_AddItemToArray(models, model);
+  }
+  cJSON *algorithms = cJSON_AddArrayToObject(json, "algorithms");
+  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
+    cJSON *algorithm = cJSON_CreateObject();
+    cJSON_AddStringToObject(algorithm, "name", (*a)->name);
+    cJSON_AddStringToObject(algorithm, "summary", (*a)->summary);
+    cJSON_AddItemToObject(algorithm, "required", capabilities_json((*a)->required));
+    cJSON_AddItemToArray(algorithms, algorithm);
+  }
+  return json;
+}
+
+static void print_plugins(void)
+{
+  struct cli_table models = {.columns = 2}, algorithms = {.columns = 2}, kernels = {.columns = 5};
+  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++) {
+    cli_table_cell(&models, "%s", (*m)->name);
+    cli_table_cell(&models, "%s", (*m)->summary);
+    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
+      struct gpumc_text names = {0};
+      capability_names((*k)->capabilities, &names);
+      cli_table_cell(&kernels, "%s", (*m)->name);
+      cli_table_cell(&kernels, "%s", (*k)->device);
+      cli_table_cell(&kernels, "%s", (*k)->variant);
+      cli_table_cell(&kernels, "%s", (*k)->summary);
+      cli_table_cell(&kernels, "(%s)", gpumc_text_string(&names));
+      gpumc_text_free(&names);
+    }
+  }
+  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
+    cli_table_cell(&algorithms, "%s", (*a)->name);
+    cli_table_cell(&algorithms, "%s", (*a)->summary);
+  }
+  puts("Models:");
+  cli_table_print(&models, 2);
+  puts("\nAlgorithms:");
+  cli_table_print(&algorithms, 2);
+  puts("\nKernels, with what they can do:");
+  cli_table_print(&kernels, 2);
+}
+
+/* One row a kernel, one column an algorithm. */
+static void print_cells(void)
+{
+  struct cli_table cells = {.columns = 3};
+  cli_table_cell(&cells, "model");
+  cli_table_cell(&cells, "device");
+  cli_table_cell(&cells, "variant");
+  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms();
+       *a != NULL && cells.columns < CLI_TABLE_COLUMNS; a++, cells.columns++)
+    cli_table_cell(&cells, "%s", (*a)->name);
+  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
+    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
+      cli_table_cell(&cells, "%s", (*m)->name);
+      cli_table_cell(&cells, "%s", (*k)->device);
+      cli_table_cell(&cells, "%s", (*k)->variant);
+      for (size_t a = 0; a + 3 < cells.columns; a++) {
+        struct gpumc_text missing = {0};
+        bool serves = gpumc_kernel_serves(*k, gpumc_algorithms()[a], &missing);
+        cli_table_cell(&cells, serves ? "yes%s" : "no: lacks %s",
+                       serves ? "" : gpumc_text_string(&missing));
+        gpumc_text_free(&missing);
+      }
+    }
+  puts("\nWhich kernel serves which algorithm:");
+  cli_table_print(&cells, 2);
+}
+
+int cli_list(int argc, char **argv)
+{
+  bool json = false;
+  cli_parse(&parser, argc, argv, &json);
+  if (json)
+    return cli_print_json(plugins_json());
+  print_plugins();
+  print_cells();
+  return GPUMC_OK;
+}

@@ -1,0 +1,104 @@
+/* gpumc: the table of subcommands, and the words before them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "cli/cli.h"
+#include "core/hdf5_file.h"
+#include "core/text.h"
+
+static const struct cli_command commands[] = {
+    {"run", "run a configuration, or go on with it", cli_run},
+    {"validate", "report every mistake of configurations", cli_validate},
+    {"plan", "say what a run would do and need", cli_plan},
+    {"list", "list models, algorithms and kernels", cli_list},
+    {"describe", "describe one model or algorithm: keys, observables, citation", cli_describe},
+    {"schema", "print the JSON Schema of the configuration language", cli_schema},
+    {"info", "show what a result file holds", cli_info},
+    {"status", "show how far the tasks of a configuration are", cli_status},
+    {"bench", "measure the update rates of the kernels on this machine", cli_bench},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *stream)
+{
+  fputs("Usage: gpumc COMMAND [OPTION...] [ARGUMENT...]\n"
+        "Monte Carlo simulations for statistical physics, driven by one configuration file.\n\n"
+        "Commands:\n",
+        stream);
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+  fputs("\nOptions:\n"
+        "  --help     this text; `gpumc COMMAND --help` for one command\n"
+        "  --version  version and build\n\n"
+        "Examples:\n"
+        "  gpumc plan configs/ising2d/pa.yaml\n"
+        "  gpumc run configs/ising2d/pa.yaml -o results/ising.h5\n"
+        "  gpumc info results/ising.h5\n\n"
+        "Exit codes: 0 done; 1 failure at run time; 2 usage or configuration; 3 device;\n"
+        "75 stopped by a signal or the time limit, resumable.\n",
+        stream);
+}
+
+static void print_version(void)
+{
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  printf("gpumc %s (%s, %s, %s, HDF5 %u.%u.%u)\n", GPUMC_PROGRAM_VERSION, GPUMC_COMMIT,
+         GPUMC_COMPILER, GPUMC_BUILD_TYPE, major, minor, release);
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    if (strcmp(commands[i].name, name) == 0)
+      return &commands[i];
+  return NULL;
+}
+
+static int unknown(const char *word)
+{
+  enum { N_CANDIDATES = N_COMMANDS + 2 };
+  const char *candidates[N_CANDIDATES] = {"--help", "--version"};
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    candidates[i + 2] = commands[i].name;
+  const char *nearest = gpumc_nearest_name(word, candidates, N_CANDIDATES);
+  const char *kind = word[0] == '-' ? "option" : "command";
+  if (nearest != NULL)
+    cli_usage_error("gpumc", "unknown %s '%s'; did you mean '%s'?", kind, word, nearest);
+  cli_usage_error("gpumc", "unknown %s '%s'", kind, word);
+}
+
+static int dispatch(int argc, char **argv)
+{
+  if (argc < 2)
+    cli_usage_error("gpumc", "a command is missing");
+  const char *word = argv[1];
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+    print_help(stdout);
+    return GPUMC_OK;
+  }
+  if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+    print_version();
+    return GPUMC_OK;
+  }
+  const struct cli_command *command = find_command(word);
+  if (command == NULL)
+    return unknown(word);
+  char name[32];
+  snprintf(name, sizeof name, "gpumc %s", command->name);
+  argv[1] = name;
+  return command->main(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+  gpumc_hdf5_prepare_program();
+  int code = dispatch(argc, argv);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    cli_error("cannot write to standard output");
+    return code != GPUMC_OK ? code : GPUMC_FAILURE;
+  }
+  return code;
+}

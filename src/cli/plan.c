@@ -1,0 +1,293 @@
+/* gpumc plan: what a run would do and need, without doing it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/observer.h"
+#include "cli/rate.h"
+#include "cli/table.h"
+#include "core/memory.h"
+#include "core/prepare.h"
+#include "core/units.h"
+
+enum {
+  OPTION_SET = 256,
+  OPTION_DEVICE,
+  OPTION_THREADS,
+  OPTION_JSON,
+  CALIBRATION_REPLICAS = 64,    /* at least, so that wide words are filled */
+  CALIBRATION_UPDATES = 1 << 24 /* of one sweep, at most, unless the replicas above need more */
+};
+static const double calibration_seconds = 0.2;
+static const double calibration_beta = 0.4;
+
+struct plan_arguments {
+  const char *command;
+  struct cli_config_options config;
+  int threads;
+  bool json;
+};
+
+/* The plan of one task. */
+struct task_plan {
+  struct gpumc_preparation preparation;
+  double rate, seconds; /* estimates: updates per second, duration */
+  char *refusal;        /* NULL, or why it cannot run; owned */
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "As for gpumc run", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000", 0},
+    {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
+     0},
+    {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"json", OPTION_JSON, NULL, 0, "The plan as JSON", 0},
+    {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct plan_arguments *arguments = state->input;
+  switch (key) {
+  case 'o':
+    cli_config_output(&arguments->config, argument);
+    return 0;
+  case OPTION_SET:
+    cli_config_set(&arguments->config, arguments->command, argument);
+    return 0;
+  case OPTION_DEVICE:
+    cli_config_device(&arguments->config, argument);
+    return 0;
+  case OPTION_THREADS:
+    arguments->threads =
+        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
+    return 0;
+  case OPTION_JSON:
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    cli_config_path(&arguments->config, arguments->command, argument);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "CONFIG",
+    "Say what a run of CONFIG would do: tasks, kernel and why, memory, updates, and the time, "
+    "estimated from a short measurement of the sweeps on this machine.\v"
+    "Examples:\n"
+    "  gpumc plan ising.yaml\n"
+    "  gpumc plan campaign.yaml --set algorithm.population=1000000 --json\n\n"
+    "Ends with 1 when a task does not fit into memory.",
+    NULL,
+    NULL,
+    NULL};
+
+static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *error)
+{
+  struct gpumc_preparation *preparation = &plan->preparation;
+  size_t population = (size_t)CALIBRATION_UPDATES / preparation->model.sites;
+  if (population < CALIBRATION_REPLICAS)
+    population = CALIBRATION_REPLICAS;
+  if (population > preparation->demand.replicas)
+    population = preparation->demand.replicas;
+  struct cli_rate_request request = {.kernel = preparation->kernel,
+                                     .model = &preparation->model,
+                                     .device = &preparation->device,
+                                     .population = population,
+                                     .sweeps = 1,
+                                     .rounds = preparation->rounds,
+                                     .beta = calibration_beta,
+                                     .seconds = calibration_seconds};
+  enum gpumc_status status = cli_measure_rate(&request, &plan->rate, error);
+  if (status == GPUMC_OK)
+    plan->seconds = preparation->demand.updates / plan->rate;
+  return status;
+}
+
+/* A configuration that cannot run is part of the plan; other failures end it. */
+static enum gpumc_status plan_task(const struct plan_arguments *arguments,
+                                   const struct gpumc_task *task, struct task_plan *plan,
+                                   struct gpumc_error *error)
+{
+  enum gpumc_status status =
+      gpumc_prepare(task, NULL, arguments->threads, &plan->preparation, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
+    return calibrate(plan, error);
+  plan->refusal = strdup(gpumc_error_text(error));
+  gpumc_error_free(error);
+  return GPUMC_OK;
+}
+
+/* Why this kernel: what was asked for, or the order of preference. */
+static const char *kernel_reason(const struct gpumc_config *config)
+{
+  const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
+  return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
+             ? "the first in order of preference that serves the algorithm"
+             : "asked for by kernel.variant";
+}
+
+static cJSON *plan_json(const struct task_plan *plan, const char *reason)
+{
+  const struct gpumc_preparation *preparation = &plan->preparation;
+  const struct gpumc_task *task = preparation->task;
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "task", (double)task->index);
+  cJSON_AddStringToObject(json, "label", task->label);
+  cJSON_AddStringToObject(json, "output", task->output);
+  cJSON_AddStringToObject(json, "model", task->model->name);
+  cJSON_AddStringToObject(json, "algorithm", task->algorithm->name);
+  cJSON_AddStringToObject(json, "kernel", preparation->kernel->variant);
+  cJSON_AddStringToObject(json, "kernel_reason", reason);
+  cJSON_AddStringToObject(json, "trajectory", preparation->kernel->trajectory);
+  cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
+  cJSON_AddStringToObject(json, "device_description", preparation->device.description);
+  cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
+  cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.capacity);
+  cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
+  cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
+  cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
+  cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
+  cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
+  cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
+  if (plan->refusal != NULL)
+    cJSON_AddStringToObject(json, "refusal", plan->refusal);
+  else {
+    cJSON_AddNumberToObject(json, "estimated_seconds", plan->seconds);
+    cJSON_AddNumberToObject(json, "estimated_updates_per_second", plan->rate);
+  }
+  return json;
+}
+
+static void print_memory(const struct gpumc_preparation *preparation)
+{
+  char ensemble[32], work[32], host[32], available[32];
+  gpumc_size_text(preparation->ensemble_bytes, ensemble);
+  gpumc_size_text((double)preparation->demand.host_bytes + (double)preparation->demand.device_bytes,
+                  work);
+  gpumc_size_text(preparation->host_bytes, host);
+  gpumc_size_text(preparation->available_bytes, available);
+  printf("memory      %s: replicas %s, work arrays %s; %s available\n", host, ensemble, work,
+         available);
+}
+
+static void print_single(const struct task_plan *plan, const char *reason)
+{
+  const struct gpumc_preparation *preparation = &plan->preparation;
+  const struct gpumc_task *task = preparation->task;
+  char duration[32], rate[32];
+  printf("model       %s, %zu sites\n", task->model->name, preparation->model.sites);
+  printf("algorithm   %s\n", task->algorithm->name);
+  printf("kernel      %s on %s (%s)\n", preparation->kernel->variant, preparation->device.ops->name,
+         reason);
+  printf("device      %s\n", preparation->device.description);
+  printf("output      %s\n", task->output);
+  printf("replicas    %zu, room for %zu\n", preparation->demand.replicas,
+         preparation->demand.capacity);
+  print_memory(preparation);
+  printf("updates     %.4g%s\n", preparation->demand.updates,
+         preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
+  if (plan->refusal != NULL)
+    printf("time        none: it does not fit\n");
+  else
+    printf("time        about %s (estimate: %s measured on the sweeps alone)\n",
+           gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
+}
+
+static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason)
+{
+  struct cli_table table = {.columns = 8, .right = {true, false, false, true, true, true, true}};
+  const char *const titles[] = {"task",   "parameters", "kernel", "replicas",
+                                "memory", "updates",    "time",   "output"};
+  char text[32];
+  double updates = 0, seconds = 0, largest = 0;
+  for (size_t c = 0; c < table.columns; c++)
+    cli_table_cell(&table, "%s", titles[c]);
+  for (size_t i = 0; i < n_plans; i++) {
+    const struct gpumc_preparation *preparation = &plans[i].preparation;
+    cli_table_cell(&table, "%zu", preparation->task->index);
+    cli_table_cell(&table, "%s", preparation->task->label);
+    cli_table_cell(&table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
+    cli_table_cell(&table, "%zu", preparation->demand.replicas);
+    cli_table_cell(&table, "%s", gpumc_size_text(preparation->host_bytes, text));
+    cli_table_cell(&table, "%.4g", preparation->demand.updates);
+    cli_table_cell(&table, "%s",
+                   plans[i].refusal != NULL ? "does not fit"
+                                            : gpumc_duration_text(plans[i].seconds, text));
+    cli_table_cell(&table, "%s", preparation->task->output);
+    updates += preparation->demand.updates;
+    seconds += plans[i].seconds;
+    largest = preparation->host_bytes > largest ? preparation->host_bytes : largest;
+  }
+  cli_table_print(&table, 0);
+  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
+         n_plans, updates, gpumc_duration_text(seconds, text));
+  printf("; at most %s of memory at once\n", gpumc_size_text(largest, text));
+  printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
+}
+
+static int report(const struct plan_arguments *arguments, const struct gpumc_config *config,
+                  const struct task_plan *plans)
+{
+  size_t n_plans = config->n_tasks;
+  const char *reason = kernel_reason(config);
+  int code = GPUMC_OK;
+  if (arguments->json) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
+    for (size_t i = 0; i < n_plans; i++)
+      cJSON_AddItemToArray(tasks, plan_json(&plans[i], reason));
+    code = cli_print_json(json);
+  } else if (n_plans == 1) {
+    print_single(&plans[0], reason);
+  } else {
+    print_campaign(plans, n_plans, reason);
+  }
+  for (size_t i = 0; i < n_plans; i++)
+    if (plans[i].refusal != NULL) {
+      cli_error("task %zu: %s", plans[i].preparation.task->index, plans[i].refusal);
+      code = GPUMC_FAILURE;
+    }
+  return code;
+}
+
+static int plan_config(const struct plan_arguments *arguments, const struct gpumc_config *config)
+{
+  struct gpumc_error error = {0};
+  struct task_plan *plans = calloc(config->n_tasks, sizeof *plans);
+  enum gpumc_status status = GPUMC_OK;
+  if (plans == NULL)
+    status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory: plans of %zu tasks",
+                             config->n_tasks);
+  for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
+    status = plan_task(arguments, &config->tasks[i], &plans[i], &error);
+  int code = status == GPUMC_OK ? report(arguments, config, plans) : cli_fail(&error);
+  for (size_t i = 0; plans != NULL && i < config->n_tasks; i++) {
+    gpumc_preparation_free(&plans[i].preparation);
+    free(plans[i].refusal);
+  }
+  free(plans);
+  return code;
+}
+
+int cli_plan(int argc, char **argv)
+{
+  struct plan_arguments arguments = {.command = argv[0]};
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  cli_parse(&parser, argc, argv, &arguments);
+  cli_config_require(&arguments.config, argv[0]);
+  int code = cli_config_load(&arguments.config, &config, &error) == GPUMC_OK
+                 ? plan_config(&arguments, &config)
+                 : cli_config_fail(&error);
+  gpumc_config_free(&config);
+  cli_config_options_free(&arguments.config);
+  return code;
+}

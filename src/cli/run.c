@@ -1,0 +1,230 @@
+/* gpumc run: one task, or every task of a campaign. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/observer.h"
+#include "core/run.h"
+
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_THREADS, OPTION_TIME, OPTION_TASK, OPTION_FRESH };
+
+struct run_arguments {
+  const char *command;
+  struct cli_config_options config;
+  struct gpumc_run_options run;
+  double max_seconds;
+  long task; /* negative: all */
+  bool quiet;
+};
+
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal_number)
+{
+  stop_requested = signal_number;
+}
+
+/* SIGTERM and SIGINT end the current unit of work and leave a checkpoint; a second SIGINT ends the
+ * program at once. A reader of our messages that goes away must not end a long run. */
+static void install_signal_handlers(void)
+{
+  struct sigaction action = {.sa_handler = request_stop};
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, NULL);
+  action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+  sigaction(SIGINT, &action, NULL);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Write the result to FILE (the key `output`)", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000", 0},
+    {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
+     0},
+    {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"max-time", OPTION_TIME, "DURATION", 0,
+     "Checkpoint and stop, with exit 75, after this time: '11 h', '90 s'", 0},
+    {"task", OPTION_TASK, "N", 0, "Only task N of the campaign, counted from 0", 0},
+    {"fresh", OPTION_FRESH, NULL, 0, "Start over: discard checkpoint and result", 0},
+    {"quiet", 'q', NULL, 0, "No progress and no notes; errors and warnings only", 0},
+    {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct run_arguments *arguments = state->input;
+  switch (key) {
+  case 'o':
+    cli_config_output(&arguments->config, argument);
+    return 0;
+  case 'q':
+    arguments->quiet = true;
+    return 0;
+  case OPTION_SET:
+    cli_config_set(&arguments->config, arguments->command, argument);
+    return 0;
+  case OPTION_DEVICE:
+    cli_config_device(&arguments->config, argument);
+    return 0;
+  case OPTION_THREADS:
+    arguments->run.threads =
+        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
+    return 0;
+  case OPTION_TIME:
+    arguments->max_seconds = cli_duration(arguments->command, "--max-time", argument);
+    return 0;
+  case OPTION_TASK:
+    arguments->task = cli_integer(arguments->command, "--task", argument, 0, INT_MAX);
+    return 0;
+  case OPTION_FRESH:
+    arguments->run.fresh = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    cli_config_path(&arguments->config, arguments->command, argument);
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "CONFIG",
+    "Run CONFIG, or every task of its campaign. Goes on where a checkpoint of the same "
+    "configuration is, and leaves a complete result alone.\v"
+    "Examples:\n"
+    "  gpumc run ising.yaml -o results/ising.h5\n"
+    "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
+    "  gpumc run campaign.yaml --task 3 --threads 8\n\n"
+    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGINT or --max-time: the same command "
+    "goes on.",
+    NULL,
+    NULL,
+    NULL};
+
+static double now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static char *join_command_line(int argc, char **argv)
+{
+  struct gpumc_text text = {0};
+  for (int i = 0; i < argc; i++)
+    gpumc_text_append(&text,
+                      i == 0                       ? "%s"
+                      : strpbrk(argv[i], " \t'\"") ? " \"%s\""
+                                                   : " %s",
+                      argv[i]);
+  char *line = strdup(gpumc_text_string(&text));
+  gpumc_text_free(&text);
+  return line;
+}
+
+/* What came of the tasks of one invocation. */
+struct tally {
+  size_t done, failed;
+  enum gpumc_status failure; /* of all failed tasks, GPUMC_FAILURE where they differ */
+  struct gpumc_text failures;
+  bool stopped;
+};
+
+static void
+note_failure(struct tally *tally, const struct gpumc_task *task, struct gpumc_error *error)
+{
+  tally->failure =
+      tally->failed == 0 || tally->failure == error->status ? error->status : GPUMC_FAILURE;
+  tally->failed++;
+  gpumc_text_append(&tally->failures, "\n  task %zu (%s): %s", task->index, task->label,
+                    gpumc_error_text(error));
+}
+
+static void run_one(const struct run_arguments *arguments, const struct gpumc_config *config,
+                    const struct gpumc_task *task, double begin, struct tally *tally)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_run_options run = arguments->run;
+  struct cli_observer observer;
+  char label[64] = "";
+  if (config->n_tasks > 1)
+    snprintf(label, sizeof label, "task %zu/%zu: ", task->index, config->n_tasks);
+  cli_observer_init(&observer, label, arguments->quiet);
+  run.observer = &observer.observer;
+  run.stop = &stop_requested;
+  if (arguments->max_seconds > 0) {
+    double left = arguments->max_seconds - (now() - begin);
+    run.max_seconds = left > 0 ? left : 1e-9;
+  }
+  enum gpumc_status status = gpumc_run_task(config, task, &run, &error);
+  cli_observer_end(&observer);
+  if (status == GPUMC_OK) {
+    tally->done++;
+  } else if (status == GPUMC_STOPPED) {
+    tally->stopped = true;
+  } else {
+    if (config->n_tasks > 1)
+      cli_error("task %zu (%s): %s", task->index, task->label, gpumc_error_text(&error));
+    note_failure(tally, task, &error);
+    if (config->n_tasks == 1)
+      cli_error("%s", gpumc_error_text(&error));
+  }
+  gpumc_error_free(&error);
+}
+
+static int run_tasks(const struct run_arguments *arguments, const struct gpumc_config *config)
+{
+  struct tally tally = {0};
+  double begin = now();
+  size_t first = arguments->task < 0 ? 0 : (size_t)arguments->task;
+  size_t end = arguments->task < 0 ? config->n_tasks : first + 1;
+  for (size_t i = first; i < end && !tally.stopped; i++) {
+    bool out_of_time =
+        arguments->max_seconds > 0 && i > first && now() - begin >= arguments->max_seconds;
+    if (stop_requested != 0 || out_of_time)
+      tally.stopped = true;
+    else
+      run_one(arguments, config, &config->tasks[i], begin, &tally);
+  }
+  if (tally.failed > 0 && end - first > 1)
+    cli_error("%zu of %zu tasks failed:%s", tally.failed, end - first,
+              gpumc_text_string(&tally.failures));
+  if (!arguments->quiet && tally.stopped)
+    fprintf(stderr, "gpumc: stopped; the same command goes on\n");
+  gpumc_text_free(&tally.failures);
+  if (tally.stopped)
+    return GPUMC_STOPPED;
+  return tally.failed > 0 ? (int)tally.failure : GPUMC_OK;
+}
+
+int cli_run(int argc, char **argv)
+{
+  struct run_arguments arguments = {.command = argv[0], .task = -1};
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  char *command_line = join_command_line(argc, argv);
+  arguments.run.command_line = command_line;
+  cli_parse(&parser, argc, argv, &arguments);
+  cli_config_require(&arguments.config, argv[0]);
+  int code;
+  if (cli_config_load(&arguments.config, &config, &error) != GPUMC_OK) {
+    code = cli_config_fail(&error);
+  } else if (arguments.task >= (long)config.n_tasks) {
+    cli_error("--task %ld: %s has the tasks 0 to %zu", arguments.task, arguments.config.path,
+              config.n_tasks - 1);
+    code = GPUMC_INVALID;
+  } else {
+    install_signal_handlers();
+    code = run_tasks(&arguments, &config);
+  }
+  gpumc_config_free(&config);
+  cli_config_options_free(&arguments.config);
+  free(command_line);
+  return code;
+}

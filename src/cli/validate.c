@@ -1,0 +1,118 @@
+/* gpumc validate: every mistake of every file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+struct validate_arguments {
+  const char *command;
+  struct cli_config_options config; /* without a path: the overrides, for every file */
+  const char **paths;               /* borrowed from argv */
+  size_t n_paths;
+  bool json;
+};
+
+enum { OPTION_SET = 256, OPTION_JSON };
+
+static const struct argp_option options[] = {
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key before checking", 0},
+    {"json", OPTION_JSON, NULL, 0, "The verdicts as JSON on standard output", 0},
+    {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  struct validate_arguments *arguments = state->input;
+  switch (key) {
+  case OPTION_SET:
+    cli_config_set(&arguments->config, arguments->command, argument);
+    return 0;
+  case OPTION_JSON:
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    arguments->paths[arguments->n_paths++] = argument;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "CONFIG...",
+    "Check configurations and report every mistake as FILE:LINE:COLUMN: MESSAGE.\v"
+    "Examples:\n"
+    "  gpumc validate configs/ising2d/*.yaml\n\n"
+    "Ends with 2 when there is a mistake.",
+    NULL,
+    NULL,
+    NULL};
+
+/* The lines of a message as a JSON array. */
+static cJSON *lines_json(const char *message)
+{
+  cJSON *lines = cJSON_CreateArray();
+  while (*message != '\0') {
+    size_t length = strcspn(message, "\n");
+    char *line = strndup(message, length);
+    cJSON_AddItemToArray(lines, cJSON_CreateString(line != NULL ? line : ""));
+    free(line);
+    message += length;
+    message += *message == '\n';
+  }
+  return lines;
+}
+
+static enum gpumc_status
+validate_one(const struct validate_arguments *arguments, const char *path, cJSON *verdicts)
+{
+  struct cli_config_options one = arguments->config;
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  one.path = path;
+  enum gpumc_status status = cli_config_load(&one, &config, &error);
+  cJSON *verdict = cJSON_CreateObject();
+  cJSON_AddStringToObject(verdict, "file", path);
+  cJSON_AddBoolToObject(verdict, "valid", status == GPUMC_OK);
+  cJSON_AddNumberToObject(verdict, "tasks", (double)config.n_tasks);
+  cJSON_AddItemToObject(verdict, "mistakes",
+                        lines_json(status == GPUMC_OK ? "" : gpumc_error_text(&error)));
+  cJSON_AddItemToArray(verdicts, verdict);
+  if (status != GPUMC_OK)
+    cli_config_fail(&error);
+  else if (!arguments->json)
+    printf("%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
+  gpumc_error_free(&error);
+  gpumc_config_free(&config);
+  return status;
+}
+
+int cli_validate(int argc, char **argv)
+{
+  struct validate_arguments arguments = {.command = argv[0]};
+  arguments.paths = calloc((size_t)argc, sizeof *arguments.paths);
+  if (arguments.paths == NULL) {
+    cli_error("out of memory while reading the command line");
+    return GPUMC_FAILURE;
+  }
+  cli_parse(&parser, argc, argv, &arguments);
+  if (arguments.n_paths == 0)
+    cli_usage_error(argv[0], "the configuration file is missing");
+  cJSON *verdicts = cJSON_CreateArray();
+  enum gpumc_status worst = GPUMC_OK;
+  for (size_t i = 0; i < arguments.n_paths; i++) {
+    enum gpumc_status status = validate_one(&arguments, arguments.paths[i], verdicts);
+    if (status > worst)
+      worst = status;
+  }
+  int code = (int)worst;
+  if (!arguments.json)
+    cJSON_Delete(verdicts);
+  else if (cli_print_json(verdicts) != GPUMC_OK)
+    code = GPUMC_FAILURE;
+  free(arguments.paths);
+  cli_config_options_free(&arguments.config);
+  return code;
+}

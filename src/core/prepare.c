@@ -1,0 +1,148 @@
+/* What a task will work with: device, kernel, model, memory. */
+#include "core/prepare.h"
+
+#include <string.h>
+
+#include "core/isa.h"
+#include "core/memory.h"
+#include "core/system_memory.h"
+
+static enum gpumc_status open_device(struct gpumc_preparation *preparation, const char *name,
+                                     int threads, struct gpumc_error *error)
+{
+  struct gpumc_params params = gpumc_task_params(preparation->task, "kernel");
+  const char *wanted = name != NULL ? name : gpumc_params_string(&params, "device");
+  enum gpumc_status status = gpumc_device_open(wanted, threads, &preparation->device, error);
+  if (status != GPUMC_OK)
+    return status;
+  preparation->device_open = true;
+  status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
+  if (status != GPUMC_OK)
+    return status;
+  return gpumc_kernel_choose(preparation->task->model, preparation->task->algorithm,
+                             preparation->device.ops->name, gpumc_params_string(&params, "variant"),
+                             &preparation->kernel, error);
+}
+
+/* Host and ensemble bytes of a demand. */
+static void plan_memory(const struct gpumc_preparation *preparation,
+                        const struct gpumc_demand *demand, double *ensemble, double *host)
+{
+  bool on_host = strcmp(preparation->device.ops->name, "cpu") == 0;
+  *ensemble = (double)preparation->kernel->bytes(&preparation->model, demand->capacity,
+                                                 preparation->device.threads);
+  *host = (double)demand->host_bytes;
+  if (on_host)
+    *host += (double)demand->device_bytes + *ensemble;
+}
+
+enum gpumc_status gpumc_prepare(const struct gpumc_task *task, const char *device_name, int threads,
+                                struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  memset(preparation, 0, sizeof *preparation);
+  preparation->task = task;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  struct gpumc_params model_params = gpumc_task_params(task, "model");
+  struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
+  preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
+  preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
+  enum gpumc_status status = open_device(preparation, device_name, threads, error);
+  if (status == GPUMC_OK) {
+    status = task->model->create(&model_params, &preparation->model, error);
+    /* What create left behind is destroyed in either case. */
+    preparation->model.ops = task->model;
+  }
+  if (status == GPUMC_OK)
+    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->demand,
+                                     error);
+  if (status != GPUMC_OK) {
+    gpumc_preparation_free(preparation);
+    return status;
+  }
+  plan_memory(preparation, &preparation->demand, &preparation->ensemble_bytes,
+              &preparation->host_bytes);
+  preparation->available_bytes = gpumc_available_memory();
+  return GPUMC_OK;
+}
+
+/* The algorithm's key that says how many replicas there are, or NULL. */
+static const struct gpumc_key *population_key(const struct gpumc_algorithm_ops *algorithm)
+{
+  for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
+    if (key->type == GPUMC_KEY_INTEGER && key->list_maximum == 0 && key->unit != NULL &&
+        strcmp(key->unit, "replicas") == 0)
+      return key;
+  return NULL;
+}
+
+static bool
+population_fits(const struct gpumc_preparation *preparation, const char *key, int64_t population)
+{
+  struct gpumc_error ignored = {0};
+  struct gpumc_demand demand = {0};
+  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  cJSON *values = cJSON_Duplicate(params.values, true);
+  bool fits = false;
+  if (values != NULL &&
+      cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
+    params.values = values;
+    fits = preparation->task->algorithm->demand(&params, &preparation->model, &demand, &ignored) ==
+           GPUMC_OK;
+  }
+  if (fits) {
+    double ensemble, host;
+    plan_memory(preparation, &demand, &ensemble, &host);
+    fits = host <= preparation->available_bytes;
+  }
+  cJSON_Delete(values);
+  gpumc_error_free(&ignored);
+  return fits;
+}
+
+/* By bisection in steps of what the key must be a multiple of; 0: none fits. */
+static int64_t
+largest_population(const struct gpumc_preparation *preparation, const struct gpumc_key *key)
+{
+  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  int64_t step = key->multiple_of > 0 ? key->multiple_of : 1;
+  int64_t fits = 0, excess = gpumc_params_integer(&params, key->name) / step;
+  while (excess - fits > 1) {
+    int64_t middle = fits + (excess - fits) / 2;
+    if (population_fits(preparation, key->name, middle * step))
+      fits = middle;
+    else
+      excess = middle;
+  }
+  return fits * step;
+}
+
+enum gpumc_status
+gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  char needed[32], available[32];
+  if (preparation->host_bytes <= preparation->available_bytes)
+    return GPUMC_OK;
+  gpumc_size_text(preparation->host_bytes, needed);
+  gpumc_size_text(preparation->available_bytes, available);
+  const struct gpumc_key *key = population_key(preparation->task->algorithm);
+  int64_t largest = key != NULL ? largest_population(preparation, key) : 0;
+  if (largest > 0)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "not enough memory: %zu replicas need %s, %s are available; the largest "
+                           "algorithm.%s that fits is %lld",
+                           preparation->demand.capacity, needed, available, key->name,
+                           (long long)largest);
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "not enough memory: %zu replicas need %s, %s are "
+                         "available",
+                         preparation->demand.capacity, needed, available);
+}
+
+void gpumc_preparation_free(struct gpumc_preparation *preparation)
+{
+  if (preparation->model.ops != NULL)
+    preparation->model.ops->destroy(&preparation->model);
+  if (preparation->device_open)
+    gpumc_device_close(&preparation->device);
+  memset(preparation, 0, sizeof *preparation);
+}

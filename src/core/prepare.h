@@ -1,0 +1,37 @@
+/* What a task will work with, found out before anything large is allocated: device, kernel, model,
+ * memory. The run and `gpumc plan` stand on it. */
+#ifndef GPUMC_CORE_PREPARE_H
+#define GPUMC_CORE_PREPARE_H
+
+#include "core/language.h"
+#include "core/registry.h"
+
+struct gpumc_preparation {
+  const struct gpumc_task *task; /* borrowed */
+  struct gpumc_device device;
+  bool device_open;
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_model model;
+  struct gpumc_demand demand;
+  uint64_t seed;
+  uint32_t rounds;        /* of Philox */
+  double ensemble_bytes;  /* the kernel's, for demand.capacity replicas */
+  double host_bytes;      /* of host memory in all; on a CPU the ensemble's are among them */
+  double available_bytes; /* of host memory */
+};
+
+/* `device_name`: NULL for the configured one; `threads`: 0 for all. GPUMC_DEVICE when the device is
+ * not to be had, GPUMC_INVALID when no kernel serves. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_prepare(const struct gpumc_task *task, const char *device_name, int threads,
+              struct gpumc_preparation *preparation, struct gpumc_error *error);
+
+/* GPUMC_FAILURE when the task needs more memory than there is, naming the largest population that
+ * would fit. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error);
+
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_preparation_free(struct gpumc_preparation *preparation);
+
+#endif

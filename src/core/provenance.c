@@ -1,0 +1,91 @@
+/* Where a result comes from: the attributes of /provenance. */
+#include <hdf5.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <yaml.h>
+
+#include "build_info.h"
+#include "core/isa.h"
+#include "core/run_internal.h"
+
+struct text_attribute {
+  const char *name, *value;
+};
+
+static enum gpumc_status record_texts(struct gpumc_recorder *recorder,
+                                      const struct text_attribute *attributes, size_t count,
+                                      struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < count && status == GPUMC_OK; i++)
+    status = gpumc_recorder_text(recorder, "provenance", attributes[i].name,
+                                 attributes[i].value != NULL ? attributes[i].value : "", error);
+  return status;
+}
+
+static enum gpumc_status record_program(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  unsigned major = 0, minor = 0, release = 0;
+  char hdf5[48];
+  struct utsname host = {0};
+  H5get_libversion(&major, &minor, &release);
+  snprintf(hdf5, sizeof hdf5, "%u.%u.%u", major, minor, release);
+  char system[2 * sizeof host.sysname + 2 + sizeof host.machine];
+  uname(&host);
+  snprintf(system, sizeof system, "%s %s %s", host.sysname, host.release, host.machine);
+  const struct text_attribute attributes[] = {
+      {"git_commit", GPUMC_COMMIT},
+      {"program_version", GPUMC_PROGRAM_VERSION},
+      {"compiler", GPUMC_COMPILER},
+      {"build_type", GPUMC_BUILD_TYPE},
+      {"hdf5_version", hdf5},
+      {"libyaml_version", yaml_get_version_string()},
+      {"cjson_version", cJSON_Version()},
+      {"host", host.nodename},
+      {"operating_system", system},
+  };
+  return record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error);
+}
+
+static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  const struct gpumc_preparation *preparation = &run->preparation;
+  char end[32];
+  gpumc_run_timestamp(end);
+  const struct text_attribute attributes[] = {
+      {"device", preparation->device.description},
+      {"kernel", preparation->kernel->variant},
+      {"kernel_device", preparation->kernel->device},
+      {"trajectory", preparation->kernel->trajectory},
+      {"instruction_set", gpumc_isa_name(preparation->device.isa)},
+      {"command_line", run->options->command_line},
+      {"start", run->started},
+      {"end", end},
+  };
+  return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
+}
+
+enum gpumc_status gpumc_run_record_provenance(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = run->recorder;
+  double updates = gpumc_run_position(run).updates;
+  double seconds = gpumc_run_seconds(run);
+  enum gpumc_status status = record_program(recorder, error);
+  if (status == GPUMC_OK)
+    status = record_work(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_integer(recorder, "provenance", "threads",
+                                    run->preparation.device.threads, error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_recorder_integer(recorder, "provenance", "resumes", (int64_t)run->resumes, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(recorder, "provenance", "updates", updates, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(recorder, "provenance", "seconds", seconds, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(recorder, "provenance", "update_rate",
+                                   seconds > 0 ? updates / seconds : 0, error);
+  return status;
+}

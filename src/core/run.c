@@ -1,0 +1,261 @@
+/* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
+#include "core/run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/run_internal.h"
+#include "core/units.h"
+
+static const double status_interval = 2.0; /* s */
+
+double gpumc_run_clock(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+double gpumc_run_seconds(const struct gpumc_run *run)
+{
+  return run->earlier_seconds + gpumc_run_clock() - run->begun;
+}
+
+void gpumc_run_timestamp(char text[static 32])
+{
+  time_t now = time(NULL);
+  struct tm utc;
+  gmtime_r(&now, &utc);
+  strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+void gpumc_run_note(const struct gpumc_run *run, const char *format, ...)
+{
+  const struct gpumc_observer *observer = run->options->observer;
+  char *text = NULL;
+  va_list arguments;
+  if (observer == NULL || observer->message == NULL)
+    return;
+  va_start(arguments, format);
+  if (vasprintf(&text, format, arguments) >= 0)
+    observer->message(observer->state, GPUMC_NOTE, text);
+  va_end(arguments);
+  free(text);
+}
+
+struct gpumc_position gpumc_run_position(const struct gpumc_run *run)
+{
+  struct gpumc_position position = {.coordinate = ""};
+  if (run->state != NULL)
+    run->task->algorithm->position(run->state, &position);
+  return position;
+}
+
+static enum gpumc_status create_recorder(struct gpumc_run *run, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = run->task;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  struct gpumc_text citations = {0};
+  char *resolved = cJSON_Print(task->resolved);
+  gpumc_text_append(&citations, "%s%s", task->model->citation != NULL ? task->model->citation : "",
+                    task->algorithm->citation != NULL ? task->algorithm->citation : "");
+  enum gpumc_status status;
+  if (resolved == NULL || citations.failed) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the resolved configuration");
+  } else {
+    struct gpumc_recorder_header header = {
+        .output = task->output,
+        .title = gpumc_params_has(&root, "title") ? gpumc_params_string(&root, "title") : "",
+        .source = run->config->document.source,
+        .resolved = resolved,
+        .citations = gpumc_text_string(&citations)};
+    status = gpumc_recorder_create(&header, &run->recorder, error);
+  }
+  gpumc_text_free(&citations);
+  free(resolved);
+  return status;
+}
+
+/* Everything that the algorithm works with. */
+static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_preparation *preparation = &run->preparation;
+  enum gpumc_status status =
+      gpumc_prepare(run->task, run->options->device, run->options->threads, preparation, error);
+  if (status == GPUMC_OK)
+    status = gpumc_preparation_fits(preparation, error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
+                                   preparation->demand.capacity, preparation->seed,
+                                   preparation->rounds, &run->ensemble, error);
+  if (status == GPUMC_OK)
+    status = create_recorder(run, error);
+  if (status != GPUMC_OK)
+    return status;
+  run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
+                                        .seed = preparation->seed,
+                                        .rounds = preparation->rounds,
+                                        .model = &preparation->model,
+                                        .device = &preparation->device,
+                                        .ensemble = &run->ensemble,
+                                        .recorder = run->recorder,
+                                        .observer = run->options->observer};
+  return run->task->algorithm->create(&run->context, &run->state, error);
+}
+
+/* Resume where a checkpoint is, and put the working file in its place. */
+static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
+{
+  bool resumed = false;
+  enum gpumc_status status = GPUMC_OK;
+  if (run->options->fresh)
+    status = gpumc_run_discard(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_load(run, &resumed, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (resumed)
+    gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
+                   100 * gpumc_run_position(run).fraction);
+  run->begun_fraction = gpumc_run_position(run).fraction;
+  run->checkpointed = gpumc_run_clock();
+  return gpumc_recorder_start(run->recorder, error);
+}
+
+static bool stop_asked(const struct gpumc_run *run)
+{
+  return run->options->stop != NULL && *run->options->stop != 0;
+}
+
+static bool out_of_time(const struct gpumc_run *run)
+{
+  return run->options->max_seconds > 0 &&
+         gpumc_run_clock() - run->begun >= run->options->max_seconds;
+}
+
+static enum gpumc_status stop(struct gpumc_run *run, struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_run_save(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_flush(run->recorder, error);
+  if (status != GPUMC_OK)
+    return status;
+  gpumc_run_write_status(run, GPUMC_RECORD_STOPPED, NULL);
+  gpumc_run_note(run, "%s: stopped at %.0f %%, checkpoint written", run->task->output,
+                 100 * gpumc_run_position(run).fraction);
+  return gpumc_error_set(error, GPUMC_STOPPED, "stopped");
+}
+
+static void tell_progress(struct gpumc_run *run)
+{
+  const struct gpumc_observer *observer = run->options->observer;
+  if (observer != NULL && observer->progress != NULL) {
+    struct gpumc_position position = gpumc_run_position(run);
+    observer->progress(observer->state, &position, gpumc_run_seconds(run));
+  }
+  if (gpumc_run_clock() - run->status_written >= status_interval)
+    gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
+}
+
+/* Units of progress until the last one, a stop, or a failure. */
+static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_params root = gpumc_task_params(run->task, "");
+  double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
+  bool finished = false;
+  enum gpumc_status status = GPUMC_OK;
+  gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
+  while (!finished && status == GPUMC_OK) {
+    if (stop_asked(run))
+      return stop(run, error);
+    status = run->task->algorithm->advance(run->state, &finished, error);
+    if (status != GPUMC_OK)
+      return status;
+    tell_progress(run);
+    if (!finished && out_of_time(run))
+      return stop(run, error);
+    if (!finished && gpumc_run_clock() - run->checkpointed >= checkpoint_interval)
+      status = gpumc_run_save(run, error);
+  }
+  return status;
+}
+
+static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error)
+{
+  char duration[32];
+  enum gpumc_status status = gpumc_recorder_close_tables(run->recorder, error);
+  if (status == GPUMC_OK)
+    status = run->task->algorithm->summarize(run->state, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_record_provenance(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_finish(run->recorder, error);
+  if (status != GPUMC_OK)
+    return status;
+  gpumc_run_note(run, "%s: complete after %s", run->task->output,
+                 gpumc_duration_text(gpumc_run_seconds(run), duration));
+  return GPUMC_OK;
+}
+
+static void release(struct gpumc_run *run)
+{
+  run->task->algorithm->destroy(run->state);
+  gpumc_recorder_free(run->recorder);
+  gpumc_ensemble_free(&run->ensemble);
+  gpumc_preparation_free(&run->preparation);
+  run->state = NULL;
+  run->recorder = NULL;
+}
+
+/* With the lock held: the files are ours alone. */
+static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *error)
+{
+  bool complete = false;
+  if (!run->options->fresh) {
+    enum gpumc_status checked = gpumc_run_check_output(run->task, false, &complete, error);
+    if (checked != GPUMC_OK)
+      return checked;
+  }
+  if (complete) {
+    gpumc_run_note(run, "%s: already complete", run->task->output);
+    return gpumc_run_remove_side_files(run, error);
+  }
+  enum gpumc_status status = build(run, error);
+  if (status == GPUMC_OK)
+    status = start(run, error);
+  if (status == GPUMC_OK)
+    status = work(run, error);
+  if (status == GPUMC_OK)
+    status = finish(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_remove_side_files(run, error);
+  else if (status != GPUMC_STOPPED && status != GPUMC_INVALID)
+    gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
+  release(run);
+  return status;
+}
+
+enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
+                                 const struct gpumc_run_options *options, struct gpumc_error *error)
+{
+  struct gpumc_run run = {.config = config, .task = task, .options = options};
+  struct gpumc_task_lock *lock = NULL;
+  run.begun = gpumc_run_clock();
+  gpumc_run_timestamp(run.started);
+  run.identity = gpumc_task_identity(task);
+  enum gpumc_status status =
+      run.identity == NULL
+          ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task")
+          : gpumc_task_files_init(&run.files, task->output, error);
+  if (status == GPUMC_OK)
+    status = gpumc_task_lock_acquire(&run.files, &lock, error);
+  if (status == GPUMC_OK)
+    status = run_locked(&run, error);
+  gpumc_task_lock_release(lock);
+  gpumc_task_files_free(&run.files);
+  free(run.identity);
+  return status;
+}

@@ -1,0 +1,178 @@
+/* What stands in the files of a task before and after a run, and what `gpumc status` says of it. */
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/durable_file.h"
+#include "core/result_info.h"
+#include "core/run_internal.h"
+
+/* The identity of a stored configuration, by the plugins that it names; the stored text itself
+ * where this program does not know them. Caller frees. */
+static char *stored_identity(const char *resolved)
+{
+  cJSON *json = cJSON_Parse(resolved);
+  struct gpumc_task stored = {.resolved = json};
+  struct gpumc_params root = gpumc_task_params(&stored, "");
+  if (gpumc_params_has(&root, "model.name") && gpumc_params_has(&root, "algorithm.name")) {
+    stored.model = gpumc_model_find(gpumc_params_string(&root, "model.name"));
+    stored.algorithm = gpumc_algorithm_find(gpumc_params_string(&root, "algorithm.name"));
+  }
+  char *identity = stored.model != NULL && stored.algorithm != NULL ? gpumc_task_identity(&stored)
+                                                                    : strdup(resolved);
+  cJSON_Delete(json);
+  return identity;
+}
+
+static enum gpumc_status
+compare_result(const struct gpumc_task *task, const char *resolved, struct gpumc_error *error)
+{
+  char *before = stored_identity(resolved);
+  char *after = gpumc_task_identity(task);
+  enum gpumc_status status = GPUMC_OK;
+  if (before == NULL || after == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (strcmp(before, after) != 0) {
+    char *difference = gpumc_identity_difference(before, after);
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is the result of another configuration:\n%s\n"
+                             "choose another output, or replace it with --fresh",
+                             task->output, difference != NULL ? difference : "");
+    free(difference);
+  }
+  free(before);
+  free(after);
+  return status;
+}
+
+enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task, bool any_configuration,
+                                         bool *complete, struct gpumc_error *error)
+{
+  struct gpumc_result result = {0};
+  struct gpumc_error reason = {0};
+  *complete = false;
+  if (!gpumc_file_exists(task->output))
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_result_read(task->output, &result, &reason);
+  if (status != GPUMC_OK)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "something else stands in the place of the result, and is left alone: "
+                             "%s\nmove it away or choose another output",
+                             gpumc_error_text(&reason));
+  else if (!result.complete)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is an unfinished working file; move it away or choose another "
+                             "output",
+                             task->output);
+  else if (!any_configuration)
+    status = compare_result(task, result.resolved, error);
+  *complete = status == GPUMC_OK;
+  gpumc_error_free(&reason);
+  gpumc_result_free(&result);
+  return status;
+}
+
+/* `path` and what an interrupted replacement of it may have left. */
+static enum gpumc_status remove_with_successor(const char *path, struct gpumc_error *error)
+{
+  char *successor = gpumc_path_with_suffix(path, ".new", error);
+  if (successor == NULL)
+    return GPUMC_FAILURE;
+  enum gpumc_status status = gpumc_file_remove(path, error);
+  if (status == GPUMC_OK)
+    status = gpumc_file_remove(successor, error);
+  free(successor);
+  return status;
+}
+
+enum gpumc_status
+gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  const char *const paths[] = {run->files.checkpoint, run->files.partial, run->files.status};
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths && status == GPUMC_OK; i++)
+    status = remove_with_successor(paths[i], error);
+  return status;
+}
+
+enum gpumc_status gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  bool complete;
+  enum gpumc_status status = gpumc_run_check_output(run->task, true, &complete, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_remove_side_files(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_file_remove(run->files.output, error);
+  return status;
+}
+
+void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state,
+                            const char *message)
+{
+  struct gpumc_error ignored = {0};
+  struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
+  double worked = gpumc_run_clock() - run->begun;
+  record.fraction = run->state != NULL ? gpumc_run_position(run).fraction : -1;
+  record.seconds = gpumc_run_seconds(run);
+  if (record.fraction > run->begun_fraction)
+    record.remaining_seconds =
+        worked * (1 - record.fraction) / (record.fraction - run->begun_fraction);
+  if (message != NULL)
+    snprintf(record.message, sizeof record.message, "%s", message);
+  if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  run->status_written = gpumc_run_clock();
+}
+
+static void report_result(const struct gpumc_task *task, struct gpumc_task_report *report)
+{
+  struct gpumc_error error = {0};
+  bool complete;
+  if (gpumc_run_check_output(task, false, &complete, &error) == GPUMC_OK) {
+    report->state = GPUMC_TASK_DONE;
+    report->fraction = 1;
+    report->remaining_seconds = 0;
+  } else {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+  }
+  gpumc_error_free(&error);
+}
+
+static void report_record(const struct gpumc_task_files *files, struct gpumc_task_report *report)
+{
+  struct gpumc_status_record record;
+  bool running = gpumc_task_lock_held(files, NULL);
+  bool known = gpumc_status_record_read(files, &record);
+  if (running)
+    report->state = GPUMC_TASK_RUNNING;
+  else if (known && record.state == GPUMC_RECORD_FAILED)
+    report->state = GPUMC_TASK_FAILED;
+  else if (gpumc_file_exists(files->checkpoint))
+    report->state = GPUMC_TASK_RESUMABLE;
+  if (!known || report->state == GPUMC_TASK_NOT_STARTED)
+    return;
+  report->fraction = record.fraction;
+  report->seconds = record.seconds;
+  report->remaining_seconds = record.remaining_seconds;
+  if (report->state == GPUMC_TASK_FAILED)
+    snprintf(report->message, sizeof report->message, "%s", record.message);
+}
+
+void gpumc_task_inspect(const struct gpumc_task *task, struct gpumc_task_report *report)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_task_files files;
+  *report = (struct gpumc_task_report){
+      .state = GPUMC_TASK_NOT_STARTED, .fraction = -1, .seconds = -1, .remaining_seconds = -1};
+  if (gpumc_task_files_init(&files, task->output, &error) != GPUMC_OK) {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+    gpumc_error_free(&error);
+    return;
+  }
+  report_record(&files, report);
+  if (report->state != GPUMC_TASK_RUNNING && gpumc_file_exists(files.output))
+    report_result(task, report);
+  gpumc_task_files_free(&files);
+}

@@ -1,0 +1,188 @@
+"""plan, list, describe, schema, info, status and bench: what they print, also as JSON."""
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
+                             ProgramCase, wait_for)
+
+
+class Plan(ProgramCase):
+    def test_single_run(self):
+        text = self.gpumc("plan", self.write("c.yaml", SMALL)).out
+        for words in ["ising2d, 64 sites", "multispin on cpu", "order of preference", "replicas",
+                      "available", "updates     5.12e+05", "estimate", "small.h5"]:
+            self.assertIn(words, text)
+        self.assertEqual(self.names(), ["c.yaml"], "a plan writes nothing")
+
+    def test_campaign_is_a_table_with_totals(self):
+        text = self.gpumc("plan", self.write("c.yaml", CAMPAIGN)).out
+        self.assertIn("out/3.h5", text)
+        self.assertIn("3 tasks, 1.536e+06 updates", text)
+
+    def test_json(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        tasks = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+        self.assertEqual([task["output"] for task in tasks], ["out/1.h5", "out/2.h5", "out/3.h5"])
+        self.assertEqual(tasks[0]["replicas"], 200)
+        self.assertEqual(tasks[0]["updates"], 512000)
+        self.assertTrue(tasks[0]["fits"])
+        self.assertGreater(tasks[0]["estimated_seconds"], 0)
+
+    def test_variant_asked_for(self):
+        config = self.write("c.yaml", SMALL)
+        text = self.gpumc("plan", config, "--set", "kernel.variant=spin").out
+        self.assertIn("spin on cpu (asked for by kernel.variant)", text)
+
+    def test_population_that_does_not_fit(self):
+        process = self.gpumc("plan", self.write("c.yaml", SMALL), "--set", "model.shape=[64, 64]",
+                             "--set", "algorithm.population=2147483647", code=FAILURE)
+        self.assertIn("it does not fit", process.out)
+        self.assertIn("not enough memory", process.err)
+
+    def test_device_that_is_not_there(self):
+        self.gpumc("plan", self.write("c.yaml", SMALL), "--device", "cuda", code=DEVICE)
+
+
+class Plugins(ProgramCase):
+    def test_list(self):
+        text = self.gpumc("list").out
+        for words in ["ising2d", "pa", "multispin", "spin", "sweep", "yes"]:
+            self.assertIn(words, text)
+
+    def test_list_json(self):
+        lists = json.loads(self.gpumc("list", "--json").out)
+        model = next(m for m in lists["models"] if m["name"] == "ising2d")
+        self.assertIn("multispin", [k["variant"] for k in model["kernels"]])
+        for kernel in model["kernels"]:
+            self.assertEqual(kernel["algorithms"]["pa"]["serves"],
+                             kernel["algorithms"]["pa"]["missing"] == "")
+
+    def test_describe_a_model(self):
+        text = self.gpumc("describe", "ising2d").out
+        for words in ["ising2d (model)", "shape", "required", "Observables", "abs_magnetization",
+                      "multispin on cpu", "Citation:", "@article"]:
+            self.assertIn(words, text)
+
+    def test_describe_an_algorithm(self):
+        text = self.gpumc("describe", "pa").out
+        for words in ["pa (algorithm)", "population", "2 to 2147483647", "in replicas",
+                      "exactly one of 'schedule'", "nearest_integer | systematic", "default 10"]:
+            self.assertIn(words, text)
+
+    def test_describe_blocks_of_the_file(self):
+        self.assertIn("seed", self.gpumc("describe", "config").out)
+        self.assertIn("variant", self.gpumc("describe", "kernel").out)
+
+    def test_describe_json(self):
+        model = json.loads(self.gpumc("describe", "ising2d", "--json").out)
+        self.assertIn("shape", [key["name"] for key in model["keys"]])
+        algorithm = json.loads(self.gpumc("describe", "pa", "--json").out)
+        beta = next(key for key in algorithm["keys"] if key["name"] == "beta")
+        self.assertIn("overlap", [key["name"] for key in beta["children"]])
+
+    def test_describe_an_unknown_name(self):
+        process = self.gpumc("describe", "isng2d", code=INVALID)
+        self.assertIn("did you mean 'ising2d'?", process.err)
+        self.assertIn("there are", self.gpumc("describe", "qqqqqq", code=INVALID).err)
+
+    def test_reference_page(self):
+        text = self.gpumc("describe", "--markdown").out
+        self.assertTrue(text.startswith("#"))
+        self.assertIn("population", text)
+
+    def test_schema(self):
+        schema = json.loads(self.gpumc("schema").out)
+        self.assertIn("2020-12", schema["$schema"])
+
+
+class Info(ProgramCase):
+    def test_of_a_result(self):
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        text = self.gpumc("info", "small.h5").out
+        for words in ["complete", "a small run", "population", "provenance", "git_commit",
+                      "summary", "  beta  energy ", " +- "]:
+            self.assertIn(words, text)
+
+    def test_json(self):
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        info = json.loads(self.gpumc("info", "small.h5", "--json").out)
+        self.assertTrue(info["complete"])
+        self.assertEqual(info["config"]["algorithm"]["population"], 200)
+        self.assertEqual(info["provenance"]["resumes"], 0)
+        summary = info["summary"]
+        self.assertEqual(len(summary["energy"]["values"]), len(summary["energy_error"]["values"]))
+
+    def test_of_what_is_no_result(self):
+        self.write("thesis.txt", "no HDF5")
+        self.assertIn("thesis.txt", self.gpumc("info", "thesis.txt", code=FAILURE).err)
+        self.assertIn("missing.h5", self.gpumc("info", "missing.h5", code=FAILURE).err)
+
+
+class Status(ProgramCase):
+    def states(self, config):
+        report = json.loads(self.gpumc("status", config, "--json").out)
+        return [task["state"] for task in report["tasks"]]
+
+    def test_of_a_campaign(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        self.assertEqual(self.states(config), ["not started"] * 3)
+        self.gpumc("run", config, "--task", 0)
+        self.gpumc("run", config, "--task", 1, "--max-time", "1 ms", code=STOPPED)
+        self.write("out/3.h5.ckpt", "nonsense")
+        self.gpumc("run", config, "--task", 2, code=FAILURE)
+        self.assertEqual(self.states(config), ["done", "resumable", "failed"])
+        text = self.gpumc("status", config).out
+        self.assertIn("3 tasks: 1 done, 0 running, 1 resumable, 1 failed, 0 not started", text)
+        self.assertIn("out/3.h5.ckpt", text)
+        self.path("out/3.h5.ckpt").unlink()
+        self.gpumc("run", config)
+        self.assertEqual(self.states(config), ["done"] * 3)
+
+    def test_of_a_running_task(self):
+        config = self.write("c.yaml", LONG)
+        process = self.start("run", config)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+        self.assertEqual(self.states(config), ["running"])
+
+    def test_of_a_killed_task(self):
+        config = self.write("c.yaml", LONG)
+        process = self.start("run", config, "--set", "checkpoint.every=1 ms")
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.ckpt"), process))
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.states(config), ["resumable"])
+
+
+class Bench(ProgramCase):
+    small = ["--shape", "16x16", "--population", 256, "--sweeps", 1, "--seconds", 0.01]
+
+    def test_table(self):
+        text = self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2").out
+        self.assertIn("flips/ns", text)
+        for kernel in ["multispin", "spin"]:
+            self.assertRegex(text, rf"(?m)^{kernel} +x86-64-v2 +philox4x32-10 +1 +[\d.e+-]+ ")
+
+    def test_json(self):
+        report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
+                                       "--json").out)
+        self.assertEqual(report["sites"], 256)
+        kinds = {(r["kernel"], r["threads"], r["rng"]) for r in report["rates"]}
+        self.assertIn(("multispin", 2, "philox4x32-7"), kinds)
+        self.assertTrue(all(r["flips_per_ns"] > 0 for r in report["rates"]))
+
+    def test_mistakes(self):
+        self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)
+        self.gpumc("bench", "--shape", "7x", code=INVALID)
+        self.gpumc("bench", "--isa", "x86-64-v9", code=INVALID)
+        self.gpumc("bench", "--set", "shpae=[8, 8]", code=INVALID)
+        self.gpumc("bench", "--threads", "0", code=INVALID)
+
+
+if __name__ == "__main__":
+    unittest.main()

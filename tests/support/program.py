@@ -1,0 +1,88 @@
+"""Running the program from tests: a temporary directory, a small configuration, exit codes."""
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ.get("GPUMC_PROGRAM", "build/release/gpumc")
+PROGRAM = str(pathlib.Path(PROGRAM).resolve())
+
+OK, FAILURE, INVALID, DEVICE, STOPPED = 0, 1, 2, 3, 75
+
+SMALL = """\
+gpumc: 1
+title: a small run
+seed: 11
+model:
+  name: ising2d
+  shape: [8, 8]
+algorithm:
+  name: pa
+  population: 200
+  sweeps: 2
+  beta: {from: 0.0, to: 0.5, step: 0.05}
+  runs: 2
+output: small.h5
+"""
+
+CAMPAIGN = SMALL.replace("small.h5", "out/{seed}.h5") + "campaign:\n  seed: [1, 2, 3]\n"
+
+# Long enough to be interrupted at its beginning.
+LONG = SMALL.replace("sweeps: 2", "sweeps: 2000").replace("population: 200", "population: 2000")
+
+
+class ProgramCase(unittest.TestCase):
+    """A test in an empty directory of its own."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)
+
+    def path(self, name):
+        return self.directory / name
+
+    def write(self, name, text):
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def start(self, *arguments, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.directory, text=True,
+                                **options)
+
+    def gpumc(self, *arguments, code=OK, timeout=300, **options):
+        """Run to the end and check the exit code; the result has stdout and stderr."""
+        process = self.start(*arguments, **options)
+        process.out, process.err = process.communicate(timeout=timeout)
+        self.assertEqual(process.returncode, code,
+                         f"gpumc {' '.join(map(str, arguments))}\n{process.out}\n{process.err}")
+        return process
+
+    def names(self, pattern="*"):
+        return sorted(str(p.relative_to(self.directory)) for p in self.directory.rglob(pattern))
+
+
+def wait_for(path, process, seconds=60):
+    """Until the file is there; false when the process ended before."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if path.exists():
+            return True
+        if process.poll() is not None:
+            return path.exists()
+        time.sleep(0.002)
+    raise TimeoutError(f"{path} did not appear")
+
+
+def stop(process, number=signal.SIGTERM):
+    """Signal, wait, and return what it said."""
+    process.send_signal(number)
+    process.out, process.err = process.communicate(timeout=120)
+    return process
