@@ -48,6 +48,8 @@ struct gpumc_report {
 
 void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, const char *format,
                           ...) GPUMC_PRINTF(3, 4);
+/* The lines in the order of their places. */
+void gpumc_report_sort(struct gpumc_report *report);
 void gpumc_report_free(struct gpumc_report *report);
 
 /* A parsed file with what its nodes point to. */
