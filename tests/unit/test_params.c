@@ -233,7 +233,7 @@ static void test_words_errors(void **state)
   WRONG(colour, "gren", "one of red, green", "text 'gren'; did you mean 'green'?");
   WRONG(colour, "3", "one of red, green", "the number 3");
   WRONG(device, "gpu", "auto, cpu, cuda or cuda:N", "text 'gpu'");
-  WRONG(device, "cuda:", "auto, cpu, cuda or cuda:N", "a block of keys");
+  WRONG(device, "'cuda:'", "auto, cpu, cuda or cuda:N", "text 'cuda:' in quotes");
   WRONG(device, "cuda:01", "auto, cpu, cuda or cuda:N", "text 'cuda:01'");
   WRONG(device, "cuda:1000", "auto, cpu, cuda or cuda:N", "text 'cuda:1000'");
 #undef COLUMN
