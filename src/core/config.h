@@ -48,6 +48,8 @@ struct gpumc_report {
 
 void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, const char *format,
                           ...) GPUMC_PRINTF(3, 4);
+/* The lines in the order of their places. */
+void gpumc_report_sort(struct gpumc_report *report);
 void gpumc_report_free(struct gpumc_report *report);
 
 /* A parsed file with what its nodes point to. */
@@ -82,7 +84,7 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_document_set(struct gpumc_document *doc
                                                       struct gpumc_report *report,
                                                       struct gpumc_error *error);
 
-/* The node at a dotted key below `node`, or NULL. A key that itself holds dots (campaign) is found too. */
+/* The node at a dotted key below `node`, or NULL; finds keys that hold dots themselves too. */
 struct gpumc_node *gpumc_node_find(const struct gpumc_node *node, const char *dotted_key);
 
 /* Legal on a zeroed object; leaves it zeroed. */

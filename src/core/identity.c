@@ -13,6 +13,15 @@ static bool put(cJSON *object, const char *name, cJSON *value)
   return false;
 }
 
+/* cJSON 1.7.15 goes on without a name when there is no memory for one. */
+bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value)
+{
+  if (value != NULL && cJSON_ReplaceItemInObjectCaseSensitive(object, name, value))
+    return value->string != NULL;
+  cJSON_Delete(value);
+  return false;
+}
+
 /* The values of the keys that decide; NULL when memory ran out. */
 static cJSON *copy_deciding(const struct gpumc_key *keys, const cJSON *values)
 {
@@ -43,10 +52,7 @@ static bool strip_block(cJSON *identity, const cJSON *resolved, const char *bloc
     return false;
   cJSON *values = copy_deciding(keys, cJSON_GetObjectItemCaseSensitive(resolved, block));
   free(keys);
-  if (values != NULL && cJSON_ReplaceItemInObjectCaseSensitive(identity, block, values))
-    return true;
-  cJSON_Delete(values);
-  return false;
+  return gpumc_json_replace(identity, block, values);
 }
 
 /* cJSON prints numbers to within an ulp; here two numbers look the same only if they are. */

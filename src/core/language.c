@@ -149,6 +149,7 @@ static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_stat
   if (status == GPUMC_OK)
     status = check_document(language, assignments, n_assignments, error);
   if (status == GPUMC_OK && language->report.calls > 0) {
+    gpumc_report_sort(&language->report);
     const struct gpumc_text *lines = &language->report.lines;
     int length = lines->length > 0 ? (int)lines->length - 1 : 0;
     status = gpumc_error_set(error, GPUMC_INVALID, "%.*s", length, gpumc_text_string(lines));

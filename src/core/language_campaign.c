@@ -1,5 +1,4 @@
-/* The campaign: dotted keys with lists of values, every combination a task, the first key slowest.
- */
+/* The campaign: dotted keys with lists of values, every combination a task. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,8 +130,9 @@ static bool advance(struct campaign *campaign)
   return false;
 }
 
-static enum gpumc_status
-expand(struct gpumc_language *language, struct campaign *campaign, struct gpumc_error *error)
+/* `all`: every combination, the first key slowest; otherwise the first combination alone. */
+static enum gpumc_status expand(struct gpumc_language *language, struct campaign *campaign,
+                                bool all, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   do {
@@ -140,7 +140,8 @@ expand(struct gpumc_language *language, struct campaign *campaign, struct gpumc_
       campaign->slots[i]->value = campaign->axes[i].values->items[campaign->axes[i].position];
     status =
         gpumc_language_add_task(language, campaign->root, campaign->keys, campaign->count, error);
-  } while (status == GPUMC_OK && language->report.calls < MISTAKES_ENOUGH && advance(campaign));
+  } while (status == GPUMC_OK && all && language->report.calls < MISTAKES_ENOUGH &&
+           advance(campaign));
   for (size_t i = 0; i < campaign->count; i++)
     campaign->slots[i]->value = campaign->axes[i].owned;
   return status;
@@ -149,17 +150,6 @@ expand(struct gpumc_language *language, struct campaign *campaign, struct gpumc_
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: expanding the campaign");
-}
-
-/* Too many combinations: the first alone is checked. */
-static void check_size(struct gpumc_language *language, struct campaign *campaign,
-                       const struct gpumc_entry *entry)
-{
-  if (is_small_enough(campaign))
-    return;
-  gpumc_report_mistake(&language->report, entry->key_mark, "campaign: more than %d combinations",
-                       GPUMC_TASKS_MAXIMUM);
-  campaign->count = 0;
 }
 
 static enum gpumc_status expand_block(struct gpumc_language *language, struct campaign *campaign,
@@ -174,8 +164,11 @@ static enum gpumc_status expand_block(struct gpumc_language *language, struct ca
   if (campaign->root == NULL || campaign->axes == NULL || campaign->slots == NULL ||
       campaign->keys == NULL || !add_axes(language, campaign, entry->value))
     return out_of_memory(error);
-  check_size(language, campaign, entry);
-  return expand(language, campaign, error);
+  bool all = is_small_enough(campaign);
+  if (!all)
+    gpumc_report_mistake(&language->report, entry->key_mark, "campaign: more than %d combinations",
+                         GPUMC_TASKS_MAXIMUM);
+  return expand(language, campaign, all, error);
 }
 
 enum gpumc_status gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error)

@@ -66,6 +66,8 @@ gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error
  * memory ran out. */
 char *gpumc_output_fill(const struct gpumc_language *language, const char *pattern,
                         const cJSON *resolved, struct gpumc_mark mark, struct gpumc_report *report);
+/* Put `value`, taken over in any case, in the place of a member; false when memory ran out. */
+bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value);
 /* Compact JSON in which every number stands exactly. Caller frees; NULL when memory ran out. */
 char *gpumc_json_text(const cJSON *value);
 /* The value at a dotted key of a resolved configuration, or NULL. */

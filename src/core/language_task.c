@@ -26,10 +26,8 @@ static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_n
     return true;
   cJSON *values =
       gpumc_params_resolve(keys, entry->value, entry->key_mark, block, &language->report);
-  if (values == NULL || !cJSON_ReplaceItemInObjectCaseSensitive(resolved, block, values)) {
-    cJSON_Delete(values);
+  if (!gpumc_json_replace(resolved, block, values))
     return false;
-  }
   *clean = language->report.calls == before;
   return true;
 }
@@ -97,10 +95,7 @@ pin_variant(struct gpumc_language *language, const struct gpumc_node *root, cJSO
     return true;
   bool good = true;
   if (choose_kernel(language, variant, &kernel, &error)) {
-    cJSON *name = cJSON_CreateString(kernel->variant);
-    good = name != NULL && cJSON_ReplaceItemInObjectCaseSensitive(block, "variant", name);
-    if (!good)
-      cJSON_Delete(name);
+    good = gpumc_json_replace(block, "variant", cJSON_CreateString(kernel->variant));
   } else {
     gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
   }
@@ -157,11 +152,7 @@ static bool fill_output(struct gpumc_language *language, const struct gpumc_node
   *output = gpumc_output_fill(language, pattern->text, resolved, pattern->mark, &language->report);
   if (*output == NULL)
     return language->report.calls > before;
-  cJSON *path = cJSON_CreateString(*output);
-  if (path != NULL && cJSON_ReplaceItemInObjectCaseSensitive(resolved, "output", path))
-    return true;
-  cJSON_Delete(path);
-  return false;
+  return gpumc_json_replace(resolved, "output", cJSON_CreateString(*output));
 }
 
 enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,

@@ -41,12 +41,24 @@ const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char 
   return NULL;
 }
 
+const char *
+gpumc_key_join(const char *block, const char *name, char dotted[static GPUMC_KEY_NAME_BYTES])
+{
+  size_t prefix = strlen(block), length = strlen(name);
+  assert(prefix + length + 2 <= GPUMC_KEY_NAME_BYTES);
+  memcpy(dotted, block, prefix);
+  if (prefix > 0)
+    dotted[prefix++] = '.';
+  memcpy(dotted + prefix, name, length + 1);
+  return dotted;
+}
+
 void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_key_visitor *visit,
                       void *state)
 {
   char name[GPUMC_KEY_NAME_BYTES];
   for (; keys != NULL && keys->name != NULL; keys++) {
-    snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] == '\0' ? "" : ".", keys->name);
+    gpumc_key_join(prefix, keys->name, name);
     if (keys->type == GPUMC_KEY_MAPPING)
       gpumc_keys_visit(keys->children, name, visit, state);
     else
@@ -67,14 +79,6 @@ static const char *in_block(const struct block *block, char text[static GPUMC_KE
 {
   snprintf(text, GPUMC_KEY_NAME_BYTES, block->name[0] == '\0' ? "%s" : " in %s", block->name);
   return text;
-}
-
-static const char *
-full_name(const struct block *block, const char *key, char name[static GPUMC_KEY_NAME_BYTES])
-{
-  snprintf(name, GPUMC_KEY_NAME_BYTES, "%s%s%s", block->name, block->name[0] == '\0' ? "" : ".",
-           key);
-  return name;
 }
 
 static void report_unknown(const struct block *block, const struct gpumc_entry *entry)
@@ -156,7 +160,7 @@ static cJSON *resolve_child(const struct block *parent, const struct gpumc_key *
   struct block block = {.keys = key->children,
                         .node = entry != NULL ? entry->value : NULL,
                         .place = entry != NULL ? entry->key_mark : parent->place,
-                        .name = full_name(parent, key->name, name),
+                        .name = gpumc_key_join(parent->name, key->name, name),
                         .report = parent->report};
   return resolve_block(&block);
 }
@@ -177,7 +181,8 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
       return true;
     value = resolve_child(block, key, entry);
   } else if (entry != NULL) {
-    value = gpumc_key_value(key, entry->value, full_name(block, key->name, name), block->report);
+    value = gpumc_key_value(key, entry->value, gpumc_key_join(block->name, key->name, name),
+                            block->report);
   } else if (key->default_text != NULL) {
     value = gpumc_key_default(key);
   } else {

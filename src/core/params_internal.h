@@ -32,6 +32,9 @@ void gpumc_key_element_expectation(const struct gpumc_key *key, struct gpumc_tex
 void gpumc_key_range(const struct gpumc_key *key, struct gpumc_text *text);
 bool gpumc_key_has_limits(const struct gpumc_key *key);
 
+/* "block.name", or the name alone for the root, "". Returns `dotted`. */
+const char *
+gpumc_key_join(const char *block, const char *name, char dotted[static GPUMC_KEY_NAME_BYTES]);
 /* Calls `visit` for every key that is no block, with its dotted name below `prefix` ("" or a
  * block). */
 typedef void gpumc_key_visitor(void *state, const char *dotted_key, const struct gpumc_key *key);

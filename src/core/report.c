@@ -1,4 +1,4 @@
-/* The mistakes of a configuration: one line each, every line once. */
+/* The mistakes of a configuration: one line each, every line once, in the order of the file. */
 #include "core/config.h"
 
 #include <stdarg.h>
@@ -66,6 +66,62 @@ void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, c
     report->mistakes++;
   }
   gpumc_text_free(&line);
+}
+
+/* A line of the report taken apart; `order`: its number among the lines. */
+struct place {
+  const char *text;
+  size_t source_length, line, column, order;
+};
+
+/* The first ":NUMBER:NUMBER: " ends the source. */
+static void find_place(struct place *place)
+{
+  const char *colon = place->text;
+  while ((colon = strchr(colon, ':')) != NULL) {
+    int end = 0;
+    if (sscanf(colon, ":%zu:%zu: %n", &place->line, &place->column, &end) == 2 && end > 0)
+      break;
+    colon++;
+  }
+  place->source_length = colon == NULL ? 0 : (size_t)(colon - place->text);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+  const struct place *a = left, *b = right;
+  size_t shorter = a->source_length < b->source_length ? a->source_length : b->source_length;
+  int order = strncmp(a->text, b->text, shorter);
+  if (order == 0)
+    order = (a->source_length > b->source_length) - (a->source_length < b->source_length);
+  if (order == 0)
+    order = (a->line > b->line) - (a->line < b->line);
+  if (order == 0)
+    order = (a->column > b->column) - (a->column < b->column);
+  return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+void gpumc_report_sort(struct gpumc_report *report)
+{
+  struct gpumc_text sorted = {0};
+  struct place *places = calloc(report->mistakes + 1, sizeof *places);
+  size_t count = 0;
+  if (places == NULL || report->lines.failed)
+    goto out;
+  for (char *line = report->lines.characters; line != NULL && *line != '\0'; count++) {
+    char *end = strchr(line, '\n');
+    *end = '\0';
+    places[count] = (struct place){.text = line, .order = count};
+    find_place(&places[count]);
+    line = end + 1;
+  }
+  qsort(places, count, sizeof *places, compare_places);
+  for (size_t i = 0; i < count; i++)
+    gpumc_text_append(&sorted, "%s\n", places[i].text);
+  gpumc_text_free(&report->lines);
+  report->lines = sorted;
+out:
+  free(places);
 }
 
 void gpumc_report_free(struct gpumc_report *report)

@@ -205,12 +205,6 @@ static bool is_first_of_group(const struct gpumc_key *keys, const struct gpumc_k
   return key->exactly_one_of != NULL;
 }
 
-static const char *join(const char *block, const char *name, char dotted[GPUMC_KEY_NAME_BYTES])
-{
-  snprintf(dotted, GPUMC_KEY_NAME_BYTES, "%s%s%s", block, block[0] == '\0' ? "" : ".", name);
-  return dotted;
-}
-
 /* {oneOf: [presence of each member]}, as seen from the block (`name` "") or from the root. */
 static cJSON *group_schema(const struct gpumc_key *first, const char *name, bool at_root)
 {
@@ -219,8 +213,9 @@ static cJSON *group_schema(const struct gpumc_key *first, const char *name, bool
   bool good = members != NULL;
   for (const struct gpumc_key *key = first; key->name != NULL && good; key++)
     if (is_same_group(first, key))
-      good = gpumc_json_push(members, at_root ? presence(key, join(name, key->name, dotted))
-                                              : presence_in_blocks(key->name));
+      good =
+          gpumc_json_push(members, at_root ? presence(key, gpumc_key_join(name, key->name, dotted))
+                                           : presence_in_blocks(key->name));
   if (good)
     return gpumc_json_pair("oneOf", members);
   cJSON_Delete(members);
@@ -261,7 +256,7 @@ put_required(cJSON *block, const struct gpumc_key *keys, const char *name, cJSON
     if (!key->required)
       continue;
     if (conditions != NULL && key->sweepable)
-      good = gpumc_json_push(conditions, presence(key, join(name, key->name, dotted)));
+      good = gpumc_json_push(conditions, presence(key, gpumc_key_join(name, key->name, dotted)));
     else
       good = gpumc_json_push(required, cJSON_CreateString(key->name));
   }
@@ -277,7 +272,7 @@ static cJSON *child_schema(const struct gpumc_key *key, const char *name, cJSON 
   if (key->type != GPUMC_KEY_MAPPING)
     return gpumc_schema_value(key);
   if (key->children != NULL) {
-    cJSON *schema = gpumc_schema_block(key->children, join(name, key->name, dotted),
+    cJSON *schema = gpumc_schema_block(key->children, gpumc_key_join(name, key->name, dotted),
                                        key->required ? conditions : NULL);
     if (schema == NULL || put_description(schema, key))
       return schema;

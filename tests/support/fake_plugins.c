@@ -1,0 +1,200 @@
+/* Plugins that compute nothing: every type of key, and kernels that lack capabilities. */
+#include "support/fake_plugins.h"
+
+#include <math.h>
+
+static const struct gpumc_key chain_keys[] = {{.name = "shape",
+                                               .type = GPUMC_KEY_INTEGER,
+                                               .doc = "Sites in each direction.",
+                                               .unit = "sites",
+                                               .minimum = 2,
+                                               .maximum = 1024,
+                                               .multiple_of = 2,
+                                               .list_minimum = 1,
+                                               .list_maximum = 3,
+                                               .required = true,
+                                               .sweepable = true},
+                                              {.name = "J",
+                                               .type = GPUMC_KEY_REAL,
+                                               .doc = "Coupling.",
+                                               .default_text = "1.0",
+                                               .sweepable = true},
+                                              {.name = "periodic",
+                                               .type = GPUMC_KEY_BOOLEAN,
+                                               .doc = "Closed or open.",
+                                               .default_text = "true"},
+                                              {.name = "weights",
+                                               .type = GPUMC_KEY_REAL,
+                                               .doc = "A list with a default.",
+                                               .default_text = "[0.25, 1]",
+                                               .minimum = 0,
+                                               .maximum = INFINITY,
+                                               .list_minimum = 1,
+                                               .list_maximum = 8,
+                                               .ascending = true},
+                                              {0}};
+
+static const struct gpumc_key beta_keys[] = {
+    {.name = "from",
+     .type = GPUMC_KEY_REAL,
+     .doc = "First.",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .default_text = "0.0"},
+    {.name = "to", .type = GPUMC_KEY_REAL, .doc = "Last.", .required = true},
+    {.name = "step",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Constant step.",
+     .minimum = 0,
+     .maximum = INFINITY,
+     .minimum_exclusive = true,
+     .sweepable = true,
+     .exactly_one_of = "steps"},
+    {.name = "overlap",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Adaptive steps.",
+     .minimum = 0,
+     .maximum = 1,
+     .minimum_exclusive = true,
+     .sweepable = true,
+     .exactly_one_of = "steps"},
+    {0}};
+
+static const struct gpumc_key window_keys[] = {
+    {.name = "from", .type = GPUMC_KEY_REAL, .doc = "Lower end.", .required = true},
+    {.name = "to", .type = GPUMC_KEY_REAL, .doc = "Upper end.", .required = true},
+    {0}};
+
+static const char *const flavours[] = {"plain", "systematic", NULL};
+
+static const struct gpumc_key anneal_keys[] = {
+    {.name = "population",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Replicas.",
+     .unit = "replicas",
+     .minimum = 2,
+     .maximum = 2147483647.0,
+     .required = true,
+     .sweepable = true},
+    {.name = "offset", .type = GPUMC_KEY_INTEGER, .doc = "Any integer.", .default_text = "0"},
+    {.name = "flavour",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "How.",
+     .choices = flavours,
+     .default_text = "plain",
+     .sweepable = true},
+    {.name = "beta",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "The temperatures.",
+     .required = true,
+     .children = beta_keys},
+    {.name = "window",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "May be left out.",
+     .children = window_keys},
+    {.name = "pause",
+     .type = GPUMC_KEY_DURATION,
+     .doc = "A time.",
+     .default_text = "90 s",
+     .minimum = 1,
+     .maximum = 3600},
+    {.name = "memory", .type = GPUMC_KEY_SIZE, .doc = "A size.", .default_text = "2 KiB"},
+    {.name = "where",
+     .type = GPUMC_KEY_DEVICE,
+     .doc = "A device.",
+     .default_text = "cpu",
+     .incidental = true},
+    {.name = "note", .type = GPUMC_KEY_STRING, .doc = "A text without default."},
+    {0}};
+
+static const struct gpumc_key look_keys[] = {{0}};
+
+static void check_chain(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  int64_t sites = 1;
+  for (size_t i = 0; i < gpumc_params_count(params, "shape"); i++)
+    sites *= gpumc_params_integer_at(params, "shape", i);
+  if (sites > 4096)
+    gpumc_params_mistake(params, report, "shape", "%lld sites are too many for a test",
+                         (long long)sites);
+}
+
+static void check_anneal(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                         const struct gpumc_params *model_params, struct gpumc_report *report)
+{
+  double from = gpumc_params_real(params, "beta.from"), to = gpumc_params_real(params, "beta.to");
+  if (to <= from)
+    gpumc_params_mistake(params, report, "beta.to", "beta.to must exceed beta.from");
+  if (gpumc_params_has(model_params, "J") && gpumc_params_real(model_params, "J") == 0)
+    gpumc_params_mistake(params, report, "beta.nowhere", "nothing to anneal in %s without J",
+                         model->name);
+}
+
+enum {
+  EVERYTHING = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
+               GPUMC_CAN_GATHER
+};
+
+static const struct gpumc_kernel_ops cpu_plain = {.device = "cpu",
+                                                  .variant = "plain",
+                                                  .summary = "Cannot gather.",
+                                                  .trajectory = "chain-plain",
+                                                  .capabilities =
+                                                      GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE};
+static const struct gpumc_kernel_ops cpu_wide = {.device = "cpu",
+                                                 .variant = "wide",
+                                                 .summary = "Can do all.",
+                                                 .trajectory = "chain-wide",
+                                                 .capabilities = EVERYTHING};
+static const struct gpumc_kernel_ops cuda_wide = {.device = "cuda",
+                                                  .variant = "wide",
+                                                  .summary = "Can do all.",
+                                                  .trajectory = "chain-wide",
+                                                  .capabilities = EVERYTHING};
+static const struct gpumc_kernel_ops cuda_deep = {.device = "cuda",
+                                                  .variant = "deep",
+                                                  .summary = "On no CPU.",
+                                                  .trajectory = "chain-deep",
+                                                  .capabilities = EVERYTHING};
+static const struct gpumc_kernel_ops cpu_still = {.device = "cpu",
+                                                  .variant = "still",
+                                                  .summary = "Measures.",
+                                                  .trajectory = "frozen",
+                                                  .capabilities = GPUMC_CAN_MEASURE};
+static const struct gpumc_kernel_ops *const chain_kernels[] = {&cpu_plain, &cpu_wide, &cuda_wide,
+                                                               &cuda_deep, NULL};
+static const struct gpumc_kernel_ops *const frozen_kernels[] = {&cpu_still, NULL};
+
+static const struct gpumc_observable observables[] = {
+    {.name = "abs_magnetization",
+     .symbol = "<|m|>",
+     .units = "1",
+     .long_name = "absolute magnetization per site",
+     .channel = 1,
+     .moment = GPUMC_MOMENT_ABSOLUTE}};
+
+const struct gpumc_model_ops fake_chain = {.name = "chain",
+                                           .summary = "A chain that does nothing.",
+                                           .citation = "@misc{chain}",
+                                           .keys = chain_keys,
+                                           .observables = observables,
+                                           .n_observables = 1,
+                                           .kernels = chain_kernels,
+                                           .check = check_chain};
+const struct gpumc_model_ops fake_frozen = {.name = "frozen",
+                                            .summary = "Has no keys and cannot move.",
+                                            .keys = look_keys,
+                                            .kernels = frozen_kernels};
+const struct gpumc_algorithm_ops fake_anneal = {.name = "anneal",
+                                                .summary = "Anneals nothing.",
+                                                .citation = "@misc{anneal}",
+                                                .keys = anneal_keys,
+                                                .required = GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
+                                                            GPUMC_CAN_GATHER,
+                                                .check = check_anneal};
+const struct gpumc_algorithm_ops fake_look = {
+    .name = "look", .summary = "Only looks.", .keys = look_keys, .required = GPUMC_CAN_MEASURE};
+
+static const struct gpumc_model_ops *const models[] = {&fake_chain, &fake_frozen, NULL};
+static const struct gpumc_algorithm_ops *const algorithms[] = {&fake_anneal, &fake_look, NULL};
+const struct gpumc_plugins fake_plugins = {.models = models, .algorithms = algorithms};

@@ -1,0 +1,14 @@
+/* Plugins that compute nothing: every type of key, and kernels that lack capabilities. */
+#ifndef TESTS_SUPPORT_FAKE_PLUGINS_H
+#define TESTS_SUPPORT_FAKE_PLUGINS_H
+
+#include "core/language_internal.h"
+
+/* "chain": kernels cpu plain (cannot gather), cpu wide, cuda wide, cuda deep.
+ * "frozen": one kernel on the CPU, which only measures. */
+extern const struct gpumc_model_ops fake_chain, fake_frozen;
+/* "anneal" needs sweep, measure and gather; "look" needs measure only. */
+extern const struct gpumc_algorithm_ops fake_anneal, fake_look;
+extern const struct gpumc_plugins fake_plugins;
+
+#endif

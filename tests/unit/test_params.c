@@ -1,0 +1,331 @@
+/* Declared keys: every type, its defaults, and every mistake that a value can be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "core/params.h"
+
+static const char *const choices[] = {"red", "green", NULL};
+static const struct gpumc_key inner[] = {
+    {.name = "depth", .type = GPUMC_KEY_INTEGER, .default_text = "3"},
+    {.name = "either", .type = GPUMC_KEY_REAL, .exactly_one_of = "g"},
+    {.name = "or", .type = GPUMC_KEY_REAL, .exactly_one_of = "g"},
+    {0}};
+static const struct gpumc_key simple[] = {
+    {.name = "every", .type = GPUMC_KEY_DURATION, .default_text = "10 min"}, {0}};
+static const struct gpumc_key keys[] = {
+    {.name = "flag", .type = GPUMC_KEY_BOOLEAN, .default_text = "false"},
+    {.name = "count", .type = GPUMC_KEY_INTEGER},
+    {.name = "even", .type = GPUMC_KEY_INTEGER, .minimum = 2, .maximum = 64, .multiple_of = 2},
+    {.name = "signed", .type = GPUMC_KEY_INTEGER, .minimum = -5, .maximum = 0},
+    {.name = "real", .type = GPUMC_KEY_REAL},
+    {.name = "fraction",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .maximum = 1,
+     .minimum_exclusive = true},
+    {.name = "positive",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .maximum = INFINITY,
+     .minimum_exclusive = true},
+    {.name = "below", .type = GPUMC_KEY_REAL, .minimum = -INFINITY, .maximum = 2.5},
+    {.name = "text", .type = GPUMC_KEY_STRING, .default_text = ""},
+    {.name = "colour", .type = GPUMC_KEY_CHOICE, .choices = choices, .default_text = "red"},
+    {.name = "device", .type = GPUMC_KEY_DEVICE, .default_text = "auto"},
+    {.name = "time", .type = GPUMC_KEY_DURATION, .minimum = 1, .maximum = 60},
+    {.name = "size", .type = GPUMC_KEY_SIZE, .default_text = "4 KiB"},
+    {.name = "list",
+     .type = GPUMC_KEY_REAL,
+     .list_minimum = 1,
+     .list_maximum = 3,
+     .ascending = true,
+     .default_text = "[0.5, 1]"},
+    {.name = "pair", .type = GPUMC_KEY_INTEGER, .list_minimum = 2, .list_maximum = 2},
+    {.name = "many", .type = GPUMC_KEY_INTEGER, .list_minimum = 1, .list_maximum = SIZE_MAX},
+    {.name = "inner", .type = GPUMC_KEY_MAPPING, .children = inner},
+    {.name = "simple", .type = GPUMC_KEY_MAPPING, .children = simple},
+    {0}};
+
+/* A document and what became of it. */
+struct resolved {
+  struct gpumc_document document;
+  struct gpumc_report report;
+  struct gpumc_params params;
+  cJSON *values;
+};
+
+static struct resolved resolve(const char *text)
+{
+  struct resolved r = {0};
+  struct gpumc_error error = {0};
+  if (gpumc_document_parse("c", text, strlen(text), &r.document, &r.report, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  if (r.document.root == NULL)
+    fail_msg("%s", gpumc_text_string(&r.report.lines));
+  r.values = gpumc_params_resolve(keys, r.document.root, r.document.root->mark, "block", &r.report);
+  r.params = (struct gpumc_params){.values = r.values, .node = r.document.root};
+  return r;
+}
+
+static void release(struct resolved *r)
+{
+  cJSON_Delete(r->values);
+  gpumc_report_free(&r->report);
+  gpumc_document_free(&r->document);
+}
+
+static struct resolved accept(const char *text)
+{
+  struct resolved r = resolve(text);
+  if (r.report.mistakes > 0)
+    fail_msg("%s", gpumc_text_string(&r.report.lines));
+  return r;
+}
+
+static void refuse(const char *text, const char *lines)
+{
+  struct resolved r = resolve(text);
+  assert_string_equal(gpumc_text_string(&r.report.lines), lines);
+  release(&r);
+}
+
+static void test_defaults(void **state)
+{
+  struct resolved r = accept("{}");
+  (void)state;
+  char *printed = cJSON_PrintUnformatted(r.values);
+  assert_string_equal(printed,
+                      "{\"flag\":false,\"text\":\"\",\"colour\":\"red\",\"device\":\"auto\","
+                      "\"size\":4096,\"list\":[0.5,1],\"simple\":{\"every\":600}}");
+  free(printed);
+  assert_false(gpumc_params_has(&r.params, "count"));
+  assert_false(gpumc_params_has(&r.params, "inner.depth"));
+  assert_true(gpumc_params_real(&r.params, "simple.every") == 600);
+  release(&r);
+}
+
+static void test_integers(void **state)
+{
+  static const struct {
+    const char *text;
+    int64_t value;
+  } cases[] = {{"count: 5", 5},     {"count: -7", -7},
+               {"count: +7", 7},    {"count: 1e5", 100000},
+               {"count: 2.0", 2},   {"count: 0", 0},
+               {"count: -0", 0},    {"count: 9007199254740991", 9007199254740991},
+               {"count: 2.5e1", 25}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct resolved r = accept(cases[i].text);
+    assert_int_equal(gpumc_params_integer(&r.params, "count"), cases[i].value);
+    release(&r);
+  }
+}
+
+static void test_integers_errors(void **state)
+{
+  (void)state;
+#define WRONG(key, value, expected, found)                                                         \
+  refuse(#key ": " value "\n",                                                                     \
+         "c:1:" COLUMN ": block." #key ": expected " expected ", found " found "\n")
+#define COLUMN "8"
+  WRONG(count, "many", "an integer", "text 'many'");
+  WRONG(count, "'5'", "an integer", "text '5' in quotes");
+  WRONG(count, "1.5", "an integer", "the number 1.5");
+  WRONG(count, "0x10", "an integer", "text '0x10'");
+  WRONG(count, "0o17", "an integer", "text '0o17'");
+  WRONG(count, "017", "an integer", "text '017'");
+  WRONG(count, "1_000", "an integer", "text '1_000'");
+  WRONG(count, "true", "an integer", "true");
+  WRONG(count, "[1]", "an integer", "a list");
+  WRONG(count, "{a: 1}", "an integer", "a block of keys");
+  WRONG(count, "~", "an integer", "nothing");
+  WRONG(count, "null", "an integer", "nothing");
+  WRONG(count, "9007199254740992", "an integer",
+        "the number 9007199254740992, which is beyond 2^53");
+  WRONG(count, "1e999", "an integer", "the number 1e999, which is beyond 2^53");
+#undef COLUMN
+#define COLUMN "7"
+  WRONG(even, "1", "an integer from 2 to 64, a multiple of 2", "the number 1");
+  WRONG(even, "7", "an integer from 2 to 64, a multiple of 2", "the number 7");
+  WRONG(even, "1e30", "an integer from 2 to 64, a multiple of 2", "the number 1e30");
+#undef COLUMN
+#define COLUMN "9"
+  WRONG(signed, "1", "an integer from -5 to 0", "the number 1");
+#undef COLUMN
+}
+
+static void test_reals(void **state)
+{
+  struct resolved r = accept("real: -0.0\nfraction: 1\npositive: 1e300\nbelow: -1e9\n");
+  (void)state;
+  assert_true(gpumc_params_real(&r.params, "real") == 0);
+  assert_false(signbit(gpumc_params_real(&r.params, "real")));
+  assert_true(gpumc_params_real(&r.params, "fraction") == 1);
+  assert_true(gpumc_params_real(&r.params, "below") == -1e9);
+  release(&r);
+  r = accept("real: .5\n");
+  assert_true(gpumc_params_real(&r.params, "real") == 0.5);
+  release(&r);
+}
+
+static void test_reals_errors(void **state)
+{
+  (void)state;
+#define COLUMN "7"
+  WRONG(real, ".inf", "a number", "text '.inf'");
+  WRONG(real, "nan", "a number", "text 'nan'");
+  WRONG(real, "inf", "a number", "text 'inf'");
+  WRONG(real, "0x1p3", "a number", "text '0x1p3'");
+  WRONG(real, "1e", "a number", "text '1e'");
+  WRONG(real, ".", "a number", "text '.'");
+  WRONG(real, "1e999", "a number", "the number 1e999, which is too large");
+#undef COLUMN
+#define COLUMN "11"
+  WRONG(fraction, "0", "a number greater than 0 and at most 1", "the number 0");
+  WRONG(fraction, "1.01", "a number greater than 0 and at most 1", "the number 1.01");
+  WRONG(positive, "0", "a number greater than 0", "the number 0");
+#undef COLUMN
+#define COLUMN "8"
+  WRONG(below, "3", "a number of at most 2.5", "the number 3");
+#undef COLUMN
+}
+
+static void test_words(void **state)
+{
+  struct resolved r = accept("flag: true\ntext: '2024'\ncolour: 'green'\ndevice: cuda:12\n"
+                             "time: 30 s\nsize: '1 MiB'\n");
+  (void)state;
+  assert_true(gpumc_params_boolean(&r.params, "flag"));
+  assert_string_equal(gpumc_params_string(&r.params, "text"), "2024");
+  assert_string_equal(gpumc_params_string(&r.params, "colour"), "green");
+  assert_string_equal(gpumc_params_string(&r.params, "device"), "cuda:12");
+  assert_true(gpumc_params_real(&r.params, "time") == 30);
+  assert_true(gpumc_params_real(&r.params, "size") == 1048576);
+  release(&r);
+}
+
+static void test_words_errors(void **state)
+{
+  (void)state;
+#define COLUMN "7"
+  WRONG(flag, "yes", "true or false", "text 'yes'");
+  WRONG(flag, "'true'", "true or false", "text 'true' in quotes");
+  WRONG(flag, "1", "true or false", "the number 1");
+  WRONG(text, "2024", "text", "the number 2024; put it in quotes");
+  WRONG(text, "true", "text", "true; put it in quotes");
+  WRONG(text, "~", "text", "nothing");
+  WRONG(text, "[a]", "text", "a list");
+  WRONG(time, "90", "a duration such as 10 min from 1 s to 60 s",
+        "the number 90; the unit is missing");
+  WRONG(time, "90 s", "a duration such as 10 min from 1 s to 60 s", "text '90 s'");
+  WRONG(size, "4 gb", "a size such as 4 GiB", "text '4 gb'");
+#undef COLUMN
+#define COLUMN "9"
+  WRONG(colour, "gren", "one of red, green", "text 'gren'; did you mean 'green'?");
+  WRONG(colour, "3", "one of red, green", "the number 3");
+  WRONG(device, "gpu", "auto, cpu, cuda or cuda:N", "text 'gpu'");
+  WRONG(device, "'cuda:'", "auto, cpu, cuda or cuda:N", "text 'cuda:' in quotes");
+  WRONG(device, "cuda:01", "auto, cpu, cuda or cuda:N", "text 'cuda:01'");
+  WRONG(device, "cuda:1000", "auto, cpu, cuda or cuda:N", "text 'cuda:1000'");
+#undef COLUMN
+}
+
+static void test_long_text_is_cut_errors(void **state)
+{
+  (void)state;
+  refuse("count: ééééééééééééééééééééééééé\n",
+         "c:1:8: block.count: expected an integer, found text 'éééééééééééééééééééé...'\n");
+}
+
+static void test_lists(void **state)
+{
+  struct resolved r = accept("list: [-1, 0, 1e3]\npair: [3, 4]\nmany: [1]\n");
+  (void)state;
+  assert_int_equal(gpumc_params_count(&r.params, "list"), 3);
+  assert_true(gpumc_params_real_at(&r.params, "list", 2) == 1000);
+  assert_int_equal(gpumc_params_integer_at(&r.params, "pair", 1), 4);
+  release(&r);
+}
+
+static void test_lists_errors(void **state)
+{
+  (void)state;
+#define COLUMN "7"
+  WRONG(pair, "3", "a list of 2 values, each an integer", "the number 3");
+  WRONG(pair, "[3]", "a list of 2 values, each an integer", "a list of 1");
+  WRONG(many, "[]", "a list of at least 1 values, each an integer", "a list of 0");
+  WRONG(list, "[1, 2, 3, 4]", "a list of 1 to 3 ascending values, each a number", "a list of 4");
+  refuse("list: [1, 1]\n",
+         "c:1:11: block.list: expected ascending values, but 1 does not exceed 1\n");
+  refuse("pair: [x, [1]]\n", "c:1:8: block.pair: expected an integer, found text 'x'\n"
+                             "c:1:11: block.pair: expected an integer, found a list\n");
+#undef COLUMN
+}
+
+static void test_blocks(void **state)
+{
+  struct resolved r = accept("inner: {or: 2}\n");
+  (void)state;
+  assert_int_equal(gpumc_params_integer(&r.params, "inner.depth"), 3);
+  assert_true(gpumc_params_has(&r.params, "inner.or"));
+  assert_false(gpumc_params_has(&r.params, "inner.either"));
+  release(&r);
+}
+
+static void test_blocks_errors(void **state)
+{
+  (void)state;
+  refuse("inner: {}\n", "c:1:1: exactly one of 'either', 'or' is needed in block.inner\n");
+  refuse("inner: {or: 1, either: 2}\n",
+         "c:1:9: 'either' and 'or' in block.inner exclude each other\n");
+  refuse("inner: 5\n", "c:1:8: block.inner: expected a block of keys, found the number 5\n");
+  refuse("simple:\n", "c:1:8: block.simple: expected a block of keys, found nothing\n");
+  refuse("simple: {ever: 1 s, zzz: 1}\n",
+         "c:1:10: unknown key 'ever' in block.simple; did you mean 'every'?\n"
+         "c:1:21: unknown key 'zzz' in block.simple; known keys: every\n");
+}
+
+static void test_mistake_of_a_plugin(void **state)
+{
+  struct resolved r = accept("count: 5\ninner:\n  or: 2\n");
+  struct gpumc_params nowhere = {.values = r.values};
+  (void)state;
+  gpumc_params_mistake(&r.params, &r.report, "count", "%d is odd", 5);
+  gpumc_params_mistake(&r.params, &r.report, "inner.or", "bad");
+  gpumc_params_mistake(&r.params, &r.report, "inner.depth", "absent");
+  gpumc_params_mistake(&r.params, &r.report, "simple.every", "absent");
+  gpumc_params_mistake(&nowhere, &r.report, "count", "without a place");
+  assert_string_equal(gpumc_text_string(&r.report.lines),
+                      "c:1:8: 5 is odd\nc:3:7: bad\nc:3:3: absent\nc:1:1: absent\n"
+                      "configuration:1:1: without a place\n");
+  release(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_integers_errors),
+      cmocka_unit_test(test_reals),
+      cmocka_unit_test(test_reals_errors),
+      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_words_errors),
+      cmocka_unit_test(test_long_text_is_cut_errors),
+      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_lists_errors),
+      cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_blocks_errors),
+      cmocka_unit_test(test_mistake_of_a_plugin),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* Durations and sizes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/units.h"
+
+static void test_durations(void **state)
+{
+  static const struct {
+    const char *text;
+    double seconds;
+  } cases[] = {{"100 ms", 0.1}, {"90 s", 90},    {"10 min", 600},   {"2 h", 7200},  {"1 d", 86400},
+               {"90s", 90},     {"1.5 h", 5400}, {"0.5   min", 30}, {"05 min", 300}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double seconds = -1;
+    if (!gpumc_duration_read(cases[i].text, &seconds) || seconds != cases[i].seconds)
+      fail_msg("'%s' -> %g, expected %g", cases[i].text, seconds, cases[i].seconds);
+  }
+}
+
+static void test_durations_errors(void **state)
+{
+  static const char *const cases[] = {"",
+                                      "10",
+                                      "min",
+                                      "-1 s",
+                                      "0 s",
+                                      "1 min ",
+                                      " 1 s",
+                                      "1 Min",
+                                      "1e3 s",
+                                      "1. s",
+                                      ".5 s",
+                                      "1,5 s",
+                                      "1 s 2 s",
+                                      "nan s",
+                                      "inf s",
+                                      "0x10 s",
+                                      "1\ts",
+                                      "1234567890123456 s",
+                                      "0.1234567890123456 s"};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double seconds;
+    if (gpumc_duration_read(cases[i], &seconds))
+      fail_msg("'%s' was read as %g s", cases[i], seconds);
+  }
+}
+
+static void test_sizes(void **state)
+{
+  static const struct {
+    const char *text;
+    double bytes;
+  } cases[] = {{"512 B", 512},
+               {"4 KiB", 4096},
+               {"1 MiB", 1048576},
+               {"2 GiB", 2147483648.0},
+               {"1 kB", 1000},
+               {"3 MB", 3e6},
+               {"1 TiB", 1099511627776.0},
+               {"1.5KiB", 1536},
+               {"0.1 B", 1},
+               {"1.1 kB", 1100},
+               {"2 TB", 2e12},
+               {"1 GB", 1e9}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double bytes = -1;
+    if (!gpumc_size_read(cases[i].text, &bytes) || bytes != cases[i].bytes)
+      fail_msg("'%s' -> %.17g, expected %g", cases[i].text, bytes, cases[i].bytes);
+  }
+}
+
+static void test_sizes_errors(void **state)
+{
+  static const char *const cases[] = {"", "4", "4 gib", "4 KB", "0 B", "-1 B", "GiB", "4 GiBs"};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double bytes;
+    assert_false(gpumc_size_read(cases[i], &bytes));
+  }
+}
+
+static void test_duration_text(void **state)
+{
+  char text[32];
+  (void)state;
+  assert_string_equal(gpumc_duration_text(4.2, text), "4.2 s");
+  assert_string_equal(gpumc_duration_text(0, text), "0.0 s");
+  assert_string_equal(gpumc_duration_text(59.97, text), "1 min 00 s");
+  assert_string_equal(gpumc_duration_text(200, text), "3 min 20 s");
+  assert_string_equal(gpumc_duration_text(3599.6, text), "1 h 00 min");
+  assert_string_equal(gpumc_duration_text(7500, text), "2 h 05 min");
+  assert_string_equal(gpumc_duration_text(90000, text), "1 d 01 h");
+}
+
+static void test_duration_text_errors(void **state)
+{
+  char text[32];
+  (void)state;
+  assert_string_equal(gpumc_duration_text(-1, text), "unknown");
+  assert_string_equal(gpumc_duration_text(1e300, text), "unknown");
+  assert_string_equal(gpumc_duration_text(0.0 / 0.0, text), "unknown");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_durations),     cmocka_unit_test(test_durations_errors),
+      cmocka_unit_test(test_sizes),         cmocka_unit_test(test_sizes_errors),
+      cmocka_unit_test(test_duration_text), cmocka_unit_test(test_duration_text_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
