@@ -27,8 +27,8 @@ static bool object_is_sound(const unsigned char *bytes, uint64_t offset, uint64_
   *next = collection;
   if (index == 0)
     return size == collection - offset;
-  if (number_at(object + RESERVED_AT, 4) != 0 || size == 0 ||
-      size > collection - offset - HEADER_BYTES || (seen[index / 8] >> index % 8 & 1) != 0)
+  if (number_at(object + RESERVED_AT, 4) != 0 || size > collection - offset - HEADER_BYTES ||
+      (seen[index / 8] >> index % 8 & 1) != 0)
     return false;
   seen[index / 8] = (unsigned char)(seen[index / 8] | 1 << index % 8);
   *next = offset + HEADER_BYTES + (size + PADDING - 1) / PADDING * PADDING;

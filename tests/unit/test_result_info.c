@@ -72,7 +72,7 @@ static void finish(struct gpumc_recorder *recorder)
        false,
        values},
       {"summary", {"energy", "energy", "J", "e"}, 1, {3}, {"summary/beta"}, false, values + 3},
-      {"summary", {"count", "one", "1", "n"}, 0, {0}, {NULL}, true, (double[]){7}},
+      {"summary", {"count", "one", "1", ""}, 0, {0}, {NULL}, true, (double[]){7}},
   };
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
   for (size_t i = 0; i < sizeof datasets / sizeof *datasets; i++)
@@ -198,7 +198,7 @@ static void test_damage_does_no_harm(void **state)
   unsigned char *bytes = file_bytes(path, &size);
   for (size_t i = 0; i < size; i += i < 100 ? 1 : 23) {
     unsigned char kept = bytes[i];
-    bytes[i] = i % 2 == 0 ? 0xff : (unsigned char)(kept ^ 1 << i % 8);
+    bytes[i] = (unsigned char)(i % 2 == 0 ? 0xff : kept ^ 1 << i % 8);
     write_file(path, bytes, size);
     int outcome = read_in_child();
     if (outcome != 0 && outcome != 1)
