@@ -60,7 +60,7 @@ static void test_effective_blocks(void **state)
 static void test_density_from_exact_histograms(void **state)
 {
   (void)state;
-  enum { T = 3, LEVELS = 4, BLOCKS = 2 };
+  enum { T = 3, LEVELS = 4, BLOCKS = 4 };
   const double states[LEVELS] = {2, 12, 2, 0};
   const double beta[T] = {0.0, 0.3, 0.9};
   double log_partition[T];
