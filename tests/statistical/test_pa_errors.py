@@ -2,8 +2,9 @@
 exact values scatter as the errors say.
 
 Null: (value - exact)/error has variance 1. The sum of 200 squares then lies within the bounds of 3.9
-standard deviations (false alarm 1e-4 a comparison). Controls: errors that ignore families, and errors
-halved, are rejected.
+standard deviations (false alarm 1e-4 a comparison). Controls: errors halved are rejected everywhere,
+errors that take all replicas as independent where siblings do not forget each other within the sweeps of
+a few steps, at criticality.
 """
 import os
 import pathlib
@@ -83,8 +84,7 @@ class Errors(unittest.TestCase):
     def test_one_run(self):
         self.replicas = 2000
         rejected = self.check(self.repeat())
-        # at high temperature nearly every replica is its own family, and independent
-        self.assertTrue(rejected["critical"] and rejected["ordered"], rejected)
+        self.assertTrue(rejected["critical"], rejected)
 
     def test_four_runs_weighted(self):
         self.replicas = 2000
