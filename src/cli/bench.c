@@ -246,7 +246,7 @@ static int bench(const struct bench_arguments *arguments)
   struct bench_bed bed;
   struct cli_table table = {.columns = 6, .right = {false, false, false, true, true, true}};
   if (bench_bed_make(&arguments->settings, &bed, &error) != GPUMC_OK)
-    return cli_config_fail(&error);
+    return cli_fail(&error);
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "model", bed.ops->name);
   cJSON_AddNumberToObject(json, "sites", (double)bed.model.sites);

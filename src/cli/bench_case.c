@@ -36,7 +36,7 @@ find_model(const char *name, const struct gpumc_model_ops **ops, struct gpumc_er
   struct gpumc_text names = {0};
   for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
     gpumc_text_append(&names, "%s%s", names.length > 0 ? ", " : "", (*m)->name);
-  gpumc_error_set(error, GPUMC_INVALID, "gpumc: error: there is no model '%s'; there are %s", name,
+  gpumc_error_set(error, GPUMC_INVALID, "there is no model '%s'; there are %s", name,
                   gpumc_text_string(&names));
   gpumc_text_free(&names);
   return GPUMC_INVALID;

@@ -154,7 +154,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   struct cli_observer observer;
   char label[64] = "";
   if (config->n_tasks > 1)
-    snprintf(label, sizeof label, "task %zu/%zu: ", task->index, config->n_tasks);
+    snprintf(label, sizeof label, "task %zu: ", task->index);
   cli_observer_init(&observer, label, arguments->quiet);
   run.observer = &observer.observer;
   run.stop = &stop_requested;

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import pty
 import signal
 import sys
 import unittest
@@ -9,7 +10,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
+from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, OK, SMALL, STOPPED,
                              ProgramCase, stop, wait_for)
 from support.results import assert_same_numbers, numbers
 
@@ -47,6 +48,22 @@ class SingleRun(ProgramCase):
         self.assertEqual(process.out, "")
         for line in process.err.splitlines():
             self.assertTrue(line.startswith("gpumc: warning: "), line)
+
+    def test_terminal_gets_a_progress_bar(self):
+        ours, theirs = pty.openpty()
+        config = self.write("c.yaml", LONG.replace("sweeps: 2000", "sweeps: 200"))
+        process = self.start("run", config, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # the other end was closed
+            pass
+        os.close(ours)
+        process.communicate()
+        self.assertEqual(process.returncode, OK)
+        self.assertRegex(shown.decode(), r"\r\x1b\[K\[#*\.*\] +\d+ %  beta = [\d.]+  .* flips/ns")
 
     def test_output_option_takes_any_name(self):
         config = self.write("c.yaml", SMALL)
@@ -246,7 +263,7 @@ class Campaigns(ProgramCase):
         config = self.write("c.yaml", CAMPAIGN)
         process = self.gpumc("run", config)
         self.assertEqual(self.names("*.h5"), ["out/1.h5", "out/2.h5", "out/3.h5"])
-        self.assertIn("task 2/3", process.err)
+        self.assertIn("task 2: out/3.h5: complete", process.err)
 
     def test_one_task(self):
         config = self.write("c.yaml", CAMPAIGN)

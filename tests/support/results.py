@@ -1,22 +1,5 @@
 """Comparing result files as users read them."""
-import h5py
-import numpy
-
-
-def numbers(path):
-    """Every numeric dataset outside /provenance, as bytes with dtype and shape, by name."""
-    found = {}
-
-    def visit(name, item):
-        if not isinstance(item, h5py.Dataset) or name.startswith("provenance"):
-            return
-        if numpy.issubdtype(item.dtype, numpy.number):
-            values = item[()]
-            found[name] = (str(item.dtype), item.shape, numpy.asarray(values).tobytes())
-
-    with h5py.File(path, "r") as file:
-        file.visititems(visit)
-    return found
+from support.gpumc_program import numeric_datasets as numbers
 
 
 def assert_same_numbers(case, reference, path):

@@ -1,0 +1,79 @@
+"""Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message."""
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import DEVICE, INVALID, OK, ProgramCase
+
+# A new plugin adds its smallest job here.
+MODELS = {"ising2d": "shape: [4, 4]"}
+ALGORITHMS = {"pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}"}
+
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{name: {model}, {model_keys}}}
+algorithm: {{name: {algorithm}, {algorithm_keys}}}
+kernel: {{device: {device}, variant: {variant}}}
+output: {model}-{algorithm}-{device}-{variant}.h5
+"""
+
+
+class Cells(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.lists = json.loads(self.gpumc("list", "--json").out)
+
+    def test_there_is_a_tiny_job_for_every_plugin(self):
+        self.assertEqual(sorted(MODELS), sorted(m["name"] for m in self.lists["models"]))
+        self.assertEqual(sorted(ALGORITHMS), sorted(a["name"] for a in self.lists["algorithms"]))
+
+    def test_every_cell(self):
+        for model in self.lists["models"]:
+            for algorithm in self.lists["algorithms"]:
+                for kernel in model["kernels"]:
+                    names = (model["name"], algorithm["name"], kernel["device"], kernel["variant"])
+                    with self.subTest("-".join(names)):
+                        self.check(kernel, *names)
+
+    def check(self, kernel, model, algorithm, device, variant):
+        config = self.write("c.yaml", CONFIG.format(
+            model=model, model_keys=MODELS[model], algorithm=algorithm,
+            algorithm_keys=ALGORITHMS[algorithm], device=device, variant=variant))
+        cell = kernel["algorithms"][algorithm]
+        if not cell["serves"]:
+            self.assertNotEqual(cell["missing"], "")
+            process = self.gpumc("run", config, code=INVALID)
+            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
+                          process.err)
+            return
+        process = self.start("run", config)
+        process.out, process.err = process.communicate(timeout=120)
+        if device != "cpu" and process.returncode == DEVICE:
+            self.skipTest(process.err)
+        self.assertEqual(process.returncode, OK, process.err)
+        result = json.loads(self.gpumc("info", f"{model}-{algorithm}-{device}-{variant}.h5",
+                                       "--json").out)
+        self.assertTrue(result["complete"])
+        self.assertEqual(result["provenance"]["kernel"], variant)
+
+    def test_auto_is_the_first_that_serves(self):
+        for model in self.lists["models"]:
+            for algorithm in self.lists["algorithms"]:
+                first = next((k["variant"] for k in model["kernels"] if k["device"] == "cpu" and
+                              k["algorithms"][algorithm["name"]]["serves"]), None)
+                if first is None:
+                    continue
+                names = dict(model=model["name"], algorithm=algorithm["name"])
+                config = self.write("c.yaml", CONFIG.format(
+                    model_keys=MODELS[names["model"]],
+                    algorithm_keys=ALGORITHMS[names["algorithm"]], device="cpu", variant="auto",
+                    **names))
+                plan = json.loads(self.gpumc("plan", config, "--json").out)["tasks"][0]
+                self.assertEqual(plan["kernel"], first)
+
+
+if __name__ == "__main__":
+    unittest.main()

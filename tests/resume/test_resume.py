@@ -1,0 +1,285 @@
+"""Runs that are killed, stopped or robbed of their files end with the numbers of the uninterrupted run.
+
+GPUMC_KILLS: how many times the run is killed at random instants (default 25).
+"""
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase, stop
+from support.results import assert_same_numbers, numbers
+
+KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
+FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
+FAULTS = FAULTS.resolve()
+
+# Adaptive steps and reweighting, so that every part of the state matters; an odd population.
+CONFIG = """\
+gpumc: 1
+seed: 20170801
+model:
+  name: ising2d
+  shape: [12, 10]
+algorithm:
+  name: pa
+  population: 1501
+  sweeps: 10
+  beta: {from: 0.0, to: 0.6, overlap: 0.85}
+  runs: 3
+  blocks: 16
+  reweight: {from: 0.1, to: 0.5, step: 0.05}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
+
+class ResumeCase(ProgramCase):
+    """Every test compares with one uninterrupted run, which is made once."""
+
+    whole = None  # bytes of its result, and the seconds it took
+    half = None   # bytes of checkpoint and working file in its middle
+
+    def setUp(self):
+        super().setUp()
+        self.config = self.write("c.yaml", CONFIG)
+        if ResumeCase.whole is None:
+            begin = time.monotonic()
+            self.gpumc("run", self.config, "-o", "whole.h5")
+            ResumeCase.whole = self.path("whole.h5").read_bytes(), time.monotonic() - begin
+        self.path("whole.h5").write_bytes(self.whole[0])
+        self.duration = self.whole[1]
+        self.reference = numbers(self.path("whole.h5"))
+
+    def finish(self, *options):
+        """Run to the end; only the result is left, and it has the reference's numbers."""
+        process = self.gpumc("run", self.config, *options)
+        self.assertEqual(self.names("run.h5*"), ["run.h5"])
+        assert_same_numbers(self, self.reference, self.path("run.h5"))
+        return process
+
+    def stopped_half_way(self):
+        """The files of a run that was stopped in the second of its three runs."""
+        names = ["run.h5.ckpt", "run.h5.partial"]
+        units = 0
+        while ResumeCase.half is None:
+            self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
+            status = json.loads(self.gpumc("status", self.config, "--json").out)["tasks"][0]
+            self.assertEqual(status["state"], "resumable")
+            units += 1
+            self.assertLess(units, 200, "the run makes no progress")
+            if status["fraction"] > 0.4:
+                ResumeCase.half = [self.path(name).read_bytes() for name in names]
+        for name, content in zip(names, self.half):
+            self.path(name).write_bytes(content)
+
+    def instruction_sets(self):
+        """Those that this machine runs."""
+        found = []
+        for isa in ["x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"]:
+            process = self.start("run", self.config, "-o", f"{isa}.h5", "--set", f"kernel.isa={isa}")
+            process.communicate(timeout=300)
+            self.assertIn(process.returncode, [OK, DEVICE])
+            if process.returncode == OK:
+                found.append(isa)
+        return found
+
+
+class Comparison(ResumeCase):
+    def test_tells_another_run_apart(self):
+        self.gpumc("run", self.config, "--set", "seed=20170802")
+        with self.assertRaises(AssertionError):
+            assert_same_numbers(self, self.reference, self.path("run.h5"))
+
+
+class Killed(ResumeCase):
+    def test_at_random_instants(self):
+        choose = random.Random(1)
+        kills = 0
+        while kills < KILLS:
+            process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
+            time.sleep(choose.uniform(0, 0.5 * self.duration))
+            process.kill()
+            process.communicate()
+            kills += process.returncode == -signal.SIGKILL
+            if self.path("run.h5").exists():
+                self.finish()
+                self.path("run.h5").unlink()
+        self.finish()
+
+    def test_at_every_write_to_the_disk(self):
+        """Killed just before the n-th rename and the n-th fsync, for every n there is."""
+        if not FAULTS.exists():
+            self.skipTest(f"{FAULTS} was not built")
+        for call in ["rename", "fsync"]:
+            for n in range(1, 40):
+                process = self.start("run", self.config, "--set", "checkpoint.every=10 min",
+                                     env=faults(f"{call}:nth={n}:action=kill"))
+                process.communicate(timeout=300)
+                self.assertIn(process.returncode, [OK, -signal.SIGKILL])
+                self.finish()
+                self.path("run.h5").unlink()
+                if process.returncode == OK:
+                    break
+            self.assertGreater(n, 1, f"no {call} at all")
+
+
+class Stopped(ResumeCase):
+    def test_after_every_unit(self):
+        """One temperature an invocation, and never a checkpoint but at its end."""
+        for stops in range(1000):
+            process = self.start("run", self.config, "--max-time", "1 ms", "--set",
+                                 "checkpoint.every=10 min", "--threads", 1 + stops % 2)
+            process.communicate(timeout=60)
+            if process.returncode == OK:
+                break
+            self.assertEqual(process.returncode, STOPPED)
+        self.assertGreater(stops, 10)
+        assert_same_numbers(self, self.reference, self.path("run.h5"))
+
+    def test_by_signals(self):
+        choose = random.Random(2)
+        stops = 0
+        while not self.path("run.h5").exists():
+            process = self.start("run", self.config)
+            time.sleep(choose.uniform(0.02, 0.05) + 0.2 * self.duration)
+            stop(process, choose.choice([signal.SIGTERM, signal.SIGINT]))
+            # A signal before the handlers stand ends the program as any other.
+            self.assertIn(process.returncode, [OK, STOPPED, -signal.SIGTERM, -signal.SIGINT])
+            stops += process.returncode == STOPPED
+        self.assertGreater(stops, 0)
+        self.finish()
+
+    def test_checkpoint_after_every_unit(self):
+        self.finish("--set", "checkpoint.every=1 ms")
+
+    def test_on_other_instruction_sets_and_threads(self):
+        sets = self.instruction_sets()
+        for isa in sets:
+            assert_same_numbers(self, self.reference, self.path(f"{isa}.h5"))
+        for number in range(1000):
+            process = self.start("run", self.config, "--max-time", "1 ms", "--threads",
+                                 1 + number // 2 % 2, "--set", f"kernel.isa={sets[number % len(sets)]}")
+            process.communicate(timeout=60)
+            if process.returncode == OK:
+                break
+            self.assertEqual(process.returncode, STOPPED)
+        self.finish()
+
+
+class SpoiledCheckpoint(ResumeCase):
+    def refuse(self, says):
+        """The message names the file and a remedy, and nothing is touched."""
+        checkpoint = self.path("run.h5.ckpt")
+        before = checkpoint.read_bytes()
+        partial = self.path("run.h5.partial").read_bytes()
+        process = self.gpumc("run", self.config, code=FAILURE)
+        self.assertIn("run.h5.ckpt", process.err)
+        self.assertIn(says, process.err)
+        self.assertIn("--fresh", process.err)
+        self.assertEqual(checkpoint.read_bytes(), before)
+        self.assertEqual(self.path("run.h5.partial").read_bytes(), partial)
+
+    def test_every_kind(self):
+        self.stopped_half_way()
+        checkpoint = self.path("run.h5.ckpt")
+        good = checkpoint.read_bytes()
+        choose = random.Random(3)
+        for length in [0, 1, 100, 511, 512, 600, len(good) // 2, len(good) - 1]:
+            with self.subTest(truncated_to=length):
+                checkpoint.write_bytes(good[:length])
+                self.refuse("")
+        for position in [0, 20, 30, 300] + [choose.randrange(len(good)) for _ in range(10)]:
+            with self.subTest(flipped=position):
+                spoiled = bytearray(good)
+                spoiled[position] ^= 1 << choose.randrange(8)
+                checkpoint.write_bytes(spoiled)
+                self.refuse("damaged" if position >= 16 else "")
+        with self.subTest("foreign"):
+            checkpoint.write_bytes(self.path("whole.h5").read_bytes())
+            self.refuse("")
+        with self.subTest("longer"):
+            checkpoint.write_bytes(good + b"more")
+            self.refuse("damaged")
+        checkpoint.write_bytes(good)
+        self.assertRegex(self.finish().err, r"resuming at \d+ %")
+
+    def test_of_another_configuration(self):
+        self.stopped_half_way()
+        good = self.path("run.h5.ckpt").read_bytes()
+        process = self.gpumc("run", self.config, "--set", "algorithm.sweeps=11", code=INVALID)
+        self.assertIn("algorithm.sweeps: 10 -> 11", process.err)
+        self.assertEqual(self.path("run.h5.ckpt").read_bytes(), good)
+        self.finish()
+
+    def test_fresh_starts_over(self):
+        self.stopped_half_way()
+        self.path("run.h5.ckpt").write_bytes(b"spoiled")
+        process = self.finish("--fresh")
+        self.assertNotIn("resuming", process.err)
+
+
+class SpoiledWorkingFile(ResumeCase):
+    def test_loses_nothing(self):
+        def delete(path):
+            path.unlink()
+
+        def truncate(path):
+            os.truncate(path, path.stat().st_size // 2)
+
+        def overwrite(path):
+            path.write_bytes(b"spoiled")
+
+        for spoil in [delete, truncate, overwrite]:
+            with self.subTest(spoil.__name__):
+                self.stopped_half_way()
+                spoil(self.path("run.h5.partial"))
+                self.finish()
+                self.path("run.h5").unlink()
+
+
+def faults(setting):
+    return dict(os.environ, LD_PRELOAD=str(FAULTS), GPUMC_FAULT=setting,
+                ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
+
+
+class FullDisk(ResumeCase):
+    def check(self, **options):
+        """A failure with its reason, the earlier checkpoint intact, and the run goes on later."""
+        self.stopped_half_way()
+        before = self.path("run.h5.ckpt").read_bytes()
+        process = self.start("run", self.config, "--set", "checkpoint.every=1 ms", **options)
+        process.out, process.err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, FAILURE, process.err)
+        self.assertTrue(process.err.splitlines()[-1].startswith("gpumc: error: "), process.err)
+        self.assertEqual(self.path("run.h5.ckpt").read_bytes(), before)
+        self.assertFalse(self.path("run.h5").exists())
+        self.assertIn('"failed"', self.gpumc("status", self.config, "--json").out)
+        self.assertRegex(self.finish().err, r"resuming at \d+ %")
+        self.path("run.h5").unlink()
+        return process
+
+    def test_by_fault_injection(self):
+        if not FAULTS.exists():
+            self.skipTest(f"{FAULTS} was not built")
+        for setting in ["write:after_bytes=0:path=.ckpt", "write:after_bytes=9000:path=.ckpt",
+                        "fsync:nth=1:errno=EIO:path=.ckpt", "rename:nth=1:path=.ckpt",
+                        "write:after_bytes=0:path=.partial"]:
+            with self.subTest(setting):
+                process = self.check(env=faults(setting))
+                reason = "Input/output error" if "EIO" in setting else "No space left on device"
+                self.assertIn(reason, process.err)
+
+    def test_by_a_limit_on_file_sizes(self):
+        limit = 20000
+        self.check(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+
+if __name__ == "__main__":
+    unittest.main()
