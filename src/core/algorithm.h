@@ -9,11 +9,11 @@
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t replicas;      /* target population */
-  size_t capacity;      /* the most replicas at once */
-  size_t host_bytes;    /* work arrays and accumulators on the host */
-  size_t device_bytes;  /* work arrays on the device, the ensemble not included */
-  double updates;       /* site updates of the whole run; with adaptive steps an estimate */
+  size_t replicas;     /* target population */
+  size_t capacity;     /* the most replicas at once */
+  size_t host_bytes;   /* work arrays and accumulators on the host */
+  size_t device_bytes; /* work arrays on the device, the ensemble not included */
+  double updates;      /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
 };
 
@@ -31,18 +31,18 @@ struct gpumc_context {
 
 /* Where a run stands, for progress bars and status. */
 struct gpumc_position {
-  double fraction;         /* of the work, 0 .. 1 */
-  double updates;          /* site updates done */
-  const char *coordinate;  /* "beta" */
+  double fraction;        /* of the work, 0 .. 1 */
+  double updates;         /* site updates done */
+  const char *coordinate; /* "beta" */
   double value;
 };
 
 struct gpumc_algorithm_ops {
   const char *name;
   const char *summary;
-  const char *citation; /* BibTeX */
+  const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
-  uint32_t required;    /* capabilities, of enum gpumc_capability */
+  uint32_t required;            /* capabilities, of enum gpumc_capability */
   /* Combinations of keys that the table cannot exclude, with the model's block and an instance-free
    * view of it at hand; may be NULL. */
   void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,

@@ -26,32 +26,30 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_begin(const char *path,
                                                           struct gpumc_checkpoint_writer **writer,
                                                           struct gpumc_error *error);
 /* A whole array [rows, width]. `name` may hold '/'. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer,
-                                                        const char *name,
-                                                        enum gpumc_element element, size_t rows,
-                                                        size_t width, const void *values,
-                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer, const char *name,
+                     enum gpumc_element element, size_t rows, size_t width, const void *values,
+                     struct gpumc_error *error);
 /* The same in slices: declare [rows, width], then fill rows first .. first+count-1. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *writer,
-                                                            const char *name,
-                                                            enum gpumc_element element,
-                                                            size_t rows, size_t width,
-                                                            struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writer,
-                                                             const char *name, size_t first,
-                                                             size_t count, const void *values,
-                                                             struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *writer, const char *name,
+                         enum gpumc_element element, size_t rows, size_t width,
+                         struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writer, const char *name, size_t first,
+                          size_t count, const void *values, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put_text(struct gpumc_checkpoint_writer *writer,
                                                              const char *name, const char *text,
                                                              struct gpumc_error *error);
 /* Close, checksum, fsync, rename, fsync the directory; frees the writer, also on failure (the
  * checkpoint before then stays). */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer,
-                                                           struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
 /* Give up: removes PATH.new, frees. Legal on NULL. */
 void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer);
 
-/* Verify and open. GPUMC_FAILURE: not there, not one of ours, another version, damaged (says which). */
+/* Verify and open. GPUMC_FAILURE: not there, not one of ours, another version, damaged (says
+ * which). */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_open(const char *path,
                                                          struct gpumc_checkpoint_reader **reader,
                                                          struct gpumc_error *error);
@@ -59,12 +57,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoin
                                                           const char *name, size_t *rows,
                                                           size_t *width, struct gpumc_error *error);
 /* Rows first .. first+count-1 of an array that must have this element type and width. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader,
-                                                             const char *name,
-                                                             enum gpumc_element element,
-                                                             size_t first, size_t count,
-                                                             size_t width, void *values,
-                                                             struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader, const char *name,
+                          enum gpumc_element element, size_t first, size_t count, size_t width,
+                          void *values, struct gpumc_error *error);
 /* Caller frees *text. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_get_text(struct gpumc_checkpoint_reader *reader,
                                                              const char *name, char **text,

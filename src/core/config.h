@@ -36,8 +36,9 @@ struct gpumc_node {
   struct gpumc_entry *entries;
 };
 
-/* The mistakes found so far, each a line `source:line:column: message`; the same line only once, and
- * no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too. */
+/* The mistakes found so far, each a line `source:line:column: message`; the same line only once,
+ * and no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too.
+ */
 enum { GPUMC_MISTAKES_LISTED = 1000 };
 
 struct gpumc_report {
@@ -54,35 +55,32 @@ void gpumc_report_free(struct gpumc_report *report);
 
 /* A parsed file with what its nodes point to. */
 struct gpumc_document {
-  char *path;             /* as given */
-  char *source;           /* the text of the file, NUL-terminated */
+  char *path;              /* as given */
+  char *source;            /* the text of the file, NUL-terminated */
   struct gpumc_node *root; /* NULL when the text could not be parsed; the report says why */
-  char **sources;         /* names of override sources, for their marks */
+  char **sources;          /* names of override sources, for their marks */
   size_t n_sources;
 };
 
-/* Read and parse. Mistakes in the YAML itself (syntax, duplicate keys, aliases into themselves, more
- * than one document, depth over 32, size over 1 MiB, bytes that are not UTF-8, a root that is no
- * mapping) go to the report; GPUMC_FAILURE is only for a file that cannot be read. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_document_read(const char *path,
-                                                       struct gpumc_document *document,
-                                                       struct gpumc_report *report,
-                                                       struct gpumc_error *error);
+/* Read and parse. Mistakes in the YAML itself (syntax, duplicate keys, aliases into themselves,
+ * more than one document, depth over 32, size over 1 MiB, bytes that are not UTF-8, a root that is
+ * no mapping) go to the report; GPUMC_FAILURE is only for a file that cannot be read. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_document_read(const char *path, struct gpumc_document *document, struct gpumc_report *report,
+                    struct gpumc_error *error);
 
 /* The same for a text in memory; `name` stands for the path in messages. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_document_parse(const char *name, const char *text,
-                                                        size_t length,
-                                                        struct gpumc_document *document,
-                                                        struct gpumc_report *report,
-                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_document_parse(const char *name, const char *text, size_t length,
+                     struct gpumc_document *document, struct gpumc_report *report,
+                     struct gpumc_error *error);
 
 /* Replace or add the value at a dotted key ("algorithm.beta.step") by the YAML text `value`.
- * `assignment` is "KEY=VALUE" as given to --set. Below `campaign`, whose keys are dotted themselves,
- * the rest of the key is one key: "campaign.model.shape=[[8, 8], [16, 16]]". */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_document_set(struct gpumc_document *document,
-                                                      const char *assignment,
-                                                      struct gpumc_report *report,
-                                                      struct gpumc_error *error);
+ * `assignment` is "KEY=VALUE" as given to --set. Below `campaign`, whose keys are dotted
+ * themselves, the rest of the key is one key: "campaign.model.shape=[[8, 8], [16, 16]]". */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_document_set(struct gpumc_document *document, const char *assignment,
+                   struct gpumc_report *report, struct gpumc_error *error);
 
 /* The node at a dotted key below `node`, or NULL; finds keys that hold dots themselves too. */
 struct gpumc_node *gpumc_node_find(const struct gpumc_node *node, const char *dotted_key);

@@ -1,5 +1,6 @@
 /* A device behind one ops struct: memory, copies, and the data-parallel operations on a population.
- * Algorithms use nothing else, so that the same algorithm runs wholly on whatever device it is given. */
+ * Algorithms use nothing else, so that the same algorithm runs wholly on whatever device it is
+ * given. */
 #ifndef GPUMC_CORE_DEVICE_H
 #define GPUMC_CORE_DEVICE_H
 
@@ -28,8 +29,8 @@ struct gpumc_device_ops {
   const struct gpumc_population_ops *population;
 };
 
-/* An open device. `threads`: host threads that work for it (CPU). `isa`: the level whose kernels run
- * (CPU), set by whoever opens the device. */
+/* An open device. `threads`: host threads that work for it (CPU). `isa`: the level whose kernels
+ * run (CPU), set by whoever opens the device. */
 struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int index;

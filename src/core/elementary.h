@@ -1,8 +1,8 @@
 /* exp and log with the same bits on every host and device: explicit fma, no library, no tables.
  *
- * They decide weights, temperatures and thresholds, so that they must not depend on the C library or
- * its choice of instructions. Error bounds, tested against long double: exp below 1 ulp for
- * -700 <= x <= 700, log below 1 ulp for positive normal numbers. */
+ * They decide weights, temperatures and thresholds, so that they must not depend on the C library
+ * or its choice of instructions. Error bounds, tested against long double: exp below 1 ulp for -700
+ * <= x <= 700, log below 1 ulp for positive normal numbers. */
 #ifndef GPUMC_CORE_ELEMENTARY_H
 #define GPUMC_CORE_ELEMENTARY_H
 

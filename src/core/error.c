@@ -12,8 +12,8 @@ static void release(char *message)
     free(message);
 }
 
-enum gpumc_status gpumc_error_set(struct gpumc_error *error, enum gpumc_status status,
-                                  const char *format, ...)
+enum gpumc_status
+gpumc_error_set(struct gpumc_error *error, enum gpumc_status status, const char *format, ...)
 {
   char *message = NULL;
   va_list arguments;

@@ -13,7 +13,8 @@ enum gpumc_status {
   GPUMC_STOPPED = 75, /* stopped by a signal or the time limit; resumable */
 };
 
-/* `message` is owned by the object, one or more lines without a final newline; NULL when no error. */
+/* `message` is owned by the object, one or more lines without a final newline; NULL when no error.
+ */
 struct gpumc_error {
   enum gpumc_status status;
   char *message;

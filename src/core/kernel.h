@@ -1,4 +1,5 @@
-/* Kernels and ensembles: R replicas of one model instance, owned by a kernel, opaque to all else. */
+/* Kernels and ensembles: R replicas of one model instance, owned by a kernel, opaque to all else.
+ */
 #ifndef GPUMC_CORE_KERNEL_H
 #define GPUMC_CORE_KERNEL_H
 
@@ -11,13 +12,13 @@
 
 /* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
 enum gpumc_capability {
-  GPUMC_CAN_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
-  GPUMC_CAN_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
-  GPUMC_CAN_SWEEP = 1 << 2,     /* sweeps, one parameter for all */
+  GPUMC_CAN_RANDOMIZE = 1 << 0,  /* draw from equilibrium at beta = 0 */
+  GPUMC_CAN_TRANSFER = 1 << 1,   /* set and get replicas in portable form */
+  GPUMC_CAN_SWEEP = 1 << 2,      /* sweeps, one parameter for all */
   GPUMC_CAN_SWEEP_EACH = 1 << 3, /* sweeps, a parameter for each replica */
-  GPUMC_CAN_WALK = 1 << 4,      /* updates under a flat-histogram weight */
-  GPUMC_CAN_MEASURE = 1 << 5,   /* per-replica channels */
-  GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
+  GPUMC_CAN_WALK = 1 << 4,       /* updates under a flat-histogram weight */
+  GPUMC_CAN_MEASURE = 1 << 5,    /* per-replica channels */
+  GPUMC_CAN_GATHER = 1 << 6,     /* copying in place after resampling */
 };
 
 struct gpumc_model;
@@ -62,8 +63,7 @@ struct gpumc_kernel_ops {
                                               double beta, struct gpumc_error *error);
   /* channel[c][size], device memory, in the order of the model's channels; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
-                                                int64_t *const *channel,
-                                                struct gpumc_error *error);
+                                                int64_t *const *channel, struct gpumc_error *error);
   /* Replica r becomes a copy of replica parent[r], 0 <= r < new_size, in place; parent (device
    * memory) obeys the rule of gpumc_population_ops.resample. Sets ensemble->size. */
   GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,

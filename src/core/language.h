@@ -12,11 +12,11 @@ enum { GPUMC_LANGUAGE_VERSION = 1 };
 /* One run: a fully resolved configuration. */
 struct gpumc_task {
   size_t index;
-  cJSON *resolved;    /* everything, defaults filled in, without the campaign block */
+  cJSON *resolved; /* everything, defaults filled in, without the campaign block */
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
-  char *output;       /* path of the result, placeholders filled in */
-  char *label;        /* "model.shape=[16,16] seed=1"; "" outside a campaign */
+  char *output; /* path of the result, placeholders filled in */
+  char *label;  /* "model.shape=[16,16] seed=1"; "" outside a campaign */
 };
 
 struct gpumc_config {
@@ -27,11 +27,9 @@ struct gpumc_config {
 
 /* Read, override, expand and validate. GPUMC_INVALID with all mistakes, one a line, as the message;
  * GPUMC_FAILURE when the file cannot be read. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_config_load(const char *path,
-                                                     const char *const *assignments,
-                                                     size_t n_assignments,
-                                                     struct gpumc_config *config,
-                                                     struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_load(const char *path, const char *const *assignments, size_t n_assignments,
+                  struct gpumc_config *config, struct gpumc_error *error);
 /* The same from a text in memory. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_config_parse(const char *name, const char *text,
                                                       size_t length, struct gpumc_config *config,
@@ -41,14 +39,15 @@ void gpumc_config_free(struct gpumc_config *config);
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
 struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block);
 
-/* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller frees;
- * NULL when memory ran out. */
+/* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
+ * frees; NULL when memory ran out. */
 char *gpumc_task_identity(const struct gpumc_task *task);
 /* The differences of two identities, a line "algorithm.population: 20000 -> 30000" each. Caller
  * frees; NULL when memory ran out. */
 char *gpumc_identity_difference(const char *before, const char *after);
 
-/* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and reference. */
+/* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
+ * reference. */
 const struct gpumc_key *gpumc_language_keys(void);
 const struct gpumc_key *gpumc_kernel_keys(void);
 

@@ -1,4 +1,5 @@
-/* Host memory: zeroed, aligned for the widest vector registers, failures told with what was wanted. */
+/* Host memory: zeroed, aligned for the widest vector registers, failures told with what was wanted.
+ */
 #include "core/memory.h"
 
 #include <stdint.h>

@@ -7,15 +7,20 @@
 
 enum { GPUMC_CHANNELS_MAXIMUM = 8 };
 
-/* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit, the
- * quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
+/* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit,
+ * the quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
 struct gpumc_channel {
   const char *name;
   const char *symbol;
 };
 
 /* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */
-enum gpumc_moment { GPUMC_MOMENT_MEAN, GPUMC_MOMENT_ABSOLUTE, GPUMC_MOMENT_SECOND, GPUMC_MOMENT_FOURTH };
+enum gpumc_moment {
+  GPUMC_MOMENT_MEAN,
+  GPUMC_MOMENT_ABSOLUTE,
+  GPUMC_MOMENT_SECOND,
+  GPUMC_MOMENT_FOURTH
+};
 
 /* A declared observable beyond the energy and what follows from it (specific heat, free energy,
  * entropy), which every model has. */
@@ -28,7 +33,11 @@ struct gpumc_observable {
   enum gpumc_moment moment;
 };
 
-enum gpumc_trait { GPUMC_TRAIT_LATTICE = 1 << 0, GPUMC_TRAIT_PARTICLES = 1 << 1, GPUMC_TRAIT_DISORDER = 1 << 2 };
+enum gpumc_trait {
+  GPUMC_TRAIT_LATTICE = 1 << 0,
+  GPUMC_TRAIT_PARTICLES = 1 << 1,
+  GPUMC_TRAIT_DISORDER = 1 << 2
+};
 
 struct gpumc_model_ops;
 
@@ -37,7 +46,8 @@ struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
   double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
-  /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none. */
+  /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none.
+   */
   int64_t lowest, spacing;
   size_t levels;
   double log_states;     /* ln Z at beta = 0 */
@@ -47,9 +57,9 @@ struct gpumc_model {
 
 struct gpumc_model_ops {
   const char *name;
-  const char *summary;  /* one line */
-  const char *citation; /* BibTeX */
-  uint32_t traits;      /* of enum gpumc_trait */
+  const char *summary;          /* one line */
+  const char *citation;         /* BibTeX */
+  uint32_t traits;              /* of enum gpumc_trait */
   const struct gpumc_key *keys; /* without `name` */
   const struct gpumc_channel *channels;
   size_t n_channels;

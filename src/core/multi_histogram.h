@@ -13,13 +13,13 @@
 /* All energies are of the whole system. */
 struct gpumc_histograms {
   size_t temperatures, levels, blocks;
-  double lowest, spacing;      /* energy of level k: lowest + k spacing */
-  const double *beta;          /* [temperatures] */
-  const double *samples;       /* [temperatures]: samples taken there, all blocks */
-  const double *log_partition; /* [temperatures]: ln Z */
-  const double *block_samples; /* [blocks][temperatures] */
+  double lowest, spacing;            /* energy of level k: lowest + k spacing */
+  const double *beta;                /* [temperatures] */
+  const double *samples;             /* [temperatures]: samples taken there, all blocks */
+  const double *log_partition;       /* [temperatures]: ln Z */
+  const double *block_samples;       /* [blocks][temperatures] */
   const double *block_log_partition; /* [blocks][temperatures]: ln Z without the block */
-  const uint64_t *bins;        /* [blocks][levels]: summed over the temperatures */
+  const uint64_t *bins;              /* [blocks][levels]: summed over the temperatures */
 };
 
 /* ln Omega(E), -infinity at levels never seen, and for each block the ratio of Omega without the

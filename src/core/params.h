@@ -1,5 +1,5 @@
-/* Declared keys: the one table a plugin writes, from which validation, defaults, the JSON Schema, the
- * reference page, `gpumc describe` and the resolved configuration all come. */
+/* Declared keys: the one table a plugin writes, from which validation, defaults, the JSON Schema,
+ * the reference page, `gpumc describe` and the resolved configuration all come. */
 #ifndef GPUMC_CORE_PARAMS_H
 #define GPUMC_CORE_PARAMS_H
 
@@ -30,14 +30,15 @@ struct gpumc_key {
   const char *default_text; /* YAML; NULL: no default, the key is then absent unless given */
   double minimum, maximum;  /* numbers; no limits when both are 0 */
   bool minimum_exclusive;
-  int64_t multiple_of;      /* integers: 0 or a divisor */
-  const char *const *choices; /* NULL-terminated */
+  int64_t multiple_of;               /* integers: 0 or a divisor */
+  const char *const *choices;        /* NULL-terminated */
   size_t list_minimum, list_maximum; /* list_maximum > 0: a sequence of that many values */
-  bool ascending;           /* lists: each value greater than the one before */
+  bool ascending;                    /* lists: each value greater than the one before */
   bool required;
-  bool sweepable;           /* may stand in the campaign block */
-  bool incidental;          /* decides no number of the result (device, output, ...) */
-  const char *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
+  bool sweepable;  /* may stand in the campaign block */
+  bool incidental; /* decides no number of the result (device, output, ...) */
+  const char
+      *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */
 };
 

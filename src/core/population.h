@@ -18,10 +18,15 @@ typedef __int128 gpumc_wide;
 enum gpumc_resampling { GPUMC_RESAMPLING_NEAREST_INTEGER, GPUMC_RESAMPLING_SYSTEMATIC };
 
 /* Which sums `moments` forms; the others stay 0. */
-enum gpumc_moment_choice { GPUMC_SUM_FIRST = 1, GPUMC_SUM_ABSOLUTE = 2, GPUMC_SUM_SECOND = 4, GPUMC_SUM_FOURTH = 8 };
+enum gpumc_moment_choice {
+  GPUMC_SUM_FIRST = 1,
+  GPUMC_SUM_ABSOLUTE = 2,
+  GPUMC_SUM_SECOND = 4,
+  GPUMC_SUM_FOURTH = 8
+};
 
-/* Sums over the replicas of one block of families; x in quanta of the channel. The caller sees to it
- * that n times the largest power stays below 2^127. */
+/* Sums over the replicas of one block of families; x in quanta of the channel. The caller sees to
+ * it that n times the largest power stays below 2^127. */
 struct gpumc_moment_sums {
   gpumc_wide first, absolute, second, fourth;
   int64_t count;
@@ -73,14 +78,14 @@ struct gpumc_population_ops {
                                                       size_t blocks, uint64_t *sums,
                                                       struct gpumc_error *error);
   /* alpha = (1/n) sum_j min(1, target w_j / total): eq. 8 of Barash et al. (2017). */
-  GPUMC_MUST_CHECK enum gpumc_status (*overlap)(struct gpumc_device *device,
-                                                const uint64_t *weight, size_t n, size_t target,
-                                                uint64_t total, double *alpha,
-                                                struct gpumc_error *error);
-  /* parent[r] for the new population 0 <= r < *size. A replica that lives on keeps its place; further
-   * children, and children of replicas beyond the new size, fill the free places in ascending order
-   * of parent and place. So parent[p] = p for every parent p < *size, and copying in place is safe.
-   * parent[capacity], scratch[capacity]. GPUMC_FAILURE when *size would exceed the capacity or be 0. */
+  GPUMC_MUST_CHECK enum gpumc_status (*overlap)(struct gpumc_device *device, const uint64_t *weight,
+                                                size_t n, size_t target, uint64_t total,
+                                                double *alpha, struct gpumc_error *error);
+  /* parent[r] for the new population 0 <= r < *size. A replica that lives on keeps its place;
+   * further children, and children of replicas beyond the new size, fill the free places in
+   * ascending order of parent and place. So parent[p] = p for every parent p < *size, and copying
+   * in place is safe. parent[capacity], scratch[capacity]. GPUMC_FAILURE when *size would exceed
+   * the capacity or be 0. */
   GPUMC_MUST_CHECK enum gpumc_status (*resample)(struct gpumc_device *device,
                                                  const uint64_t *weight, size_t n,
                                                  const struct gpumc_resampling_request *request,
@@ -100,9 +105,8 @@ struct gpumc_population_ops {
                                                  struct gpumc_error *error);
   /* Replicas with x = value, and the families among them. scratch[n_families]. */
   GPUMC_MUST_CHECK enum gpumc_status (*holders)(struct gpumc_device *device, const int64_t *x,
-                                                const uint32_t *family, size_t n,
-                                                size_t n_families, int64_t value,
-                                                uint32_t *scratch, size_t *replicas,
+                                                const uint32_t *family, size_t n, size_t n_families,
+                                                int64_t value, uint32_t *scratch, size_t *replicas,
                                                 size_t *families, struct gpumc_error *error);
   /* bins[blocks][levels] (device) += 1 at level (x - lowest)/spacing of each replica. */
   GPUMC_MUST_CHECK enum gpumc_status (*histogram)(struct gpumc_device *device, const int64_t *x,

@@ -1,5 +1,5 @@
-/* The population operations on the CPU: weights, sums and families, threaded by OpenMP. All sums are
- * of integers, so that the order of the threads does not matter. */
+/* The population operations on the CPU: weights, sums and families, threaded by OpenMP. All sums
+ * are of integers, so that the order of the threads does not matter. */
 #include "core/population_cpu.h"
 
 #include <stdlib.h>
@@ -15,8 +15,9 @@ static enum gpumc_status extremes(struct gpumc_device *device, const int64_t *x,
   (void)error;
   int64_t least = INT64_MAX;
   int64_t greatest = INT64_MIN;
-#pragma omp parallel for num_threads(device->threads) reduction(min : least)                      \
-    reduction(max : greatest)
+#pragma omp parallel for num_threads(device->threads) reduction(min                                \
+                                                                : least) reduction(max             \
+                                                                                   : greatest)
   for (size_t r = 0; r < n; r++) {
     least = x[r] < least ? x[r] : least;
     greatest = x[r] > greatest ? x[r] : greatest;
@@ -161,9 +162,9 @@ static enum gpumc_status families(struct gpumc_device *device, const uint32_t *f
 }
 
 static enum gpumc_status holders(struct gpumc_device *device, const int64_t *x,
-                                 const uint32_t *family, size_t n, size_t n_families,
-                                 int64_t value, uint32_t *scratch, size_t *replicas,
-                                 size_t *n_holding, struct gpumc_error *error)
+                                 const uint32_t *family, size_t n, size_t n_families, int64_t value,
+                                 uint32_t *scratch, size_t *replicas, size_t *n_holding,
+                                 struct gpumc_error *error)
 {
   (void)device;
   (void)error;

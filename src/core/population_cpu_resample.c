@@ -5,8 +5,8 @@
 #include "core/memory.h"
 #include "core/population_cpu.h"
 
-static uint64_t uniform_below(struct gpumc_random random, uint32_t site, uint32_t time,
-                              uint64_t limit)
+static uint64_t
+uniform_below(struct gpumc_random random, uint32_t site, uint32_t time, uint64_t limit)
 {
   uint32_t word[4];
   gpumc_random_draw(random, site, 0, time, gpumc_random_label(GPUMC_RANDOM_RESAMPLE, 0), word);
@@ -14,8 +14,8 @@ static uint64_t uniform_below(struct gpumc_random random, uint32_t site, uint32_
   return (uint64_t)((unsigned __int128)uniform * limit >> 64);
 }
 
-/* Eq. 2 of Barash et al. (2017) in integers: tau = target w / total, its floor and one more with the
- * probability of its fraction. target w stays below 2^62 (see gpumc_weighing). */
+/* Eq. 2 of Barash et al. (2017) in integers: tau = target w / total, its floor and one more with
+ * the probability of its fraction. target w stays below 2^62 (see gpumc_weighing). */
 static void nearest_integer(struct gpumc_device *device, const uint64_t *weight, size_t n,
                             const struct gpumc_resampling_request *request, uint32_t *copies)
 {
@@ -24,8 +24,7 @@ static void nearest_integer(struct gpumc_device *device, const uint64_t *weight,
     uint64_t scaled = request->target * weight[r];
     uint64_t whole = scaled / request->total;
     uint64_t fraction = scaled % request->total;
-    uint64_t uniform =
-        uniform_below(request->random, (uint32_t)r, request->time, request->total);
+    uint64_t uniform = uniform_below(request->random, (uint32_t)r, request->time, request->total);
     copies[r] = (uint32_t)(whole + (uniform < fraction));
   }
 }

@@ -29,8 +29,8 @@ struct gpumc_random {
   uint32_t rounds;
 };
 
-GPUMC_HOST_DEVICE static inline struct gpumc_random gpumc_random_make(uint64_t seed, uint32_t run,
-                                                                      uint32_t rounds)
+GPUMC_HOST_DEVICE static inline struct gpumc_random
+gpumc_random_make(uint64_t seed, uint32_t run, uint32_t rounds)
 {
   struct gpumc_random random;
   random.key[0] = (uint32_t)seed;
@@ -51,8 +51,8 @@ GPUMC_HOST_DEVICE static inline void gpumc_random_draw(struct gpumc_random rando
 {
   philox4x32_ctr_t counter = {{site, group, time, label}};
   philox4x32_key_t key = {{random.key[0], random.key[1]}};
-  philox4x32_ctr_t drawn = random.rounds == 7 ? philox4x32_R(7, counter, key)
-                                              : philox4x32_R(10, counter, key);
+  philox4x32_ctr_t drawn =
+      random.rounds == 7 ? philox4x32_R(7, counter, key) : philox4x32_R(10, counter, key);
   for (int i = 0; i < 4; i++)
     word[i] = drawn.v[i];
 }

@@ -4,8 +4,9 @@
  * for rebuilding the working file and for the summary. The working file, OUTPUT.partial, is open in
  * single-writer/multiple-reader mode. Format: docs/file-format.md.
  *
- * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main(). After
- * a failure the recorder can only be freed; the working file then ends where the failure was. */
+ * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main().
+ * After a failure the recorder can only be freed; the working file then ends where the failure was.
+ */
 #ifndef GPUMC_CORE_RECORDER_H
 #define GPUMC_CORE_RECORDER_H
 
@@ -37,39 +38,39 @@ struct gpumc_column {
 
 /* What stands in /, /config and /provenance from the start. All strings are copied. */
 struct gpumc_recorder_header {
-  const char *output;      /* path of the finished file */
+  const char *output; /* path of the finished file */
   const char *title;
-  const char *source;      /* the YAML as given */
-  const char *resolved;    /* JSON */
-  const char *citations;   /* BibTeX */
+  const char *source;    /* the YAML as given */
+  const char *resolved;  /* JSON */
+  const char *citations; /* BibTeX */
 };
 
-/* Nothing is written yet. Checks that the directory can be written (making it where it is missing). */
+/* Nothing is written yet. Checks that the directory can be written (making it where it is missing).
+ */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_create(const struct gpumc_recorder_header *header,
                                                          struct gpumc_recorder **recorder,
                                                          struct gpumc_error *error);
 
 /* Declare a table before the start: group "runs/0000". */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorder *recorder,
-                                                            const char *group,
-                                                            const struct gpumc_column *columns,
-                                                            size_t n_columns, size_t *table,
-                                                            struct gpumc_error *error);
-/* Write the working file with the rows there are (after a resume: those of the checkpoint), put it in
- * its place and open it for appending. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder,
-                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_add_table(struct gpumc_recorder *recorder, const char *group,
+                         const struct gpumc_column *columns, size_t n_columns, size_t *table,
+                         struct gpumc_error *error);
+/* Write the working file with the rows there are (after a resume: those of the checkpoint), put it
+ * in its place and open it for appending. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_start(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* `row`: the columns' values one after the other, sum of widths in all. Integers above 2^53 are not
- * representable (GPUMC_FAILURE, as for a NaN). The row goes to memory; the rows that wait there reach
- * the file together, by a flush or here when the last one is more than two seconds ago. */
+ * representable (GPUMC_FAILURE, as for a NaN). The row goes to memory; the rows that wait there
+ * reach the file together, by a flush or here when the last one is more than two seconds ago. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder,
                                                          size_t table, const double *row,
                                                          struct gpumc_error *error);
 /* The rows of a table, row-major; valid until the next append. */
-const double *gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table,
-                                  size_t *n_rows);
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_flush(struct gpumc_recorder *recorder,
-                                                        struct gpumc_error *error);
+const double *
+gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table, size_t *n_rows);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_flush(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
 /* All rows to and from a checkpoint; load before the start. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_save(const struct gpumc_recorder *recorder,
@@ -80,8 +81,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *re
                                                        struct gpumc_error *error);
 
 /* Leave single-writer mode; from here datasets and attributes can be added. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_close_tables(struct gpumc_recorder *recorder,
-                                                               struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_close_tables(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
 /* A dataset of rank 0 to 2 at "group/name" with its axes by path ("summary/beta"; NULL: none). An
  * axis is written as a dataset first. Values float64, or int64 when `integer`. */
@@ -100,21 +101,19 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder 
 /* Attributes of the object at `path` ("/", "provenance", "summary", "runs/0000"; made as a group
  * where missing). Given before the start they are kept and stand in the working file from its first
  * instant; after it they must wait until the tables are closed. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder,
-                                                       const char *path, const char *name,
-                                                       const char *value,
-                                                       struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_text(struct gpumc_recorder *recorder, const char *path, const char *name,
+                    const char *value, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_number(struct gpumc_recorder *recorder,
                                                          const char *path, const char *name,
                                                          double value, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder *recorder,
                                                           const char *path, const char *name,
-                                                          int64_t value,
-                                                          struct gpumc_error *error);
+                                                          int64_t value, struct gpumc_error *error);
 
 /* Mark complete, close, fsync, rename to the output path, fsync the directory. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder,
-                                                         struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* Close what is open, leaving the working file. Legal on NULL. */
 void gpumc_recorder_free(struct gpumc_recorder *recorder);
 

@@ -203,8 +203,8 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   return status;
 }
 
-/* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of thousands
- * of open datasets in single-writer mode. */
+/* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of
+ * thousands of open datasets in single-writer mode. */
 static enum gpumc_status store_column(const struct gpumc_table *table, size_t index, size_t offset,
                                       double *values, const struct gpumc_hdf5_file *file,
                                       struct gpumc_error *error)

@@ -33,13 +33,12 @@ gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
                                                       const struct gpumc_hdf5_file *file,
                                                       struct gpumc_error *error);
-/* Append to the datasets the rows that are not in the file yet: first the values of all tables, then,
- * after a flush, their axes, so that a live reader who takes an axis' length finds that many rows in
- * every column. The axis counts the rows as stored. */
+/* Append to the datasets the rows that are not in the file yet: first the values of all tables,
+ * then, after a flush, their axes, so that a live reader who takes an axis' length finds that many
+ * rows in every column. The axis counts the rows as stored. */
 enum gpumc_table_part { GPUMC_TABLE_VALUES, GPUMC_TABLE_AXIS };
-GPUMC_MUST_CHECK enum gpumc_status gpumc_table_store(struct gpumc_table *table,
-                                                     enum gpumc_table_part part,
-                                                     const struct gpumc_hdf5_file *file,
-                                                     struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_store(struct gpumc_table *table, enum gpumc_table_part part,
+                  const struct gpumc_hdf5_file *file, struct gpumc_error *error);
 
 #endif

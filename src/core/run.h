@@ -8,23 +8,22 @@
 #include "core/observer.h"
 
 struct gpumc_run_options {
-  const char *device;  /* overrides kernel.device; NULL: as configured */
-  int threads;         /* 0: all */
-  double max_seconds;  /* of this invocation; 0: no limit */
-  bool fresh;          /* discard a checkpoint, a result and a working file that exist */
-  const char *command_line;             /* for the provenance */
-  const volatile sig_atomic_t *stop;    /* nonzero: end the current unit, checkpoint, return */
+  const char *device;       /* overrides kernel.device; NULL: as configured */
+  int threads;              /* 0: all */
+  double max_seconds;       /* of this invocation; 0: no limit */
+  bool fresh;               /* discard a checkpoint, a result and a working file that exist */
+  const char *command_line; /* for the provenance */
+  const volatile sig_atomic_t *stop; /* nonzero: end the current unit, checkpoint, return */
   const struct gpumc_observer *observer;
 };
 
-/* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped by
- * `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
+/* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped
+ * by `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
  * configuration is in the way (with the differences). GPUMC_DEVICE, GPUMC_FAILURE: as they say;
  * nothing that was safe before is lost. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_run_task(const struct gpumc_config *config,
-                                                  const struct gpumc_task *task,
-                                                  const struct gpumc_run_options *options,
-                                                  struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
+               const struct gpumc_run_options *options, struct gpumc_error *error);
 
 /* What stands in the files of a task. */
 enum gpumc_task_state {

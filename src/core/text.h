@@ -21,8 +21,8 @@ const char *gpumc_text_string(const struct gpumc_text *text);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_text_free(struct gpumc_text *text);
 
-/* The candidate nearest to `name` by edit distance (insert, delete, replace, swap of neighbours), or
- * NULL when none is near enough to be a likely typo: more than a third of the letters differ. */
+/* The candidate nearest to `name` by edit distance (insert, delete, replace, swap of neighbours),
+ * or NULL when none is near enough to be a likely typo: more than a third of the letters differ. */
 const char *gpumc_nearest_name(const char *name, const char *const *candidates, size_t count);
 
 #endif

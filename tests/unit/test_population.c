@@ -67,8 +67,7 @@ static void test_overlap_is_the_clipped_mean(void **state)
   double expected = 0;
   size_t target = 900;
   for (size_t r = 0; r < REPLICAS; r++)
-    expected +=
-        fmin(1.0, (double)target * (double)p->weight[r] / (double)p->total) / REPLICAS;
+    expected += fmin(1.0, (double)target * (double)p->weight[r] / (double)p->total) / REPLICAS;
   assert_int_equal(p->device.ops->population->overlap(&p->device, p->weight, REPLICAS, target,
                                                       p->total, &alpha, &error),
                    GPUMC_OK);
@@ -88,8 +87,7 @@ static void test_moments_and_extremes(void **state)
     int64_t greatest;
     int64_t seen_least = INT64_MAX;
     int64_t seen_greatest = INT64_MIN;
-    unsigned all =
-        GPUMC_SUM_FIRST | GPUMC_SUM_ABSOLUTE | GPUMC_SUM_SECOND | GPUMC_SUM_FOURTH;
+    unsigned all = GPUMC_SUM_FIRST | GPUMC_SUM_ABSOLUTE | GPUMC_SUM_SECOND | GPUMC_SUM_FOURTH;
     for (size_t r = 0; r < REPLICAS; r++) {
       struct gpumc_moment_sums *block = &expected[p->family[r] % BLOCKS];
       gpumc_wide x = p->energy[r];
@@ -101,9 +99,9 @@ static void test_moments_and_extremes(void **state)
       seen_least = p->energy[r] < seen_least ? p->energy[r] : seen_least;
       seen_greatest = p->energy[r] > seen_greatest ? p->energy[r] : seen_greatest;
     }
-    assert_int_equal(ops->moments(&p->device, p->energy, p->family, REPLICAS, BLOCKS, all, sums,
-                                  &error),
-                     GPUMC_OK);
+    assert_int_equal(
+        ops->moments(&p->device, p->energy, p->family, REPLICAS, BLOCKS, all, sums, &error),
+        GPUMC_OK);
     for (size_t b = 0; b < BLOCKS; b++) {
       assert_int_equal(sums[b].count, expected[b].count);
       assert_true(sums[b].first == expected[b].first && sums[b].second == expected[b].second);
@@ -151,8 +149,8 @@ static void test_resampling(void **state)
             .target = targets[i],
             .capacity = CAPACITY};
         assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS,
-                                                             &request, p->parent, p->scratch,
-                                                             &size, &error),
+                                                             &request, p->parent, p->scratch, &size,
+                                                             &error),
                          GPUMC_OK);
         if (method == 1)
           assert_int_equal(size, targets[i]);
@@ -196,8 +194,7 @@ static void test_inheritance_in_place(void **state)
                                                        p->parent, p->scratch, &size, &error),
                    GPUMC_OK);
   assert_int_equal(
-      p->device.ops->population->inherit(&p->device, p->family, p->parent, size, &error),
-      GPUMC_OK);
+      p->device.ops->population->inherit(&p->device, p->family, p->parent, size, &error), GPUMC_OK);
   for (size_t r = 0; r < size; r++)
     assert_int_equal(p->family[r], before[p->parent[r]]);
 }
@@ -212,8 +209,8 @@ static void test_families_and_holders(void **state)
   uint32_t sizes[REPLICAS + 1];
   size_t replicas;
   size_t families;
-  assert_int_equal(ops->families(&p->device, p->family, REPLICAS, FAMILIES, p->scratch,
-                                 &statistics, sizes, REPLICAS + 1, &error),
+  assert_int_equal(ops->families(&p->device, p->family, REPLICAS, FAMILIES, p->scratch, &statistics,
+                                 sizes, REPLICAS + 1, &error),
                    GPUMC_OK);
   size_t members = 0;
   size_t squares = 0;

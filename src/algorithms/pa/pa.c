@@ -7,8 +7,8 @@
 #include "core/memory.h"
 
 /* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static enum gpumc_status check_range(const struct gpumc_model *model, size_t capacity,
-                                     struct gpumc_error *error)
+static enum gpumc_status
+check_range(const struct gpumc_model *model, size_t capacity, struct gpumc_error *error)
 {
   bool fourth = false;
   for (size_t k = 0; k < model->ops->n_observables; k++)
@@ -56,8 +56,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
     status = pa_schedule_make(params, &schedule, error);
   if (status != GPUMC_OK)
     return status;
-  double steps =
-      settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
+  double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
   free(schedule.beta);
   size_t row = pa_curve_width(model->ops) + pa_block_width(model->ops, settings.blocks);
   size_t bins = settings.reweight ? settings.blocks * model->levels : 0;
@@ -66,11 +65,11 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   demanded->capacity = capacity;
   demanded->host_bytes = capacity * sizeof(uint32_t) + bins * 2 * sizeof(double) +
                          (size_t)((steps + 1) * (double)settings.runs) * row * sizeof(double);
-  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) +
-                                       sizeof(uint64_t) + 3 * sizeof(uint32_t)) +
+  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
+                                       3 * sizeof(uint32_t)) +
                            bins * sizeof(uint64_t);
-  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps *
-                      steps * (double)settings.runs;
+  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
+                      (double)settings.runs;
   demanded->estimated = settings.adaptive;
   return GPUMC_OK;
 }
@@ -139,8 +138,8 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
   return status;
 }
 
-static enum gpumc_status create(struct gpumc_context *context, void **state,
-                                struct gpumc_error *error)
+static enum gpumc_status
+create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
   struct pa *pa = NULL;
   *state = NULL;
@@ -190,16 +189,16 @@ static void position(const void *state, struct gpumc_position *where)
   const struct pa *pa = state;
   double beta = pa->row > 0 ? pa->schedule.beta[pa->row - 1] : 0.0;
   bool growing = pa->settings.adaptive && pa->run == 0;
-  double of_run = growing ? beta / pa->settings.beta_end
-                          : (double)pa->row / (double)pa->schedule.count;
+  double of_run =
+      growing ? beta / pa->settings.beta_end : (double)pa->row / (double)pa->schedule.count;
   where->fraction = ((double)pa->run + of_run) / (double)pa->settings.runs;
   where->updates = pa->updates;
   where->coordinate = "beta";
   where->value = beta;
 }
 
-static enum gpumc_status save(const void *state, struct gpumc_checkpoint_writer *writer,
-                              struct gpumc_error *error)
+static enum gpumc_status
+save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
@@ -215,8 +214,8 @@ static enum gpumc_status save(const void *state, struct gpumc_checkpoint_writer 
     status = device->ops->copy_to_host(device, pa->family_sizes, pa->family,
                                        size * sizeof *pa->family, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, size, 1, pa->family_sizes,
-                                  error);
+    status =
+        gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, size, 1, pa->family_sizes, error);
   if (status != GPUMC_OK || !pa->settings.reweight)
     return status;
   uint64_t *bins = NULL;
@@ -230,8 +229,8 @@ static enum gpumc_status save(const void *state, struct gpumc_checkpoint_writer 
   return status;
 }
 
-static enum gpumc_status load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
   size_t levels = pa->context.model->levels;
@@ -260,8 +259,8 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   return status;
 }
 
-static enum gpumc_status load(void *state, struct gpumc_checkpoint_reader *reader,
-                              struct gpumc_error *error)
+static enum gpumc_status
+load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
@@ -272,8 +271,8 @@ static enum gpumc_status load(void *state, struct gpumc_checkpoint_reader *reade
   enum gpumc_status status =
       gpumc_checkpoint_get_rows(reader, "pa/counters", GPUMC_INT64, 0, 2, 1, counters, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "pa/numbers", GPUMC_FLOAT64, 0, 2, 1, numbers,
-                                       error);
+    status =
+        gpumc_checkpoint_get_rows(reader, "pa/numbers", GPUMC_FLOAT64, 0, 2, 1, numbers, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_shape(reader, "pa/family", &size, &width, error);
   if (status == GPUMC_OK && (size > pa->context.ensemble->capacity || counters[0] < 0 ||

@@ -1,9 +1,9 @@
 /* Population annealing: averages over runs.
  *
- * Families (the descendants of one initial replica) are independent of each other but for the common
- * normalisation, so leaving a block of families out of a run is a jackknife sample of the run: means
- * without its replicas, and Q without its weights. The influence of resampling noise on ln Z cancels
- * in each Q as it does in the run itself. */
+ * Families (the descendants of one initial replica) are independent of each other but for the
+ * common normalisation, so leaving a block of families out of a run is a jackknife sample of the
+ * run: means without its replicas, and Q without its weights. The influence of resampling noise on
+ * ln Z cancels in each Q as it does in the run itself. */
 #include "algorithms/pa/pa_average.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 
 enum { MEAN_ENERGY, MEAN_ENERGY2, MEAN_OBSERVABLES };
 
-enum gpumc_status pa_average_init(const struct pa *pa, struct pa_average *average,
-                                  struct gpumc_error *error)
+enum gpumc_status
+pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error)
 {
   size_t estimates = pa->settings.runs * (pa->settings.blocks + 1);
   memset(average, 0, sizeof *average);
@@ -26,8 +26,7 @@ enum gpumc_status pa_average_init(const struct pa *pa, struct pa_average *averag
   enum gpumc_status status =
       gpumc_allocate_array(&average->log_partition, estimates, "averages", error);
   if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&average->mean, estimates * average->n_means, "averages", error);
+    status = gpumc_allocate_array(&average->mean, estimates * average->n_means, "averages", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&average->weight, pa->settings.runs, "averages", error);
   return status;
@@ -50,8 +49,8 @@ static const double *curve_row(const struct pa_average *average, size_t run, siz
 }
 
 /* Column `column` of the blocks at a row: [blocks]. */
-static const double *block_values(const struct pa_average *average, size_t run, size_t row,
-                                  size_t column)
+static const double *
+block_values(const struct pa_average *average, size_t run, size_t row, size_t column)
 {
   size_t n_rows;
   const struct pa *pa = average->pa;
@@ -144,8 +143,8 @@ static double find_weights(struct pa_average *average, size_t which, size_t left
   return largest + gpumc_log(total / used);
 }
 
-double pa_average_estimate(struct pa_average *average, size_t which, size_t left_out,
-                           double *quantity)
+double
+pa_average_estimate(struct pa_average *average, size_t which, size_t left_out, double *quantity)
 {
   const struct pa *pa = average->pa;
   size_t stride = pa->settings.blocks + 1;

@@ -21,14 +21,14 @@ static inline size_t pa_quantities(const struct gpumc_model_ops *model)
   return 2 + model->n_observables + 2;
 }
 
-GPUMC_MUST_CHECK enum gpumc_status pa_average_init(const struct pa *pa, struct pa_average *average,
-                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error);
 /* Go to the next temperature (the first call: to the first). */
 void pa_average_next(struct pa_average *average);
 /* Estimate `which` over all runs but `left_out` (runs: none), eqs. 6 and 7: quantity[] of
  * pa_quantities and ln Z of the mean partition function. Returns ln Z. */
-double pa_average_estimate(struct pa_average *average, size_t which, size_t left_out,
-                           double *quantity);
+double
+pa_average_estimate(struct pa_average *average, size_t which, size_t left_out, double *quantity);
 /* Replicas of block b over all runs at the row. */
 double pa_average_block_population(const struct pa_average *average, size_t block);
 /* Legal on a zeroed object; leaves it zeroed. */

@@ -13,7 +13,8 @@ static const struct gpumc_key beta_keys[] = {
      .minimum = 0,
      .maximum = 1e6,
      .unit = "1/J",
-     .doc = "First inverse temperature behind 0, where every population starts; 0 itself by default."},
+     .doc =
+         "First inverse temperature behind 0, where every population starts; 0 itself by default."},
     {.name = "to",
      .type = GPUMC_KEY_REAL,
      .required = true,
@@ -52,30 +53,29 @@ static const struct gpumc_key beta_keys[] = {
      .doc = "The inverse temperatures themselves, ending at `to`."},
     {0}};
 
-static const struct gpumc_key reweight_keys[] = {
-    {.name = "from",
-     .type = GPUMC_KEY_REAL,
-     .required = true,
-     .minimum = 0,
-     .maximum = 1e6,
-     .unit = "1/J",
-     .doc = "First inverse temperature of the grid."},
-    {.name = "to",
-     .type = GPUMC_KEY_REAL,
-     .required = true,
-     .minimum = 0,
-     .maximum = 1e6,
-     .unit = "1/J",
-     .doc = "Last inverse temperature of the grid."},
-    {.name = "step",
-     .type = GPUMC_KEY_REAL,
-     .required = true,
-     .minimum = 0,
-     .minimum_exclusive = true,
-     .maximum = 1e6,
-     .unit = "1/J",
-     .doc = "Spacing of the grid."},
-    {0}};
+static const struct gpumc_key reweight_keys[] = {{.name = "from",
+                                                  .type = GPUMC_KEY_REAL,
+                                                  .required = true,
+                                                  .minimum = 0,
+                                                  .maximum = 1e6,
+                                                  .unit = "1/J",
+                                                  .doc = "First inverse temperature of the grid."},
+                                                 {.name = "to",
+                                                  .type = GPUMC_KEY_REAL,
+                                                  .required = true,
+                                                  .minimum = 0,
+                                                  .maximum = 1e6,
+                                                  .unit = "1/J",
+                                                  .doc = "Last inverse temperature of the grid."},
+                                                 {.name = "step",
+                                                  .type = GPUMC_KEY_REAL,
+                                                  .required = true,
+                                                  .minimum = 0,
+                                                  .minimum_exclusive = true,
+                                                  .maximum = 1e6,
+                                                  .unit = "1/J",
+                                                  .doc = "Spacing of the grid."},
+                                                 {0}};
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 
@@ -194,15 +194,15 @@ void pa_settings_read(const struct gpumc_params *params, struct pa_settings *set
   }
 }
 
-/* Nearest-integer resampling gives R with a variance of at most R/4 (a Bernoulli variable a replica);
- * systematic resampling gives R itself. Twenty standard deviations are room enough. */
+/* Nearest-integer resampling gives R with a variance of at most R/4 (a Bernoulli variable a
+ * replica); systematic resampling gives R itself. Twenty standard deviations are room enough. */
 size_t pa_capacity(size_t population)
 {
   return population + (size_t)(10.0 * sqrt((double)population)) + 16;
 }
 
-enum gpumc_status pa_schedule_append(struct pa_schedule *schedule, double beta,
-                                     struct gpumc_error *error)
+enum gpumc_status
+pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error)
 {
   if (schedule->count == schedule->capacity) {
     double *longer = NULL;

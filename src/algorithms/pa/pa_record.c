@@ -8,7 +8,10 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 
-#define LABEL(n, l, u, s) {.name = (n), .long_name = (l), .units = (u), .symbol = (s)}
+#define LABEL(n, l, u, s)                                                                          \
+  {                                                                                                \
+    .name = (n), .long_name = (l), .units = (u), .symbol = (s)                                     \
+  }
 
 static const struct gpumc_column front_columns[] = {
     {.label = LABEL("beta", "inverse temperature", "1/J", "β"), .width = 1},
@@ -17,9 +20,10 @@ static const struct gpumc_column front_columns[] = {
 };
 
 static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
-    [PA_BETA_FREE_ENERGY] = {.label = LABEL("beta_free_energy",
-                                            "free energy per site times inverse temperature (eq. 4)",
-                                            "1", "βF/N"),
+    [PA_BETA_FREE_ENERGY] = {.label =
+                                 LABEL("beta_free_energy",
+                                       "free energy per site times inverse temperature (eq. 4)",
+                                       "1", "βF/N"),
                              .width = 1},
     [PA_ENTROPY] = {.label = LABEL("entropy", "entropy per site (eq. 5)", "k_B", "S/N"),
                     .width = 1},
@@ -30,8 +34,8 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                                                "ln Q of the step to this temperature (eq. 1)", "1",
                                                "ln Q"),
                                 .width = 1},
-    [PA_OVERLAP] = {.label = LABEL("overlap",
-                                   "overlap with the energy histogram before (eq. 8)", "1", "α"),
+    [PA_OVERLAP] = {.label = LABEL("overlap", "overlap with the energy histogram before (eq. 8)",
+                                   "1", "α"),
                     .width = 1},
     [PA_FAMILIES] = {.label = LABEL("families", "initial replicas with descendants", "1", "n_fam"),
                      .width = 1,
@@ -40,8 +44,8 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                   .width = 1},
     [PA_RHO_S] = {.label = LABEL("rho_s", "entropic family size, R exp(sum n ln n)", "1", "ρ_s"),
                   .width = 1},
-    [PA_LOWEST_ENERGY] = {.label = LABEL("lowest_energy", "lowest energy per site in the population",
-                                         "J", "e_min"),
+    [PA_LOWEST_ENERGY] = {.label = LABEL("lowest_energy",
+                                         "lowest energy per site in the population", "J", "e_min"),
                           .width = 1},
     [PA_LOWEST_ENERGY_REPLICAS] = {.label = LABEL("lowest_energy_replicas",
                                                   "replicas at the lowest energy", "1", "n_min"),
@@ -54,19 +58,20 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
 };
 
 static const struct gpumc_column block_columns[PA_BLOCK_OBSERVABLES] = {
-    [PA_BLOCK_POPULATION] = {.label = LABEL("population", "replicas by block of families", "1",
-                                            "R_b"),
+    [PA_BLOCK_POPULATION] = {.label =
+                                 LABEL("population", "replicas by block of families", "1", "R_b"),
                              .integer = true,
                              .across = "block"},
     [PA_BLOCK_WEIGHT] = {.label = LABEL("weight",
                                         "share of the resampling weights that led here, by block",
                                         "1", "W_b"),
                          .across = "block"},
-    [PA_BLOCK_ENERGY] = {.label = LABEL("energy", "sum of the energy per site, by block", "J",
-                                        "sum e"),
+    [PA_BLOCK_ENERGY] = {.label =
+                             LABEL("energy", "sum of the energy per site, by block", "J", "sum e"),
                          .across = "block"},
-    [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2", "sum of the square of the energy per site, by "
-                                                    "block",
+    [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2",
+                                         "sum of the square of the energy per site, by "
+                                         "block",
                                          "J^2", "sum e^2"),
                           .across = "block"},
 };
@@ -80,8 +85,8 @@ static struct gpumc_column observable_column(const struct gpumc_observable *obse
                                .width = 1};
 }
 
-static enum gpumc_status declare_curve(struct pa *pa, const char *group, size_t *table,
-                                       struct gpumc_error *error)
+static enum gpumc_status
+declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
   const struct gpumc_model_ops *model = pa->context.model->ops;
   struct gpumc_column *columns = NULL;
@@ -99,8 +104,8 @@ static enum gpumc_status declare_curve(struct pa *pa, const char *group, size_t 
   return status;
 }
 
-static enum gpumc_status declare_blocks(struct pa *pa, const char *group, size_t *table,
-                                        struct gpumc_error *error)
+static enum gpumc_status
+declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
   const struct gpumc_model_ops *model = pa->context.model->ops;
   size_t count = 1 + PA_BLOCK_OBSERVABLES + model->n_observables;
@@ -162,8 +167,8 @@ static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_mome
   return NAN;
 }
 
-static enum gpumc_status sum_channel(struct pa *pa, size_t channel, unsigned which,
-                                     struct gpumc_error *error)
+static enum gpumc_status
+sum_channel(struct pa *pa, size_t channel, unsigned which, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
   return device->ops->population->moments(device, pa->channel[channel], pa->family,
@@ -172,8 +177,8 @@ static enum gpumc_status sum_channel(struct pa *pa, size_t channel, unsigned whi
 }
 
 /* Fill block_row: the sums of every block. */
-static enum gpumc_status sum_blocks(struct pa *pa, const struct pa_step *step,
-                                    struct gpumc_error *error)
+static enum gpumc_status
+sum_blocks(struct pa *pa, const struct pa_step *step, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pa->context.model;
   size_t blocks = pa->settings.blocks;
@@ -256,9 +261,9 @@ static enum gpumc_status fill_lowest(struct pa *pa, double *behind, struct gpumc
   enum gpumc_status status = device->ops->population->extremes(
       device, pa->channel[0], pa->context.ensemble->size, &least, &greatest, error);
   if (status == GPUMC_OK)
-    status = device->ops->population->holders(
-        device, pa->channel[0], pa->family, pa->context.ensemble->size, pa->settings.population,
-        least, pa->scratch, &replicas, &families, error);
+    status = device->ops->population->holders(device, pa->channel[0], pa->family,
+                                              pa->context.ensemble->size, pa->settings.population,
+                                              least, pa->scratch, &replicas, &families, error);
   if (status != GPUMC_OK)
     return status;
   behind[PA_LOWEST_ENERGY] = (double)least * model->quantum[0] / (double)model->sites;
@@ -294,7 +299,7 @@ enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, struct gp
   behind[PA_OVERLAP] = step->overlap;
   status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].curve, row, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].blocks,
-                                   pa->block_row, error);
+    status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].blocks, pa->block_row,
+                                   error);
   return status;
 }

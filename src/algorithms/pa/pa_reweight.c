@@ -1,5 +1,5 @@
-/* Population annealing: the density of states and averages on a grid of temperatures, from the energy
- * histograms of all temperatures and runs (section 2.4 of the paper). */
+/* Population annealing: the density of states and averages on a grid of temperatures, from the
+ * energy histograms of all temperatures and runs (section 2.4 of the paper). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ struct grid {
   double *beta, *curve;
 };
 
-static void quantities(const struct gpumc_reweighted *average, double beta, double sites,
-                       double *quantity)
+static void
+quantities(const struct gpumc_reweighted *average, double beta, double sites, double *quantity)
 {
   quantity[ENERGY] = average->energy / sites;
   quantity[SPECIFIC_HEAT] = beta * beta * average->variance / sites;
@@ -102,8 +102,8 @@ static enum gpumc_status write_array(struct pa *pa, const struct gpumc_label *la
   return gpumc_recorder_dataset(pa->context.recorder, &dataset, error);
 }
 
-static enum gpumc_status write_grid(struct pa *pa, const struct grid *grid,
-                                    struct gpumc_error *error)
+static enum gpumc_status
+write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 {
   const struct gpumc_label beta = {"beta", "inverse temperature", "1/J", "β"};
   enum gpumc_status status = write_array(pa, &beta, grid->points, NULL, grid->beta, error);
@@ -114,8 +114,8 @@ static enum gpumc_status write_grid(struct pa *pa, const struct grid *grid,
 }
 
 /* The density of states where it was seen, over the energy of the whole system. */
-static enum gpumc_status write_density(struct pa *pa, const struct gpumc_density *density,
-                                       struct gpumc_error *error)
+static enum gpumc_status
+write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
 {
   static const struct gpumc_label level_labels[] = {
       {"level_energy", "energy of the whole system", "J", "E"},
@@ -137,23 +137,21 @@ static enum gpumc_status write_density(struct pa *pa, const struct gpumc_density
     seen++;
   }
   for (size_t c = 0; c < 3 && status == GPUMC_OK; c++)
-    status = write_array(pa, &level_labels[c], seen,
-                         c == 0 ? NULL : "summary/reweighted/level_energy",
-                         columns + c * density->levels, error);
+    status =
+        write_array(pa, &level_labels[c], seen, c == 0 ? NULL : "summary/reweighted/level_energy",
+                    columns + c * density->levels, error);
   free(columns);
   return status;
 }
 
-static enum gpumc_status make_grid(const struct pa *pa, struct grid *grid,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+make_grid(const struct pa *pa, struct grid *grid, struct gpumc_error *error)
 {
   const struct pa_settings *s = &pa->settings;
-  grid->points =
-      (size_t)floor((s->reweight_to - s->reweight_from) / s->reweight_step + 1e-6) + 1;
+  grid->points = (size_t)floor((s->reweight_to - s->reweight_from) / s->reweight_step + 1e-6) + 1;
   enum gpumc_status status = gpumc_allocate_array(&grid->beta, grid->points, "the grid", error);
   if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
+    status = gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
   for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++)
     grid->beta[i] = fma((double)i, s->reweight_step, s->reweight_from);
   return status;

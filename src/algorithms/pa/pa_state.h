@@ -39,7 +39,8 @@ enum pa_block_column {
   PA_BLOCK_OBSERVABLES,
 };
 
-/* What the configuration says. `beta`: the temperatures known so far, all of them unless adaptive. */
+/* What the configuration says. `beta`: the temperatures known so far, all of them unless adaptive.
+ */
 struct pa_settings {
   size_t population; /* R */
   uint32_t sweeps;   /* theta */
@@ -95,8 +96,8 @@ static inline size_t pa_curve_width(const struct gpumc_model_ops *model)
   return PA_OBSERVABLES + model->n_observables + PA_BEHIND_COUNT;
 }
 
-static inline size_t pa_curve_index(const struct gpumc_model_ops *model,
-                                    enum pa_column_behind column)
+static inline size_t
+pa_curve_index(const struct gpumc_model_ops *model, enum pa_column_behind column)
 {
   return PA_OBSERVABLES + model->n_observables + (size_t)column;
 }
@@ -117,15 +118,16 @@ size_t pa_capacity(size_t population);
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
                                                     struct pa_schedule *schedule,
                                                     struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_schedule_append(struct pa_schedule *schedule, double beta,
-                                                      struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error);
 
 /* Declare runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);
 /* Measure sums over the population and append the row of the current temperature to both tables. */
-GPUMC_MUST_CHECK enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step,
-                                             struct gpumc_error *error);
-/* Draw a run's population at beta = 0 and record it; take the next temperature step and record it. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_record(struct pa *pa, const struct pa_step *step, struct gpumc_error *error);
+/* Draw a run's population at beta = 0 and record it; take the next temperature step and record it.
+ */
 GPUMC_MUST_CHECK enum gpumc_status pa_start_run(struct pa *pa, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status pa_anneal(struct pa *pa, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status pa_measure(struct pa *pa, struct gpumc_error *error);

@@ -40,8 +40,8 @@ enum gpumc_status pa_start_run(struct pa *pa, struct gpumc_error *error)
   /* family_sizes doubles as host memory for the founders' labels. */
   for (size_t r = 0; r < size; r++)
     pa->family_sizes[r] = (uint32_t)r;
-  TRY(device->ops->copy_to_device(device, pa->family, pa->family_sizes,
-                                  size * sizeof *pa->family, error));
+  TRY(device->ops->copy_to_device(device, pa->family, pa->family_sizes, size * sizeof *pa->family,
+                                  error));
   pa->log_partition = pa->context.model->log_states;
   TRY(pa_measure(pa, error));
   TRY(add_to_histogram(pa, error));
@@ -80,8 +80,8 @@ static enum gpumc_status weigh(struct pa *pa, double beta, int64_t reference,
 
 /* The beta whose overlap with the present one is alpha* (section 2.3): bracket by doubling the last
  * step, then bisect. The overlap falls from 1 continuously as beta grows. */
-static enum gpumc_status choose_beta(struct pa *pa, int64_t reference, double *beta,
-                                     struct gpumc_error *error)
+static enum gpumc_status
+choose_beta(struct pa *pa, int64_t reference, double *beta, struct gpumc_error *error)
 {
   struct gpumc_weighing weighing;
   uint64_t total;
@@ -158,8 +158,8 @@ enum gpumc_status pa_anneal(struct pa *pa, struct gpumc_error *error)
   }
   step.beta = pa->schedule.beta[pa->row];
   TRY(weigh(pa, step.beta, least, &weighing, &total, &step.overlap, error));
-  TRY(population->block_weights(device, pa->weight, pa->family, ensemble->size,
-                                pa->settings.blocks, pa->block_weight, error));
+  TRY(population->block_weights(device, pa->weight, pa->family, ensemble->size, pa->settings.blocks,
+                                pa->block_weight, error));
   /* ln Q (eq. 1): the mean weight, its unit and its reference put back. */
   step.log_ratio = gpumc_log((double)total) - weighing.shift * GPUMC_LN2 -
                    gpumc_log((double)ensemble->size) - weighing.step * (double)least;

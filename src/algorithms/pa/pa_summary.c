@@ -1,5 +1,5 @@
-/* Population annealing: the summary - weighted averages over runs with errors, what the families say
- * about trust, the lowest energy. */
+/* Population annealing: the summary - weighted averages over runs with errors, what the families
+ * say about trust, the lowest energy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ static const double trusted_families = 100.0;
 struct summary {
   struct pa *pa;
   size_t temperatures, quantities, blocks;
-  double *value, *error;           /* [Q][T] */
-  double *estimate;                /* [B + 1][Q] at one temperature */
-  double *run_estimate;            /* [M][Q] */
-  double *column;                  /* [max(B, M)] */
-  double *log_partition;           /* [B + 1][T] */
-  double *population;              /* [B][T] */
+  double *value, *error; /* [Q][T] */
+  double *estimate;      /* [B + 1][Q] at one temperature */
+  double *run_estimate;  /* [M][Q] */
+  double *column;        /* [max(B, M)] */
+  double *log_partition; /* [B + 1][T] */
+  double *population;    /* [B][T] */
 };
 
 static void summary_free(struct summary *summary)
@@ -35,8 +35,8 @@ static void summary_free(struct summary *summary)
   free(summary->population);
 }
 
-static enum gpumc_status summary_init(struct summary *summary, struct pa *pa,
-                                      struct gpumc_error *error)
+static enum gpumc_status
+summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
 {
   size_t runs = pa->settings.runs;
   size_t blocks = pa->settings.blocks;
@@ -64,8 +64,8 @@ static enum gpumc_status summary_init(struct summary *summary, struct pa *pa,
 }
 
 /* Variance of quantity q from n rows of estimates. */
-static struct gpumc_variance variance_of(struct summary *summary, const double *rows, size_t n,
-                                         size_t q)
+static struct gpumc_variance
+variance_of(struct summary *summary, const double *rows, size_t n, size_t q)
 {
   for (size_t i = 0; i < n; i++)
     summary->column[i] = rows[i * summary->quantities + q];
@@ -73,8 +73,8 @@ static struct gpumc_variance variance_of(struct summary *summary, const double *
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
- * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks of
- * equal size less one, and from the runs. */
+ * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks
+ * of equal size less one, and from the runs. */
 static void summarize_temperature(struct summary *summary, struct pa_average *average)
 {
   const struct pa *pa = summary->pa;
@@ -82,8 +82,8 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
   size_t runs = pa->settings.runs;
   size_t blocks = summary->blocks;
   for (size_t e = 0; e <= blocks; e++)
-    summary->log_partition[e * summary->temperatures + t] = pa_average_estimate(
-        average, e, runs, summary->estimate + e * summary->quantities);
+    summary->log_partition[e * summary->temperatures + t] =
+        pa_average_estimate(average, e, runs, summary->estimate + e * summary->quantities);
   for (size_t m = 0; m < runs && runs > 1; m++)
     pa_average_estimate(average, 0, m, summary->run_estimate + m * summary->quantities);
   for (size_t b = 0; b < blocks; b++) {
@@ -127,8 +127,8 @@ static enum gpumc_status write_with_error(struct summary *summary, const struct 
   snprintf(symbol, sizeof symbol, "σ(%s)", label->symbol);
   struct gpumc_label error_label = {
       .name = name, .long_name = long_name, .units = label->units, .symbol = symbol};
-  enum gpumc_status status = write_curve(
-      summary, label, summary->value + q * summary->temperatures, "summary/beta", error);
+  enum gpumc_status status = write_curve(summary, label, summary->value + q * summary->temperatures,
+                                         "summary/beta", error);
   if (status == GPUMC_OK)
     status = write_curve(summary, &error_label, summary->error + q * summary->temperatures,
                          "summary/beta", error);
@@ -162,8 +162,7 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   return status;
 }
 
-static double curve_value(const struct pa *pa, size_t run, size_t row,
-                          enum pa_column_behind column)
+static double curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column)
 {
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
