@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #endif
 
 #include "core/durable_file.h"
+#include "core/hdf5_heap.h"
 
 enum { FILE_MODE = 0666 };
 
@@ -111,23 +113,14 @@ static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
 }
 
 /* What lies behind the end of the file reads as zeros. */
-static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
-                          size_t count, void *buffer)
+static int read_all(struct driver_file *file, haddr_t address, size_t count, char *next)
 {
-  struct driver_file *file = (struct driver_file *)base;
-  char *next = buffer;
-  (void)type;
-  (void)transfer;
-  if (address > INT64_MAX || count > INT64_MAX - address)
-    return -1;
   while (count > 0) {
     ssize_t got = pread(file->descriptor, next, count, (off_t)address);
     if (got < 0 && errno == EINTR)
       continue;
-    if (got < 0) {
-      record(file->fault, "read");
+    if (got < 0)
       return -1;
-    }
     if (got == 0) {
       memset(next, 0, count);
       return 0;
@@ -137,6 +130,22 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     count -= (size_t)got;
   }
   return 0;
+}
+
+static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                          size_t count, void *buffer)
+{
+  struct driver_file *file = (struct driver_file *)base;
+  (void)transfer;
+  if (address > INT64_MAX || count > INT64_MAX - address)
+    return -1;
+  if (read_all(file, address, count, buffer) != 0) {
+    record(file->fault, "read");
+    return -1;
+  }
+  /* HDF5 asks for global heaps as if they were raw data. */
+  bool may_be_heap = type == H5FD_MEM_DRAW || type == H5FD_MEM_GHEAP;
+  return may_be_heap && !gpumc_hdf5_heap_is_sound(buffer, count) ? -1 : 0;
 }
 
 static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,

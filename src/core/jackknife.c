@@ -7,23 +7,30 @@ struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t n)
 {
   struct gpumc_variance variance = {0, 0};
   double mean = 0;
+  double squares = 0;
+  double fourths = 0;
   if (n < 2)
     return variance;
   for (size_t i = 0; i < n; i++)
     mean += leave_one_out[i] / (double)n;
-  for (size_t i = 0; i < n; i++)
-    variance.value += (leave_one_out[i] - mean) * (leave_one_out[i] - mean);
+  for (size_t i = 0; i < n; i++) {
+    double square = (leave_one_out[i] - mean) * (leave_one_out[i] - mean);
+    squares += square;
+    fourths += square * square;
+  }
+  variance.value = squares * ((double)n - 1) / (double)n;
   variance.freedom = (double)n - 1;
-  variance.value *= variance.freedom / (double)n;
+  if (fourths > 0)
+    variance.freedom = fmin(variance.freedom, 3 * squares * squares / fourths);
   return variance;
 }
 
 double gpumc_pooled_error(struct gpumc_variance a, struct gpumc_variance b)
 {
   double freedom = a.freedom + b.freedom;
-  if (!(freedom > 0))
+  if (!(freedom > 2))
     return NAN;
-  return sqrt((a.freedom * a.value + b.freedom * b.value) / freedom);
+  return sqrt((a.freedom * a.value + b.freedom * b.value) / (freedom - 2));
 }
 
 double gpumc_effective_blocks(const double *sizes, size_t n)

@@ -11,11 +11,14 @@ struct gpumc_variance {
 };
 
 /* Variance of an estimate from its n leave-one-out values (Efron 1982):
- * (n-1)/n sum_i (theta_(i) - mean)^2. Degrees of freedom n - 1; value 0 and freedom 0 for n < 2. */
+ * (n-1)/n sum_i d_i^2, d_i = theta_(i) - mean. Degrees of freedom n - 1, or fewer when few of the d_i
+ * dominate: 3 (sum d^2)^2 / sum d^4, which is n for Gaussian d. Both 0 for n < 2. */
 struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t n);
 
 /* Standard error from two independent estimates of the same variance, weighted by their degrees of
- * freedom; NaN when neither has any. */
+ * freedom, nu in all, times sqrt(nu/(nu - 2)): a deviation over an error from nu degrees of freedom
+ * follows Student's t, whose variance that is, so that over the reported error it is 1. NaN, unknown,
+ * for nu <= 2. */
 double gpumc_pooled_error(struct gpumc_variance a, struct gpumc_variance b);
 
 /* Number of equal blocks that scatter as n blocks of these sizes do: (sum)^2 / sum of squares. */

@@ -104,19 +104,16 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
   return status;
 }
 
-static enum gpumc_status open_tables(struct gpumc_recorder *recorder, struct gpumc_error *error)
-{
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
-    status = gpumc_table_open(&recorder->tables[i], recorder->file, error);
-  return status;
-}
-
 static enum gpumc_status store_tables(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
-    status = gpumc_table_store(&recorder->tables[i], recorder->file, error);
+  for (int part = GPUMC_TABLE_VALUES; part <= GPUMC_TABLE_AXIS && status == GPUMC_OK; part++) {
+    for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
+      status = gpumc_table_store(&recorder->tables[i], (enum gpumc_table_part)part, recorder->file,
+                                 error);
+    if (status == GPUMC_OK && H5Fflush(recorder->file->id, H5F_SCOPE_LOCAL) < 0)
+      status = gpumc_hdf5_error(recorder->file, error, "flush %s", recorder->partial);
+  }
   recorder->last_flush = now();
   return status;
 }
@@ -124,8 +121,6 @@ static enum gpumc_status store_tables(struct gpumc_recorder *recorder, struct gp
 static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   struct gpumc_hdf5_file *file = recorder->file;
-  for (size_t i = 0; i < recorder->n_tables; i++)
-    gpumc_table_close(&recorder->tables[i]);
   recorder->file = NULL;
   return gpumc_hdf5_close(file, error);
 }
@@ -142,8 +137,6 @@ write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
     status = gpumc_table_create(&recorder->tables[i], recorder->file, error);
   }
   if (status == GPUMC_OK)
-    status = open_tables(recorder, error);
-  if (status == GPUMC_OK)
     status = store_tables(recorder, error);
   return status == GPUMC_OK ? close_file(recorder, error) : status;
 }
@@ -157,8 +150,6 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
     status = gpumc_file_publish(recorder->begun, recorder->partial, error);
   if (status == GPUMC_OK)
     status = gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE_LIVE, &recorder->file, error);
-  if (status == GPUMC_OK)
-    status = open_tables(recorder, error);
   if (status != GPUMC_OK) {
     unlink(recorder->begun);
     return status;

@@ -29,8 +29,6 @@ enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
   memset(table, 0, sizeof *table);
   enum gpumc_status status =
       gpumc_allocate_array(&table->columns, n_columns, "columns of a table", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&table->datasets, n_columns, "datasets of a table", error);
   if (status != GPUMC_OK)
     return status;
   table->group = copy_text(group, &failed);
@@ -44,7 +42,6 @@ enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
     column->label.symbol = copy_text(columns[i].label.symbol, &failed);
     column->across = columns[i].across == NULL ? NULL : copy_text(columns[i].across, &failed);
     table->row_width += columns[i].width;
-    table->datasets[i] = H5I_INVALID_HID;
   }
   if (failed)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the columns of %s", group);
@@ -62,7 +59,6 @@ void gpumc_table_free(struct gpumc_table *table)
     free((char *)column->across);
   }
   free(table->columns);
-  free(table->datasets);
   free(table->rows);
   free(table->group);
   memset(table, 0, sizeof *table);
@@ -207,19 +203,8 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   return status;
 }
 
-enum gpumc_status gpumc_table_open(struct gpumc_table *table, const struct gpumc_hdf5_file *file,
-                                   struct gpumc_error *error)
-{
-  char path[BUFSIZ];
-  for (size_t i = 0; i < table->n_columns; i++) {
-    snprintf(path, sizeof path, "%s/%s", table->group, table->columns[i].label.name);
-    table->datasets[i] = H5Dopen2(file->id, path, H5P_DEFAULT);
-    if (table->datasets[i] < 0)
-      return gpumc_hdf5_error(file, error, "open %s", path);
-  }
-  return GPUMC_OK;
-}
-
+/* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of thousands
+ * of open datasets in single-writer mode. */
 static enum gpumc_status store_column(const struct gpumc_table *table, size_t index, size_t offset,
                                       double *values, const struct gpumc_hdf5_file *file,
                                       struct gpumc_error *error)
@@ -233,42 +218,36 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
     memcpy(values + i * column->width,
            table->rows + (table->n_stored + i) * table->row_width + offset,
            column->width * sizeof *values);
-  if (H5Dset_extent(table->datasets[index], shape) < 0)
-    return gpumc_hdf5_error(file, error, "extend %s", where);
-  return gpumc_dataset_write(file, table->datasets[index], where, column->integer, table->n_stored,
-                             count, column->width, values, error);
+  hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
+  if (data < 0)
+    return gpumc_hdf5_error(file, error, "open %s", where);
+  enum gpumc_status status = GPUMC_OK;
+  if (H5Dset_extent(data, shape) < 0)
+    status = gpumc_hdf5_error(file, error, "extend %s", where);
+  if (status == GPUMC_OK)
+    status = gpumc_dataset_write(file, data, where, column->integer, table->n_stored, count,
+                                 column->width, values, error);
+  H5Dclose(data);
+  return status;
 }
 
-enum gpumc_status gpumc_table_store(struct gpumc_table *table, const struct gpumc_hdf5_file *file,
-                                    struct gpumc_error *error)
+enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_part part,
+                                    const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
   double *values;
-  size_t offset = table->row_width;
   size_t count = table->n_rows - table->n_stored;
+  size_t offset = 0;
   if (count == 0)
     return GPUMC_OK;
   enum gpumc_status status =
       gpumc_allocate_array(&values, count * table->row_width, "rows to be stored", error);
-  if (status != GPUMC_OK)
-    return status;
-  for (size_t i = table->n_columns; i-- > 0 && status == GPUMC_OK;) {
-    offset -= table->columns[i].width;
-    status = store_column(table, i, offset, values, file, error);
-    if (status == GPUMC_OK && H5Dflush(table->datasets[i]) < 0)
-      status =
-          gpumc_hdf5_error(file, error, "flush %s/%s", table->group, table->columns[i].label.name);
+  for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++) {
+    if ((i == 0) == (part == GPUMC_TABLE_AXIS))
+      status = store_column(table, i, offset, values, file, error);
+    offset += table->columns[i].width;
   }
-  if (status == GPUMC_OK)
+  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS)
     table->n_stored = table->n_rows;
   free(values);
   return status;
-}
-
-void gpumc_table_close(struct gpumc_table *table)
-{
-  for (size_t i = 0; i < table->n_columns; i++) {
-    if (table->datasets[i] >= 0)
-      H5Dclose(table->datasets[i]);
-    table->datasets[i] = H5I_INVALID_HID;
-  }
 }

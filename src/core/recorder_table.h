@@ -6,8 +6,7 @@
 #include "core/recorder.h"
 
 /* `columns[n_columns]`: own copies of everything; rows[n_rows][row_width], room for `capacity`
- * rows; `n_stored` of them are in the file. `datasets[n_columns]`: open while rows can be appended.
- */
+ * rows; `n_stored` of them are in the file. */
 struct gpumc_table {
   char *group;
   size_t n_columns;
@@ -15,7 +14,6 @@ struct gpumc_table {
   size_t row_width;
   double *rows;
   size_t n_rows, capacity, n_stored;
-  hid_t *datasets;
 };
 
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
@@ -35,16 +33,13 @@ gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_e
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
                                                       const struct gpumc_hdf5_file *file,
                                                       struct gpumc_error *error);
-/* Open the datasets for appending. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_table_open(struct gpumc_table *table,
-                                                    const struct gpumc_hdf5_file *file,
-                                                    struct gpumc_error *error);
-/* Append to the datasets the rows that are not in the file yet; the axis last, so that a live
- * reader who takes its length finds that many rows in every column. */
+/* Append to the datasets the rows that are not in the file yet: first the values of all tables, then,
+ * after a flush, their axes, so that a live reader who takes an axis' length finds that many rows in
+ * every column. The axis counts the rows as stored. */
+enum gpumc_table_part { GPUMC_TABLE_VALUES, GPUMC_TABLE_AXIS };
 GPUMC_MUST_CHECK enum gpumc_status gpumc_table_store(struct gpumc_table *table,
+                                                     enum gpumc_table_part part,
                                                      const struct gpumc_hdf5_file *file,
                                                      struct gpumc_error *error);
-/* Close the datasets; legal when they are not open. */
-void gpumc_table_close(struct gpumc_table *table);
 
 #endif

@@ -101,7 +101,11 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gp
   int64_t complete = 0;
   char *format = gpumc_hdf5_attribute_text(file->id, "format");
   bool ours = format != NULL && strcmp(format, "gpumc-results") == 0;
+  bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0;
   free(format);
+  if (unreadable)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its attributes cannot be read)",
+                           file->path);
   if (!ours || !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
                            file->path);

@@ -36,7 +36,7 @@ def run_config(text, folder, *arguments, expect=0, timeout=600):
     """Write `text` as folder/config.yaml, run it, check the exit code. Returns the process."""
     path = pathlib.Path(folder) / "config.yaml"
     path.write_text(text)
-    done = run("run", path, "--quiet", *arguments, timeout=timeout)
+    done = run("run", path, "--quiet", "--threads", 1, *arguments, timeout=timeout)
     if done.returncode != expect:
         raise AssertionError(f"exit {done.returncode}, expected {expect}:\n{done.stderr}")
     return done

@@ -30,7 +30,8 @@ static void assert_refused(enum gpumc_status status, struct gpumc_error *error, 
                            const char *other)
 {
   assert_int_equal(status, GPUMC_FAILURE);
-  if (strstr(gpumc_error_text(error), text) == NULL || strstr(gpumc_error_text(error), other) == NULL)
+  if (strstr(gpumc_error_text(error), text) == NULL ||
+      strstr(gpumc_error_text(error), other) == NULL)
     fail_msg("\"%s\" lacks \"%s\" or \"%s\"", gpumc_error_text(error), text, other);
   gpumc_error_free(error);
 }
@@ -45,7 +46,8 @@ static enum gpumc_status write_number(uint64_t number, struct gpumc_error *error
   enum gpumc_status status = gpumc_checkpoint_begin(path, &writer, error);
   if (status != GPUMC_OK)
     return status;
-  status = gpumc_checkpoint_put(writer, "state/words", GPUMC_UINT64, N_WORDS / 10, 10, words, error);
+  status =
+      gpumc_checkpoint_put(writer, "state/words", GPUMC_UINT64, N_WORDS / 10, 10, words, error);
   if (status == GPUMC_OK)
     return gpumc_checkpoint_commit(writer, error);
   gpumc_checkpoint_abandon(writer);
@@ -82,7 +84,8 @@ static void test_round_trip(void **state)
   assert_ok(gpumc_checkpoint_put_rows(writer, "replicas", 2, 1, bytes[2], &error), &error);
   assert_ok(gpumc_checkpoint_put_rows(writer, "replicas", 0, 2, bytes[0], &error), &error);
   assert_ok(gpumc_checkpoint_put(writer, "a/b/words", GPUMC_UINT32, 1, 2, words, &error), &error);
-  assert_ok(gpumc_checkpoint_put(writer, "a/energies", GPUMC_INT64, 2, 1, energies, &error), &error);
+  assert_ok(gpumc_checkpoint_put(writer, "a/energies", GPUMC_INT64, 2, 1, energies, &error),
+            &error);
   assert_ok(gpumc_checkpoint_put(writer, "a/counts", GPUMC_UINT64, 2, 1, counts, &error), &error);
   assert_ok(gpumc_checkpoint_put(writer, "numbers", GPUMC_FLOAT64, 2, 2, numbers, &error), &error);
   assert_ok(gpumc_checkpoint_put(writer, "empty", GPUMC_FLOAT64, 0, 3, NULL, &error), &error);
@@ -230,8 +233,8 @@ static void test_foreign_files_are_named(void **state)
   free(bytes);
 }
 
-/* Every size limit from nothing to enough: the write fails, or succeeds; the old one or the new one is
- * whole. */
+/* Every size limit from nothing to enough: the write fails, or succeeds; the old one or the new one
+ * is whole. */
 static void test_full_disk_leaves_the_old_one(void **state)
 {
   (void)state;
@@ -243,7 +246,8 @@ static void test_full_disk_leaves_the_old_one(void **state)
     pid_t child = fork();
     if (child == 0) {
       struct rlimit sizes = {limit, limit};
-      int refused = setrlimit(RLIMIT_FSIZE, &sizes) == 0 && write_number(2, &error) == GPUMC_FAILURE &&
+      int refused = setrlimit(RLIMIT_FSIZE, &sizes) == 0 &&
+                    write_number(2, &error) == GPUMC_FAILURE &&
                     strstr(gpumc_error_text(&error), "File too large") != NULL;
       _exit(refused ? 0 : 1);
     }

@@ -23,15 +23,26 @@ static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
   assert_true(variance.freedom == 4.0);
 }
 
+static void test_outliers_leave_few_degrees_of_freedom(void **state)
+{
+  (void)state;
+  double leave_one_out[100] = {0};
+  for (int i = 0; i < 100; i++)
+    leave_one_out[i] = i % 2 == 0 ? 1e-3 : -1e-3;
+  leave_one_out[7] = 1.0;
+  assert_true(gpumc_jackknife(leave_one_out, 100).freedom < 3.2);
+}
+
 static void test_pooling_weighs_by_freedom(void **state)
 {
   (void)state;
-  struct gpumc_variance a = {.value = 1.0, .freedom = 1.0};
-  struct gpumc_variance b = {.value = 4.0, .freedom = 2.0};
+  struct gpumc_variance a = {.value = 1.0, .freedom = 2.0};
+  struct gpumc_variance b = {.value = 4.0, .freedom = 4.0};
   struct gpumc_variance nothing = {0};
-  assert_true(fabs(gpumc_pooled_error(a, b) - sqrt(3.0)) < 1e-14);
-  assert_true(fabs(gpumc_pooled_error(nothing, b) - 2.0) < 1e-14);
-  assert_true(isnan(gpumc_pooled_error(nothing, nothing)));
+  /* pooled variance 3, times 6/4 */
+  assert_true(fabs(gpumc_pooled_error(a, b) - sqrt(4.5)) < 1e-14);
+  assert_true(fabs(gpumc_pooled_error(nothing, b) - sqrt(8.0)) < 1e-14);
+  assert_true(isnan(gpumc_pooled_error(nothing, a)));
   assert_true(gpumc_jackknife(&a.value, 1).freedom == 0.0);
 }
 
@@ -49,7 +60,7 @@ static void test_effective_blocks(void **state)
 static void test_density_from_exact_histograms(void **state)
 {
   (void)state;
-  enum { T = 3, LEVELS = 4, BLOCKS = 2 };
+  enum { T = 3, LEVELS = 4, BLOCKS = 4 };
   const double states[LEVELS] = {2, 12, 2, 0};
   const double beta[T] = {0.0, 0.3, 0.9};
   double log_partition[T];
@@ -114,6 +125,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_jackknife_of_a_mean_is_its_standard_error),
+      cmocka_unit_test(test_outliers_leave_few_degrees_of_freedom),
       cmocka_unit_test(test_pooling_weighs_by_freedom),
       cmocka_unit_test(test_effective_blocks),
       cmocka_unit_test(test_density_from_exact_histograms),

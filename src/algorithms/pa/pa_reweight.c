@@ -57,7 +57,7 @@ static void fill_point(const struct gpumc_density *density, struct grid *grid, s
     quantities(&whole, beta, sites, quantity);
     grid->curve[(2 * q) * grid->points + point] = quantity[q];
     grid->curve[(2 * q + 1) * grid->points + point] =
-        sqrt(gpumc_jackknife(column, density->blocks).value);
+        gpumc_pooled_error(gpumc_jackknife(column, density->blocks), (struct gpumc_variance){0, 0});
   }
 }
 

@@ -73,8 +73,8 @@ static struct gpumc_variance variance_of(struct summary *summary, const double *
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
- * blocks of families within the runs, which counts as many degrees of freedom as there are blocks of
- * equal weight, and from the runs. */
+ * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks of
+ * equal size less one, and from the runs. */
 static void summarize_temperature(struct summary *summary, struct pa_average *average)
 {
   const struct pa *pa = summary->pa;
@@ -97,7 +97,7 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
     struct gpumc_variance by_run = {0, 0};
     if (runs > 1)
       by_run = variance_of(summary, summary->run_estimate, runs, q);
-    by_block.freedom = block_freedom;
+    by_block.freedom = fmin(by_block.freedom, block_freedom);
     summary->value[q * summary->temperatures + t] = summary->estimate[q];
     summary->error[q * summary->temperatures + t] = gpumc_pooled_error(by_block, by_run);
   }

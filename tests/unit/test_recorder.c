@@ -1,0 +1,330 @@
+/* The recorder: tables, resuming, refusals, and failures of the disk. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <hdf5.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/hdf5_file.h"
+#include "core/recorder.h"
+#include "core/result_info.h"
+#include "support/work_directory.h"
+
+enum { ROW = 5 };
+
+static const struct gpumc_column columns[] = {
+    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL},
+    {{"energy", "energy per site", "J", "e"}, 1, false, NULL},
+    {{"families", "families alive", "1", "F"}, 1, true, NULL},
+    {{"block_energy", "energy per site of each block", "J", "e_b"}, 2, false, "block"},
+};
+
+static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(error));
+}
+
+static void assert_refused(enum gpumc_status status, struct gpumc_error *error, const char *text,
+                           const char *other)
+{
+  assert_int_equal(status, GPUMC_FAILURE);
+  if (strstr(gpumc_error_text(error), text) == NULL ||
+      strstr(gpumc_error_text(error), other) == NULL)
+    fail_msg("\"%s\" lacks \"%s\" or \"%s\"", gpumc_error_text(error), text, other);
+  gpumc_error_free(error);
+}
+
+/* Two tables, declared and not started. */
+static struct gpumc_recorder *declare(size_t tables[2])
+{
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder;
+  struct gpumc_recorder_header header = {"out/x.h5", "title", "seed: 1\n", "{\"seed\":1}",
+                                         "@misc{}"};
+  assert_ok(gpumc_recorder_create(&header, &recorder, &error), &error);
+  assert_ok(gpumc_recorder_add_table(recorder, "runs/0000", columns, 4, &tables[0], &error),
+            &error);
+  assert_ok(gpumc_recorder_add_table(recorder, "runs/0001", columns, 4, &tables[1], &error),
+            &error);
+  return recorder;
+}
+
+static void append(struct gpumc_recorder *recorder, size_t table, size_t first, size_t end)
+{
+  struct gpumc_error error = {0};
+  for (size_t i = first; i < end; i++) {
+    double x = (double)i;
+    double row[ROW] = {0.1 * x, -x, 1000 + x, -x - 1, -x + 1};
+    assert_ok(gpumc_recorder_append(recorder, table, row, &error), &error);
+  }
+}
+
+static void save(const struct gpumc_recorder *recorder)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_checkpoint_writer *writer;
+  assert_ok(gpumc_checkpoint_begin("x.ckpt", &writer, &error), &error);
+  assert_ok(gpumc_recorder_save(recorder, writer, &error), &error);
+  assert_ok(gpumc_checkpoint_commit(writer, &error), &error);
+}
+
+static void load(struct gpumc_recorder *recorder)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_checkpoint_reader *reader;
+  assert_ok(gpumc_checkpoint_open("x.ckpt", &reader, &error), &error);
+  assert_ok(gpumc_recorder_load(recorder, reader, &error), &error);
+  gpumc_checkpoint_close(reader);
+}
+
+static void finish(struct gpumc_recorder *recorder)
+{
+  struct gpumc_error error = {0};
+  const double beta[] = {0, 0.5, 1};
+  struct gpumc_dataset axis = {"summary", columns[0].label, 1, {3}, {NULL}, false, beta};
+  struct gpumc_dataset energy = {"summary", columns[1].label, 1, {3}, {"summary/beta"}, false,
+                                 beta};
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+  assert_ok(gpumc_recorder_dataset(recorder, &axis, &error), &error);
+  assert_ok(gpumc_recorder_dataset(recorder, &energy, &error), &error);
+  assert_ok(gpumc_recorder_text(recorder, "summary", "warnings", "few families", &error), &error);
+  assert_ok(gpumc_recorder_finish(recorder, &error), &error);
+  gpumc_recorder_free(recorder);
+}
+
+/* One column of a table in a file. */
+static size_t read_column(const char *path, const char *name, double *values, size_t most)
+{
+  hsize_t shape[2] = {0, 1};
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t data = H5Dopen2(file, name, H5P_DEFAULT);
+  hid_t space = H5Dget_space(data);
+  assert_true(file >= 0 && data >= 0);
+  H5Sget_simple_extent_dims(space, shape, NULL);
+  assert_true(shape[0] * shape[1] <= most);
+  assert_true(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  H5Sclose(space);
+  H5Dclose(data);
+  H5Fclose(file);
+  return (size_t)shape[0];
+}
+
+static void test_finished_file_has_all_rows(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  double values[4000];
+  size_t tables[2];
+  struct gpumc_recorder *recorder = declare(tables);
+  assert_ok(gpumc_recorder_text(recorder, "provenance", "host", "here", &error), &error);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  append(recorder, tables[0], 0, 700);
+  assert_ok(gpumc_recorder_flush(recorder, &error), &error);
+  append(recorder, tables[1], 0, 3);
+  append(recorder, tables[0], 700, 1500);
+  assert_int_equal(access("out/x.h5", F_OK), -1);
+  finish(recorder);
+  assert_int_equal(access("out/x.h5.partial", F_OK), -1);
+  assert_int_equal(read_column("out/x.h5", "runs/0000/energy", values, 4000), 1500);
+  for (size_t i = 0; i < 1500; i++)
+    assert_true(values[i] == -(double)i);
+  assert_int_equal(read_column("out/x.h5", "runs/0000/families", values, 4000), 1500);
+  assert_true(values[1499] == 2499);
+  assert_int_equal(read_column("out/x.h5", "runs/0000/block_energy", values, 4000), 1500);
+  assert_true(values[2998] == -1500 && values[2999] == -1498);
+  assert_int_equal(read_column("out/x.h5", "runs/0001/beta", values, 4000), 3);
+}
+
+static void test_refusals(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  size_t tables[2];
+  struct gpumc_recorder *recorder = declare(tables);
+  double row[ROW] = {0};
+  const double half = 0.5;
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  const double bad[] = {NAN, 0.5, 0x1p54, -INFINITY};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    row[2] = bad[i];
+    assert_refused(gpumc_recorder_append(recorder, tables[0], row, &error), &error,
+                   "runs/0000/families", "is not an integer");
+  }
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+  struct gpumc_dataset dataset = {"summary", {"n", "", "", ""}, 0, {0}, {NULL}, true, &half};
+  assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "n: 0.5",
+                 "is not an integer");
+  assert_refused(gpumc_recorder_dataset(recorder, &dataset, &error), &error, "out/x.h5.partial",
+                 "cannot make the dataset n in summary");
+  struct gpumc_dataset lost = {"summary", {"m", "", "", ""}, 1, {1}, {"summary/no"}, false, &half};
+  assert_refused(gpumc_recorder_dataset(recorder, &lost, &error), &error, "out/x.h5.partial",
+                 "cannot use summary/no as an axis");
+  gpumc_recorder_free(recorder);
+  gpumc_recorder_free(NULL);
+}
+
+static void test_directory_errors(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder;
+  struct gpumc_recorder_header header = {"file/x.h5", "", "", "{}", ""};
+  write_file("file", "x", 1);
+  assert_refused(gpumc_recorder_create(&header, &recorder, &error), &error, "file/x.h5",
+                 "is not a directory");
+  assert_null(recorder);
+  header.output = "file/deeper/x.h5";
+  assert_refused(gpumc_recorder_create(&header, &recorder, &error), &error, "file/deeper",
+                 "Not a directory");
+  assert_int_equal(mkdir("taken.h5", 0777), 0);
+  header.output = "taken.h5";
+  assert_refused(gpumc_recorder_create(&header, &recorder, &error), &error, "taken.h5",
+                 "is a directory");
+}
+
+/* Stopped and resumed, the old working file damaged, the result is the same. */
+static void test_resume_rebuilds_the_working_file(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  double values[400];
+  size_t n_rows;
+  size_t tables[2];
+  struct gpumc_recorder *recorder = declare(tables);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  append(recorder, tables[0], 0, 100);
+  save(recorder);
+  append(recorder, tables[0], 100, 150);
+  gpumc_recorder_free(recorder);
+  for (int damage = 0; damage < 3; damage++) {
+    if (damage == 1)
+      write_file("out/x.h5.partial", "rubbish", 7);
+    if (damage == 2)
+      unlink("out/x.h5.partial");
+    recorder = declare(tables);
+    load(recorder);
+    assert_ok(gpumc_recorder_start(recorder, &error), &error);
+    const double *rows = gpumc_recorder_rows(recorder, tables[0], &n_rows);
+    assert_int_equal(n_rows, 100);
+    assert_true(rows[99 * ROW + 1] == -99);
+    append(recorder, tables[0], 100, 200);
+    finish(recorder);
+    assert_int_equal(read_column("out/x.h5", "runs/0000/energy", values, 400), 200);
+    for (size_t i = 0; i < 200; i++)
+      assert_true(values[i] == -(double)i);
+    assert_int_equal(read_column("out/x.h5", "runs/0001/energy", values, 400), 0);
+  }
+}
+
+static void test_resume_errors(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  size_t tables[2];
+  size_t table;
+  struct gpumc_checkpoint_reader *reader;
+  struct gpumc_recorder *recorder = declare(tables);
+  save(recorder);
+  gpumc_recorder_free(recorder);
+  assert_ok(gpumc_checkpoint_open("x.ckpt", &reader, &error), &error);
+  struct gpumc_recorder_header header = {"y.h5", "", "", "{}", ""};
+  assert_ok(gpumc_recorder_create(&header, &recorder, &error), &error);
+  assert_ok(gpumc_recorder_add_table(recorder, "runs/0000", columns, 3, &table, &error), &error);
+  assert_refused(gpumc_recorder_load(recorder, reader, &error), &error, "another table",
+                 "block_energy:2f");
+  gpumc_recorder_free(recorder);
+  recorder = declare(tables);
+  assert_ok(gpumc_recorder_add_table(recorder, "runs/0002", columns, 4, &table, &error), &error);
+  assert_refused(gpumc_recorder_load(recorder, reader, &error), &error, "x.ckpt",
+                 "holds no recorder/2/layout");
+  gpumc_recorder_free(recorder);
+  gpumc_checkpoint_close(reader);
+}
+
+/* The whole life under a limit of the file size; exit status 0 when it went well, 1 for an ordinary
+ * error that names file and cause, 2 for anything else. */
+static int live_within(rlim_t limit)
+{
+  struct gpumc_error error = {0};
+  size_t tables[2];
+  struct rlimit sizes = {limit, limit};
+  struct gpumc_recorder *recorder = declare(tables);
+  if (setrlimit(RLIMIT_FSIZE, &sizes) != 0)
+    return 2;
+  enum gpumc_status status = gpumc_recorder_start(recorder, &error);
+  double row[ROW] = {0};
+  for (size_t i = 0; i < 3000 && status == GPUMC_OK; i++) {
+    status = gpumc_recorder_append(recorder, tables[0], row, &error);
+    if (status == GPUMC_OK && i % 1000 == 0)
+      status = gpumc_recorder_flush(recorder, &error);
+  }
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_close_tables(recorder, &error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_finish(recorder, &error);
+  gpumc_recorder_free(recorder);
+  if (status == GPUMC_OK)
+    return 0;
+  bool explained = strstr(gpumc_error_text(&error), "out/x.h5.partial") != NULL &&
+                   strstr(gpumc_error_text(&error), "File too large") != NULL;
+  gpumc_error_free(&error);
+  return explained ? 1 : 2;
+}
+
+static void test_full_disk_is_an_ordinary_error(void **state)
+{
+  (void)state;
+  int outcomes[3] = {0};
+  for (rlim_t limit = 0; limit < 240000; limit += 7001) {
+    pid_t child = fork();
+    if (child == 0)
+      _exit(live_within(limit));
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    outcomes[WEXITSTATUS(status)]++;
+    assert_int_equal(access("out/x.h5", F_OK), WEXITSTATUS(status) == 0 ? 0 : -1);
+    unlink("out/x.h5");
+  }
+  assert_true(outcomes[0] > 0 && outcomes[1] > 0);
+}
+
+/* HDF5's own printing is as it was after our calls. */
+static void test_error_printing_is_put_back(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_hdf5_file *file;
+  H5E_auto2_t function;
+  void *data;
+  assert_true(H5Eset_auto2(H5E_DEFAULT, (H5E_auto2_t)H5Eprint2, stderr) >= 0);
+  assert_refused(gpumc_hdf5_open("none", GPUMC_HDF5_READ, &file, &error), &error, "none",
+                 "No such file or directory");
+  assert_true(H5Eget_auto2(H5E_DEFAULT, &function, &data) >= 0);
+  assert_true(function == (H5E_auto2_t)H5Eprint2 && data == stderr);
+}
+
+int main(void)
+{
+  gpumc_hdf5_prepare_program();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
+  const struct CMUnitTest tests[] = {
+      TEST(test_finished_file_has_all_rows),
+      TEST(test_refusals),
+      TEST(test_directory_errors),
+      TEST(test_resume_rebuilds_the_working_file),
+      TEST(test_resume_errors),
+      TEST(test_full_disk_is_an_ordinary_error),
+      TEST(test_error_printing_is_put_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

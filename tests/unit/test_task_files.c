@@ -1,0 +1,249 @@
+/* A task's files: names, lock, status record, durable replacement. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/durable_file.h"
+#include "core/hdf5_file.h"
+#include "core/task_files.h"
+#include "support/work_directory.h"
+
+static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(error));
+}
+
+static struct gpumc_task_files names(void)
+{
+  struct gpumc_task_files files;
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_task_files_init(&files, "a/b/x.h5", &error), &error);
+  return files;
+}
+
+static void test_names(void **state)
+{
+  (void)state;
+  struct gpumc_task_files files = names();
+  assert_string_equal(files.output, "a/b/x.h5");
+  assert_string_equal(files.partial, "a/b/x.h5.partial");
+  assert_string_equal(files.checkpoint, "a/b/x.h5.ckpt");
+  assert_string_equal(files.lock, "a/b/x.h5.lock");
+  assert_string_equal(files.status, "a/b/x.h5.status");
+  gpumc_task_files_free(&files);
+  gpumc_task_files_free(&files);
+}
+
+static void test_lock(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_task_lock *lock;
+  struct gpumc_task_files files = names();
+  long process;
+  assert_false(gpumc_task_lock_held(&files, &process));
+  for (int i = 0; i < 3; i++) {
+    assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
+    assert_true(gpumc_task_lock_held(&files, &process));
+    assert_int_equal(process, getpid());
+    gpumc_task_lock_release(lock);
+    assert_false(gpumc_file_exists(files.lock));
+    assert_false(gpumc_task_lock_held(&files, NULL));
+  }
+  gpumc_task_lock_release(NULL);
+  write_file(files.lock, "99999 elsewhere\n", 16);
+  assert_false(gpumc_task_lock_held(&files, NULL));
+  assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
+  gpumc_task_lock_release(lock);
+  gpumc_task_files_free(&files);
+}
+
+static void test_lock_errors(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_task_lock *lock;
+  struct gpumc_task_lock *second;
+  char expected[64];
+  struct gpumc_task_files files = names();
+  int ready[2];
+  char byte;
+  assert_int_equal(pipe(ready), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    if (gpumc_task_lock_acquire(&files, &lock, &error) != GPUMC_OK || write(ready[1], "x", 1) != 1)
+      _exit(1);
+    for (;;)
+      pause();
+  }
+  assert_int_equal(read(ready[0], &byte, 1), 1);
+  assert_int_equal(gpumc_task_lock_acquire(&files, &second, &error), GPUMC_FAILURE);
+  assert_null(second);
+  snprintf(expected, sizeof expected, "another gpumc (process %ld on ", (long)child);
+  assert_non_null(strstr(gpumc_error_text(&error), expected));
+  assert_non_null(strstr(gpumc_error_text(&error), "is working on a/b/x.h5"));
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  /* Its file is still there and no obstacle. */
+  assert_true(gpumc_file_exists(files.lock));
+  assert_false(gpumc_task_lock_held(&files, NULL));
+  assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
+  gpumc_task_lock_release(lock);
+  gpumc_error_free(&error);
+  gpumc_task_files_free(&files);
+}
+
+/* Children take and release the lock in turn; whoever has it must be alone. */
+static void test_lock_is_exclusive(void **state)
+{
+  (void)state;
+  enum { CHILDREN = 4, TURNS = 200 };
+  pid_t children[CHILDREN];
+  struct gpumc_task_files files = names();
+  for (int i = 0; i < CHILDREN; i++) {
+    children[i] = fork();
+    if (children[i] != 0)
+      continue;
+    struct gpumc_error error = {0};
+    struct gpumc_task_lock *lock;
+    for (int turn = 0; turn < TURNS;) {
+      if (gpumc_task_lock_acquire(&files, &lock, &error) != GPUMC_OK)
+        continue;
+      FILE *alone = fopen("alone", "wx");
+      if (alone == NULL)
+        _exit(1);
+      fclose(alone);
+      unlink("alone");
+      gpumc_task_lock_release(lock);
+      turn++;
+    }
+    _exit(0);
+  }
+  for (int i = 0; i < CHILDREN; i++) {
+    int status;
+    waitpid(children[i], &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  gpumc_task_files_free(&files);
+}
+
+static void test_status_record(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_status_record read;
+  struct gpumc_task_files files = names();
+  struct gpumc_status_record record = {GPUMC_RECORD_FAILED,     0.25, 12.5, NAN, 0,
+                                       "\"no\"\nspace \xce\xb2"};
+  assert_ok(gpumc_directory_prepare(files.output, &error), &error);
+  assert_false(gpumc_status_record_read(&files, &read));
+  assert_ok(gpumc_status_record_write(&files, &record, &error), &error);
+  assert_true(gpumc_status_record_read(&files, &read));
+  assert_int_equal(read.state, GPUMC_RECORD_FAILED);
+  assert_true(read.fraction == 0.25 && read.seconds == 12.5 && read.remaining_seconds < 0);
+  assert_true(read.updated > 1e9);
+  assert_string_equal(read.message, record.message);
+  gpumc_task_files_free(&files);
+}
+
+static void test_status_record_errors(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_status_record record = {.state = GPUMC_RECORD_RUNNING, .fraction = 0.5};
+  struct gpumc_task_files files = names();
+  assert_int_equal(gpumc_status_record_write(&files, &record, &error), GPUMC_FAILURE);
+  assert_non_null(strstr(gpumc_error_text(&error), "a/b/x.h5.status: cannot write"));
+  gpumc_error_free(&error);
+  assert_ok(gpumc_directory_prepare(files.output, &error), &error);
+  assert_ok(gpumc_status_record_write(&files, &record, &error), &error);
+  size_t size;
+  unsigned char *bytes = file_bytes(files.status, &size);
+  for (size_t length = 0; length + 2 < size; length++) {
+    write_file(files.status, bytes, length);
+    assert_false(gpumc_status_record_read(&files, &record));
+  }
+  for (size_t i = 0; i < size; i++)
+    for (int bit = 0; bit < 8; bit++) {
+      bytes[i] ^= (unsigned char)(1 << bit);
+      write_file(files.status, bytes, size);
+      (void)gpumc_status_record_read(&files, &record);
+      bytes[i] ^= (unsigned char)(1 << bit);
+    }
+  free(bytes);
+  static const char *const others[] = {"[]", "{}", "null", "{\"state\": 3}",
+                                       "{\"state\": \"odd\"}"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    write_file(files.status, others[i], strlen(others[i]));
+    assert_false(gpumc_status_record_read(&files, &record));
+  }
+  gpumc_task_files_free(&files);
+}
+
+static void test_replace(void **state)
+{
+  (void)state;
+  size_t size;
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_file_replace("x", "first", 5, &error), &error);
+  assert_ok(gpumc_file_replace("x", "second", 6, &error), &error);
+  unsigned char *bytes = file_bytes("x", &size);
+  assert_int_equal(size, 6);
+  assert_memory_equal(bytes, "second", 6);
+  free(bytes);
+  assert_int_equal(access("x.new", F_OK), -1);
+  assert_ok(gpumc_file_remove("x", &error), &error);
+  assert_ok(gpumc_file_remove("x", &error), &error);
+}
+
+static void test_replace_errors(void **state)
+{
+  (void)state;
+  size_t size;
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_file_replace("x", "first", 5, &error), &error);
+  assert_int_equal(gpumc_file_replace("no/x", "first", 5, &error), GPUMC_FAILURE);
+  assert_string_equal(gpumc_error_text(&error), "no/x: cannot write: No such file or directory");
+  assert_int_equal(gpumc_file_remove(".", &error), GPUMC_FAILURE);
+  gpumc_error_free(&error);
+  pid_t child = fork();
+  if (child == 0) {
+    struct rlimit sizes = {3, 3};
+    int refused = setrlimit(RLIMIT_FSIZE, &sizes) == 0 &&
+                  gpumc_file_replace("x", "second", 6, &error) == GPUMC_FAILURE &&
+                  strcmp(gpumc_error_text(&error), "x: cannot write: File too large") == 0;
+    _exit(refused ? 0 : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  unsigned char *bytes = file_bytes("x", &size);
+  assert_int_equal(size, 5);
+  assert_memory_equal(bytes, "first", 5);
+  free(bytes);
+  assert_int_equal(access("x.new", F_OK), -1);
+}
+
+int main(void)
+{
+  gpumc_hdf5_prepare_program();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
+  const struct CMUnitTest tests[] = {
+      TEST(test_names),         TEST(test_lock),
+      TEST(test_lock_errors),   TEST(test_lock_is_exclusive),
+      TEST(test_status_record), TEST(test_status_record_errors),
+      TEST(test_replace),       TEST(test_replace_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
