@@ -33,8 +33,9 @@ output: small.h5
 
 CAMPAIGN = SMALL.replace("small.h5", "out/{seed}.h5") + "campaign:\n  seed: [1, 2, 3]\n"
 
-# Long enough to be interrupted at its beginning.
-LONG = SMALL.replace("sweeps: 2", "sweeps: 2000").replace("population: 200", "population: 2000")
+# Thousands of short units: many seconds if left alone, and quick to stop.
+LONG = (SMALL.replace("step: 0.05", "step: 0.0005").replace("population: 200", "population: 2000")
+        .replace("sweeps: 2", "sweeps: 200").replace("[8, 8]", "[16, 16]"))
 
 
 class ProgramCase(unittest.TestCase):
