@@ -3,23 +3,26 @@
 
 #include <math.h>
 
-struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t n)
+struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t strata, size_t n)
 {
   struct gpumc_variance variance = {0, 0};
-  double mean = 0;
   double squares = 0;
   double fourths = 0;
   if (n < 2)
     return variance;
-  for (size_t i = 0; i < n; i++)
-    mean += leave_one_out[i] / (double)n;
-  for (size_t i = 0; i < n; i++) {
-    double square = (leave_one_out[i] - mean) * (leave_one_out[i] - mean);
-    squares += square;
-    fourths += square * square;
+  for (size_t s = 0; s < strata; s++) {
+    const double *theta = leave_one_out + s * n;
+    double mean = 0;
+    for (size_t i = 0; i < n; i++)
+      mean += theta[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+      double square = (theta[i] - mean) * (theta[i] - mean);
+      squares += square;
+      fourths += square * square;
+    }
   }
   variance.value = squares * ((double)n - 1) / (double)n;
-  variance.freedom = (double)n - 1;
+  variance.freedom = (double)strata * ((double)n - 1);
   if (fourths > 0)
     variance.freedom = fmin(variance.freedom, 3 * squares * squares / fourths);
   return variance;

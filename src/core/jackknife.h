@@ -10,10 +10,12 @@ struct gpumc_variance {
   double freedom;
 };
 
-/* Variance of an estimate from its n leave-one-out values (Efron 1982):
- * (n-1)/n sum_i d_i^2, d_i = theta_(i) - mean. Degrees of freedom n - 1, or fewer when few of the
- * d_i dominate: 3 (sum d^2)^2 / sum d^4, which is n for Gaussian d. Both 0 for n < 2. */
-struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t n);
+/* Variance of an estimate from its leave-one-out values (Efron 1982), the data in strata of n
+ * blocks each, one block left out at a time: leave_one_out[strata][n]. With d the deviations from
+ * the mean of their stratum it is (n-1)/n sum d^2. Degrees of freedom strata (n - 1), or fewer when
+ * few of the d dominate: 3 (sum d^2)^2 / sum d^4, which is their number for Gaussian d. Both 0 for
+ * n < 2. */
+struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t strata, size_t n);
 
 /* Standard error from two independent estimates of the same variance, weighted by their degrees of
  * freedom, nu in all, times sqrt(nu/(nu - 2)): a deviation over an error from nu degrees of freedom

@@ -61,7 +61,7 @@ static void make_level(const struct gpumc_histograms *h, const double *factor, s
   /* With fewer than two blocks there is no scatter to learn from. */
   if (holding >= 2)
     density->log_dos_error[level] =
-        gpumc_pooled_error(gpumc_jackknife(value, h->blocks), (struct gpumc_variance){0, 0});
+        gpumc_pooled_error(gpumc_jackknife(value, 1, h->blocks), (struct gpumc_variance){0, 0});
 }
 
 enum gpumc_status gpumc_density_make(const struct gpumc_histograms *histograms, int threads,

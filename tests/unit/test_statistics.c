@@ -17,10 +17,20 @@ static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
   double leave_one_out[5];
   for (int i = 0; i < 5; i++)
     leave_one_out[i] = (20.0 - x[i]) / 4.0;
-  struct gpumc_variance variance = gpumc_jackknife(leave_one_out, 5);
+  struct gpumc_variance variance = gpumc_jackknife(leave_one_out, 1, 5);
   /* sample variance 7.5, over 5 */
   assert_true(fabs(variance.value - 1.5) < 1e-14);
   assert_true(variance.freedom == 4.0);
+}
+
+static void test_strata_add_their_variances(void **state)
+{
+  (void)state;
+  const double leave_one_out[] = {1.0, 2.0, 3.0, 11.0, 12.0, 13.0};
+  struct gpumc_variance one = gpumc_jackknife(leave_one_out, 1, 3);
+  struct gpumc_variance both = gpumc_jackknife(leave_one_out, 2, 3);
+  assert_true(fabs(both.value - 2 * one.value) < 1e-14);
+  assert_true(both.freedom == 4.0);
 }
 
 static void test_outliers_leave_few_degrees_of_freedom(void **state)
@@ -30,7 +40,7 @@ static void test_outliers_leave_few_degrees_of_freedom(void **state)
   for (int i = 0; i < 100; i++)
     leave_one_out[i] = i % 2 == 0 ? 1e-3 : -1e-3;
   leave_one_out[7] = 1.0;
-  assert_true(gpumc_jackknife(leave_one_out, 100).freedom < 3.2);
+  assert_true(gpumc_jackknife(leave_one_out, 1, 100).freedom < 3.2);
 }
 
 static void test_pooling_weighs_by_freedom(void **state)
@@ -43,7 +53,7 @@ static void test_pooling_weighs_by_freedom(void **state)
   assert_true(fabs(gpumc_pooled_error(a, b) - sqrt(4.5)) < 1e-14);
   assert_true(fabs(gpumc_pooled_error(nothing, b) - sqrt(8.0)) < 1e-14);
   assert_true(isnan(gpumc_pooled_error(nothing, a)));
-  assert_true(gpumc_jackknife(&a.value, 1).freedom == 0.0);
+  assert_true(gpumc_jackknife(&a.value, 1, 1).freedom == 0.0);
 }
 
 static void test_effective_blocks(void **state)
@@ -125,6 +135,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_jackknife_of_a_mean_is_its_standard_error),
+      cmocka_unit_test(test_strata_add_their_variances),
       cmocka_unit_test(test_outliers_leave_few_degrees_of_freedom),
       cmocka_unit_test(test_pooling_weighs_by_freedom),
       cmocka_unit_test(test_effective_blocks),

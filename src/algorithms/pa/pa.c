@@ -59,7 +59,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
   free(schedule.beta);
   size_t row = pa_curve_width(model->ops) + pa_block_width(model->ops, settings.blocks);
-  size_t bins = settings.reweight ? settings.blocks * model->levels : 0;
+  size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
   demanded->capacity = capacity;
@@ -72,6 +72,12 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
                       (double)settings.runs;
   demanded->estimated = settings.adaptive;
   return GPUMC_OK;
+}
+
+/* One histogram for each stratum and block. */
+static size_t histogram_rows(const struct pa *pa)
+{
+  return pa->settings.strata * pa->settings.blocks;
 }
 
 static void destroy(void *state)
@@ -114,7 +120,7 @@ static enum gpumc_status allocate_device_arrays(struct pa *pa, struct gpumc_erro
   if (status == GPUMC_OK)
     status = gpumc_device_array(device, &pa->family, capacity, "families", error);
   if (status == GPUMC_OK && pa->settings.reweight)
-    status = gpumc_device_array(device, &pa->bins, pa->settings.blocks * model->levels,
+    status = gpumc_device_array(device, &pa->bins, histogram_rows(pa) * model->levels,
                                 "energy histograms", error);
   return status;
 }
@@ -203,7 +209,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   const struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
   size_t size = pa->context.ensemble->size;
-  size_t n_bins = pa->settings.blocks * pa->context.model->levels;
+  size_t n_bins = histogram_rows(pa) * pa->context.model->levels;
   int64_t counters[2] = {(int64_t)pa->run, (int64_t)pa->row};
   double numbers[2] = {pa->log_partition, pa->updates};
   enum gpumc_status status =
@@ -223,7 +229,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   if (status == GPUMC_OK)
     status = device->ops->copy_to_host(device, bins, pa->bins, n_bins * sizeof *bins, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, pa->settings.blocks,
+    status = gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, histogram_rows(pa),
                                   pa->context.model->levels, bins, error);
   free(bins);
   return status;
@@ -234,15 +240,15 @@ load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_er
 {
   struct gpumc_device *device = pa->context.device;
   size_t levels = pa->context.model->levels;
+  size_t rows = histogram_rows(pa);
   uint64_t *bins = NULL;
-  enum gpumc_status status =
-      gpumc_allocate_array(&bins, pa->settings.blocks * levels, "energy histograms", error);
+  enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, pa->settings.blocks,
-                                       levels, bins, error);
+    status =
+        gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels, bins, error);
   if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(device, pa->bins, bins,
-                                         pa->settings.blocks * levels * sizeof *bins, error);
+    status =
+        device->ops->copy_to_device(device, pa->bins, bins, rows * levels * sizeof *bins, error);
   free(bins);
   return status;
 }

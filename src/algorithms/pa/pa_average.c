@@ -121,22 +121,40 @@ void pa_average_next(struct pa_average *average)
   }
 }
 
+static bool
+run_is_left_out(const struct pa_average *average, struct pa_left_out left_out, size_t run)
+{
+  return left_out.run_group != PA_NONE &&
+         run % average->pa->settings.run_groups == left_out.run_group;
+}
+
+/* Which of a run's estimates serves. */
+static size_t estimate_of(const struct pa_average *average, struct pa_left_out left_out, size_t run)
+{
+  size_t blocks = average->pa->settings.blocks;
+  bool without =
+      left_out.stratum != PA_NONE && run % average->pa->settings.strata == left_out.stratum;
+  return run * (blocks + 1) + (without ? left_out.block + 1 : 0);
+}
+
 /* weight[m] of eq. 7 and ln of the mean of Z over the runs used. */
-static double find_weights(struct pa_average *average, size_t which, size_t left_out)
+static double find_weights(struct pa_average *average, struct pa_left_out left_out)
 {
   size_t runs = average->pa->settings.runs;
-  size_t stride = average->pa->settings.blocks + 1;
   double largest = -INFINITY;
   double total = 0;
   double used = 0;
-  for (size_t m = 0; m < runs; m++)
-    if (m != left_out && average->log_partition[m * stride + which] > largest)
-      largest = average->log_partition[m * stride + which];
   for (size_t m = 0; m < runs; m++) {
-    average->weight[m] =
-        m == left_out ? 0.0 : gpumc_exp(average->log_partition[m * stride + which] - largest);
+    double log_partition = average->log_partition[estimate_of(average, left_out, m)];
+    if (!run_is_left_out(average, left_out, m) && log_partition > largest)
+      largest = log_partition;
+  }
+  for (size_t m = 0; m < runs; m++) {
+    double log_partition = average->log_partition[estimate_of(average, left_out, m)];
+    bool absent = run_is_left_out(average, left_out, m);
+    average->weight[m] = absent ? 0.0 : gpumc_exp(log_partition - largest);
     total += average->weight[m];
-    used += m != left_out;
+    used += !absent;
   }
   for (size_t m = 0; m < runs; m++)
     average->weight[m] /= total;
@@ -144,18 +162,17 @@ static double find_weights(struct pa_average *average, size_t which, size_t left
 }
 
 double
-pa_average_estimate(struct pa_average *average, size_t which, size_t left_out, double *quantity)
+pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity)
 {
   const struct pa *pa = average->pa;
-  size_t stride = pa->settings.blocks + 1;
   size_t n_observables = pa->context.model->ops->n_observables;
   double sites = (double)pa->context.model->sites;
   double beta = pa->schedule.beta[average->row];
-  double log_partition = find_weights(average, which, left_out);
+  double log_partition = find_weights(average, left_out);
   double means[2] = {0, 0};
   memset(quantity, 0, pa_quantities(pa->context.model->ops) * sizeof *quantity);
   for (size_t m = 0; m < pa->settings.runs; m++) {
-    const double *mean = average->mean + (m * stride + which) * average->n_means;
+    const double *mean = average->mean + estimate_of(average, left_out, m) * average->n_means;
     double weight = average->weight[m];
     means[0] += weight * mean[MEAN_ENERGY];
     means[1] += weight * mean[MEAN_ENERGY2];
@@ -169,10 +186,10 @@ pa_average_estimate(struct pa_average *average, size_t which, size_t left_out, d
   return log_partition;
 }
 
-double pa_average_block_population(const struct pa_average *average, size_t block)
+double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block)
 {
   double population = 0;
-  for (size_t m = 0; m < average->pa->settings.runs; m++)
+  for (size_t m = stratum; m < average->pa->settings.runs; m += average->pa->settings.strata)
     population += block_values(average, m, average->row, PA_BLOCK_POPULATION)[block];
   return population;
 }

@@ -4,8 +4,8 @@
 
 #include "algorithms/pa/pa_state.h"
 
-/* Walks the temperatures in order. Estimates are numbered 0 .. blocks: 0 is the whole, b + 1 is
- * without block b of every run. */
+/* Walks the temperatures in order. For each run the state is kept for blocks + 1 estimates: 0 is
+ * the whole run, b + 1 is the run without its block b of families. */
 struct pa_average {
   const struct pa *pa;
   size_t row;
@@ -13,6 +13,14 @@ struct pa_average {
   double *log_partition; /* [runs][blocks + 1]: ln Z at the row */
   double *mean;          /* [runs][blocks + 1][n_means] at the row */
   double *weight;        /* [runs] scratch */
+};
+
+/* What an average leaves out: block `block` of the runs of stratum `stratum`, and the runs of group
+ * `run_group`. PA_NONE: nothing. */
+#define PA_NONE SIZE_MAX
+struct pa_left_out {
+  size_t stratum, block;
+  size_t run_group;
 };
 
 /* The quantities of the summary, in this order; the model's observables stand between. */
@@ -25,19 +33,18 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error);
 /* Go to the next temperature (the first call: to the first). */
 void pa_average_next(struct pa_average *average);
-/* Estimate `which` over all runs but `left_out` (runs: none), eqs. 6 and 7: quantity[] of
- * pa_quantities and ln Z of the mean partition function. Returns ln Z. */
+/* Averages over the runs with the weights of eqs. 6 and 7: quantity[pa_quantities]. Returns ln of
+ * the mean partition function. */
 double
-pa_average_estimate(struct pa_average *average, size_t which, size_t left_out, double *quantity);
-/* Replicas of block b over all runs at the row. */
-double pa_average_block_population(const struct pa_average *average, size_t block);
+pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity);
+/* Replicas in block `block` of the runs of stratum `stratum` at the row. */
+double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block);
 /* Legal on a zeroed object; leaves it zeroed. */
 void pa_average_free(struct pa_average *average);
 
-/* The reweighted part of the summary. block_log_partition[blocks + 1][temperatures]: estimates of
- * ln Z; block_population[blocks][temperatures]. */
-GPUMC_MUST_CHECK enum gpumc_status pa_reweight(struct pa *pa, const double *block_log_partition,
-                                               const double *block_population,
-                                               struct gpumc_error *error);
+/* The reweighted part of the summary; G = strata times blocks. log_partition[G + 1][temperatures]:
+ * the whole, then without each block of each stratum; population[G][temperatures]. */
+GPUMC_MUST_CHECK enum gpumc_status pa_reweight(struct pa *pa, const double *log_partition,
+                                               const double *population, struct gpumc_error *error);
 
 #endif

@@ -120,7 +120,7 @@ const struct gpumc_key pa_keys[] = {
      .default_text = "64",
      .minimum = 8,
      .maximum = 4096,
-     .doc = "Blocks of families for the jackknife errors."},
+     .doc = "Blocks of families in a run, for the jackknife errors."},
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
@@ -180,6 +180,9 @@ void pa_settings_read(const struct gpumc_params *params, struct pa_settings *set
   settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   if (settings->blocks > settings->population)
     settings->blocks = settings->population;
+  settings->strata = settings->runs < PA_STRATA_MAXIMUM ? settings->runs : PA_STRATA_MAXIMUM;
+  settings->run_groups =
+      settings->runs < PA_RUN_GROUPS_MAXIMUM ? settings->runs : PA_RUN_GROUPS_MAXIMUM;
   if (strcmp(gpumc_params_string(params, "resampling"), "systematic") == 0)
     settings->resampling = GPUMC_RESAMPLING_SYSTEMATIC;
   settings->beta_end = gpumc_params_real(params, "beta.to");

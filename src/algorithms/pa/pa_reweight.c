@@ -56,8 +56,8 @@ static void fill_point(const struct gpumc_density *density, struct grid *grid, s
     }
     quantities(&whole, beta, sites, quantity);
     grid->curve[(2 * q) * grid->points + point] = quantity[q];
-    grid->curve[(2 * q + 1) * grid->points + point] =
-        gpumc_pooled_error(gpumc_jackknife(column, density->blocks), (struct gpumc_variance){0, 0});
+    grid->curve[(2 * q + 1) * grid->points + point] = gpumc_pooled_error(
+        gpumc_jackknife(column, 1, density->blocks), (struct gpumc_variance){0, 0});
   }
 }
 
@@ -163,7 +163,7 @@ static enum gpumc_status make_density(const struct pa *pa, const double *log_par
 {
   const struct gpumc_model *model = pa->context.model;
   struct gpumc_device *device = pa->context.device;
-  size_t blocks = pa->settings.blocks;
+  size_t blocks = pa->settings.strata * pa->settings.blocks;
   size_t temperatures = pa->schedule.count;
   double *samples = NULL;
   uint64_t *bins = NULL;
@@ -197,13 +197,12 @@ static enum gpumc_status make_density(const struct pa *pa, const double *log_par
   return status;
 }
 
-enum gpumc_status pa_reweight(struct pa *pa, const double *block_log_partition,
-                              const double *block_population, struct gpumc_error *error)
+enum gpumc_status pa_reweight(struct pa *pa, const double *log_partition, const double *population,
+                              struct gpumc_error *error)
 {
   struct gpumc_density density = {0};
   struct grid grid = {0};
-  enum gpumc_status status =
-      make_density(pa, block_log_partition, block_population, &density, error);
+  enum gpumc_status status = make_density(pa, log_partition, population, &density, error);
   if (status == GPUMC_OK)
     status = make_grid(pa, &grid, error);
   if (status == GPUMC_OK)

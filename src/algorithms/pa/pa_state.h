@@ -5,7 +5,9 @@
 
 #include "core/algorithm.h"
 
-enum { PA_BETA_ROWS_MAXIMUM = 1000000 };
+/* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
+ */
+enum { PA_BETA_ROWS_MAXIMUM = 1000000, PA_STRATA_MAXIMUM = 16, PA_RUN_GROUPS_MAXIMUM = 256 };
 
 /* Columns of the table runs/NNNN, in this order; the model's observables stand between. */
 enum pa_column {
@@ -45,7 +47,9 @@ struct pa_settings {
   size_t population; /* R */
   uint32_t sweeps;   /* theta */
   size_t runs;       /* M */
-  size_t blocks;     /* of families, for the errors */
+  size_t blocks;     /* of families in a run, for the errors */
+  size_t strata;     /* run m belongs to stratum m mod strata: each run its own, unless many */
+  size_t run_groups; /* for the jackknife over runs: each run its own, unless many */
   enum gpumc_resampling resampling;
   bool adaptive;
   double overlap; /* alpha*, adaptive only */
@@ -72,7 +76,7 @@ struct pa {
   bool measured;                /* channel[] belong to the ensemble as it is */
   double log_partition;         /* ln Z at the current beta (eq. 4) */
   double updates;
-  /* Device memory, [capacity] each; bins[blocks][levels] when reweighting. */
+  /* Device memory, [capacity] each; bins[strata][blocks][levels] when reweighting. */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
   uint64_t *weight;
   uint32_t *parent, *scratch, *family;

@@ -27,9 +27,11 @@ static enum gpumc_status add_to_histogram(struct pa *pa, struct gpumc_error *err
   struct gpumc_device *device = pa->context.device;
   if (!pa->settings.reweight)
     return GPUMC_OK;
+  size_t stratum = pa->run % pa->settings.strata;
   return device->ops->population->histogram(
       device, pa->channel[0], pa->family, pa->context.ensemble->size, pa->settings.blocks,
-      model->lowest, model->spacing, model->levels, pa->bins, error);
+      model->lowest, model->spacing, model->levels,
+      pa->bins + stratum * pa->settings.blocks * model->levels, error);
 }
 
 enum gpumc_status pa_start_run(struct pa *pa, struct gpumc_error *error)

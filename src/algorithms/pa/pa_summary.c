@@ -12,24 +12,27 @@
 /* A population is trusted when R > 100 rho_t (Wang, Machta, Katzgraber 2015). */
 static const double trusted_families = 100.0;
 
-/* Work arrays of the summary. T temperatures, Q quantities, B blocks, M runs. */
+/* Work arrays of the summary. T temperatures, Q quantities, S strata of B blocks, G = S B, N groups
+ * of runs. */
 struct summary {
   struct pa *pa;
-  size_t temperatures, quantities, blocks;
+  size_t temperatures, quantities, strata, blocks;
   double *value, *error; /* [Q][T] */
-  double *estimate;      /* [B + 1][Q] at one temperature */
-  double *run_estimate;  /* [M][Q] */
-  double *column;        /* [max(B, M)] */
-  double *log_partition; /* [B + 1][T] */
-  double *population;    /* [B][T] */
+  double *whole;         /* [Q] at one temperature, as are the next two */
+  double *by_block;      /* [G][Q] */
+  double *by_run;        /* [N][Q] */
+  double *column;        /* [max(G, N)] */
+  double *log_partition; /* [G + 1][T] */
+  double *population;    /* [G][T] */
 };
 
 static void summary_free(struct summary *summary)
 {
   free(summary->value);
   free(summary->error);
-  free(summary->estimate);
-  free(summary->run_estimate);
+  free(summary->whole);
+  free(summary->by_block);
+  free(summary->by_run);
   free(summary->column);
   free(summary->log_partition);
   free(summary->population);
@@ -38,24 +41,26 @@ static void summary_free(struct summary *summary)
 static enum gpumc_status
 summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
 {
-  size_t runs = pa->settings.runs;
-  size_t blocks = pa->settings.blocks;
+  size_t groups = pa->settings.strata * pa->settings.blocks;
+  size_t run_groups = pa->settings.run_groups;
   memset(summary, 0, sizeof *summary);
   summary->pa = pa;
   summary->temperatures = pa->schedule.count;
   summary->quantities = pa_quantities(pa->context.model->ops);
-  summary->blocks = blocks;
+  summary->strata = pa->settings.strata;
+  summary->blocks = pa->settings.blocks;
   struct {
     double **array;
     size_t count;
   } arrays[] = {
       {&summary->value, summary->quantities * summary->temperatures},
       {&summary->error, summary->quantities * summary->temperatures},
-      {&summary->estimate, (blocks + 1) * summary->quantities},
-      {&summary->run_estimate, runs * summary->quantities},
-      {&summary->column, blocks > runs ? blocks : runs},
-      {&summary->log_partition, (blocks + 1) * summary->temperatures},
-      {&summary->population, blocks * summary->temperatures},
+      {&summary->whole, summary->quantities},
+      {&summary->by_block, groups * summary->quantities},
+      {&summary->by_run, run_groups * summary->quantities},
+      {&summary->column, groups > run_groups ? groups : run_groups},
+      {&summary->log_partition, (groups + 1) * summary->temperatures},
+      {&summary->population, groups * summary->temperatures},
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
@@ -63,13 +68,36 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
   return status;
 }
 
-/* Variance of quantity q from n rows of estimates. */
+/* Variance of quantity q from the rows of estimates. */
 static struct gpumc_variance
-variance_of(struct summary *summary, const double *rows, size_t n, size_t q)
+variance_of(struct summary *summary, const double *rows, size_t strata, size_t n, size_t q)
 {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < strata * n; i++)
     summary->column[i] = rows[i * summary->quantities + q];
-  return gpumc_jackknife(summary->column, n);
+  return gpumc_jackknife(summary->column, strata, n);
+}
+
+/* The whole, and leaving out each block of each stratum. Returns the degrees of freedom that so
+ * many replicas in each block allow. */
+static double estimate_without_blocks(struct summary *summary, struct pa_average *average)
+{
+  size_t t = average->row;
+  double freedom = 0;
+  struct pa_left_out left_out = {PA_NONE, PA_NONE, PA_NONE};
+  summary->log_partition[t] = pa_average_estimate(average, left_out, summary->whole);
+  for (size_t s = 0; s < summary->strata; s++) {
+    for (size_t b = 0; b < summary->blocks; b++) {
+      size_t g = s * summary->blocks + b;
+      left_out.stratum = s;
+      left_out.block = b;
+      summary->log_partition[(g + 1) * summary->temperatures + t] =
+          pa_average_estimate(average, left_out, summary->by_block + g * summary->quantities);
+      summary->column[b] = pa_average_block_population(average, s, b);
+      summary->population[g * summary->temperatures + t] = summary->column[b];
+    }
+    freedom += gpumc_effective_blocks(summary->column, summary->blocks) - 1;
+  }
+  return freedom;
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
@@ -77,29 +105,20 @@ variance_of(struct summary *summary, const double *rows, size_t n, size_t q)
  * of equal size less one, and from the runs. */
 static void summarize_temperature(struct summary *summary, struct pa_average *average)
 {
-  const struct pa *pa = summary->pa;
-  size_t t = average->row;
-  size_t runs = pa->settings.runs;
-  size_t blocks = summary->blocks;
-  for (size_t e = 0; e <= blocks; e++)
-    summary->log_partition[e * summary->temperatures + t] =
-        pa_average_estimate(average, e, runs, summary->estimate + e * summary->quantities);
-  for (size_t m = 0; m < runs && runs > 1; m++)
-    pa_average_estimate(average, 0, m, summary->run_estimate + m * summary->quantities);
-  for (size_t b = 0; b < blocks; b++) {
-    summary->column[b] = pa_average_block_population(average, b);
-    summary->population[b * summary->temperatures + t] = summary->column[b];
+  size_t run_groups = summary->pa->settings.run_groups;
+  double block_freedom = estimate_without_blocks(summary, average);
+  for (size_t g = 0; g < run_groups && run_groups > 1; g++) {
+    struct pa_left_out left_out = {PA_NONE, PA_NONE, g};
+    pa_average_estimate(average, left_out, summary->by_run + g * summary->quantities);
   }
-  double block_freedom = gpumc_effective_blocks(summary->column, blocks) - 1;
   for (size_t q = 0; q < summary->quantities; q++) {
+    size_t at = q * summary->temperatures + average->row;
     struct gpumc_variance by_block =
-        variance_of(summary, summary->estimate + summary->quantities, blocks, q);
-    struct gpumc_variance by_run = {0, 0};
-    if (runs > 1)
-      by_run = variance_of(summary, summary->run_estimate, runs, q);
+        variance_of(summary, summary->by_block, summary->strata, summary->blocks, q);
+    struct gpumc_variance by_run = variance_of(summary, summary->by_run, 1, run_groups, q);
     by_block.freedom = fmin(by_block.freedom, block_freedom);
-    summary->value[q * summary->temperatures + t] = summary->estimate[q];
-    summary->error[q * summary->temperatures + t] = gpumc_pooled_error(by_block, by_run);
+    summary->value[at] = summary->whole[q];
+    summary->error[at] = gpumc_pooled_error(by_block, by_run);
   }
 }
 
