@@ -1,4 +1,5 @@
-/* Levels of the instruction set that kernels are compiled for, and which of them this machine has. */
+/* Levels of the instruction set that kernels are compiled for, and which of them this machine has.
+ */
 #ifndef GPUMC_CORE_ISA_H
 #define GPUMC_CORE_ISA_H
 
@@ -21,7 +22,7 @@ const char *gpumc_isa_name(enum gpumc_isa isa);
 
 /* The level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not exist,
  * GPUMC_DEVICE for a level that this machine does not run. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa,
-                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct gpumc_error *error);
 
 #endif

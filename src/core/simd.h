@@ -1,8 +1,10 @@
-/* A thin layer over vector registers: 16, 8 or 4 unsigned 32-bit words, and 64-bit lanes for products.
+/* A thin layer over vector registers: 16, 8 or 4 unsigned 32-bit words, and 64-bit lanes for
+ * products.
  *
  * Only for sources that are compiled once for each instruction-set level (*_isa.c). The operators
- * of C (& | ^ ~ + << >>) work on these types, a scalar operand is broadcast. What the operators cannot
- * say is here: three-operand logic, widening products, packing of 64-bit lanes, compression. */
+ * of C (& | ^ ~ + << >>) work on these types, a scalar operand is broadcast. What the operators
+ * cannot say is here: three-operand logic, widening products, packing of 64-bit lanes, compression.
+ */
 #ifndef GPUMC_CORE_SIMD_H
 #define GPUMC_CORE_SIMD_H
 
@@ -124,8 +126,8 @@ GPUMC_INLINE gpumc_v64 gpumc_multiply_low(gpumc_v64 a, gpumc_v64 b)
 #endif
 }
 
-/* The words of v in the low halves of the 64-bit lanes of two vectors. Which word goes where is known
- * to the two functions that pack them again only: words 0 1 and 2 3 of each 128 bits. */
+/* The words of v in the low halves of the 64-bit lanes of two vectors. Which word goes where is
+ * known to the two functions that pack them again only: words 0 1 and 2 3 of each 128 bits. */
 GPUMC_INLINE void gpumc_unpack(gpumc_v32 v, gpumc_v64 *first, gpumc_v64 *second)
 {
 #if defined(__AVX512F__)

@@ -1,11 +1,11 @@
 /* Philox4x32 on vectors of sites: the numbers of gpumc_random_draw, one counter a word.
  *
- * Products are taken in 64-bit lanes: the high half is shifted down, the low half stays where it is,
- * since the next product ignores what is above it. Only counter word 0 (the site) varies within a
- * vector, which makes half of the first three rounds constant:
- *   round 1: {w, g, t, l} -> {hi(M1 t)^g^k0, lo(M1 t), hi(M0 w)^l^k1, lo(M0 w)}
- * and the label enters only where the second product of round 2 begins, so that draws of the same
- * words share the rest (the compiler sees it once this is inlined). */
+ * Products are taken in 64-bit lanes: the high half is shifted down, the low half stays where it
+ * is, since the next product ignores what is above it. Only counter word 0 (the site) varies within
+ * a vector, which makes half of the first three rounds constant: round 1: {w, g, t, l} -> {hi(M1
+ * t)^g^k0, lo(M1 t), hi(M0 w)^l^k1, lo(M0 w)} and the label enters only where the second product of
+ * round 2 begins, so that draws of the same words share the rest (the compiler sees it once this is
+ * inlined). */
 #ifndef GPUMC_CORE_SIMD_PHILOX_H
 #define GPUMC_CORE_SIMD_PHILOX_H
 
@@ -25,8 +25,8 @@ struct gpumc_philox_stream {
 #define GPUMC_PHILOX_M0 0xd2511f53u
 #define GPUMC_PHILOX_M1 0xcd9e8d57u
 
-static inline struct gpumc_philox_stream gpumc_philox_stream_make(struct gpumc_random random,
-                                                                  uint32_t group, uint32_t time)
+static inline struct gpumc_philox_stream
+gpumc_philox_stream_make(struct gpumc_random random, uint32_t group, uint32_t time)
 {
   struct gpumc_philox_stream stream;
   for (uint32_t r = 0; r < GPUMC_PHILOX_ROUNDS_MAXIMUM; r++) {
@@ -46,9 +46,9 @@ struct gpumc_philox_lanes {
   gpumc_v64 product0, product1, word1, word3;
 };
 
-GPUMC_INLINE struct gpumc_philox_lanes
-gpumc_philox_lanes(const struct gpumc_philox_stream *stream, const uint32_t rounds, gpumc_v64 site,
-                   uint32_t label)
+GPUMC_INLINE struct gpumc_philox_lanes gpumc_philox_lanes(const struct gpumc_philox_stream *stream,
+                                                          const uint32_t rounds, gpumc_v64 site,
+                                                          uint32_t label)
 {
   const gpumc_v64 m0 = GPUMC_PHILOX_M0 - (gpumc_v64){0};
   const gpumc_v64 m1 = GPUMC_PHILOX_M1 - (gpumc_v64){0};
@@ -86,11 +86,11 @@ GPUMC_INLINE void gpumc_philox_draw(const struct gpumc_philox_stream *stream, co
   struct gpumc_philox_lanes b = gpumc_philox_lanes(stream, rounds, second, label);
   gpumc_v32 key0 = gpumc_broadcast((uint32_t)stream->key0[rounds - 1]);
   gpumc_v32 key1 = gpumc_broadcast((uint32_t)stream->key1[rounds - 1]);
-  word[0] = gpumc_xor3(gpumc_pack_high(a.product1, b.product1), gpumc_pack_low(a.word1, b.word1),
-                       key0);
+  word[0] =
+      gpumc_xor3(gpumc_pack_high(a.product1, b.product1), gpumc_pack_low(a.word1, b.word1), key0);
   word[1] = gpumc_pack_low(a.product1, b.product1);
-  word[2] = gpumc_xor3(gpumc_pack_high(a.product0, b.product0), gpumc_pack_low(a.word3, b.word3),
-                       key1);
+  word[2] =
+      gpumc_xor3(gpumc_pack_high(a.product0, b.product0), gpumc_pack_low(a.word3, b.word3), key1);
   word[3] = gpumc_pack_low(a.product0, b.product0);
 }
 

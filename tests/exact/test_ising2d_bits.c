@@ -1,5 +1,5 @@
-/* Both kernels of the two-dimensional Ising model follow the slow reference bit for bit: shapes, couplings,
- * fields, temperatures, rounds, instruction-set levels, threads. */
+/* Both kernels of the two-dimensional Ising model follow the slow reference bit for bit: shapes,
+ * couplings, fields, temperatures, rounds, instruction-set levels, threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,8 +75,8 @@ static void compare(enum reference_trajectory trajectory, struct ising2d_case wi
 static void compare_shape(enum reference_trajectory trajectory, size_t length_x, size_t length_y)
 {
   static const double betas[] = {0.0, 0.1, 0.44, 1.0, 5.0};
-  static const double couplings[][2] = {{1.0, 0.0}, {-1.0, 0.0}, {1.0, 0.3}, {-0.7, -1.1},
-                                        {0.5, 1.0}};
+  static const double couplings[][2] = {
+      {1.0, 0.0}, {-1.0, 0.0}, {1.0, 0.3}, {-0.7, -1.1}, {0.5, 1.0}};
   struct ising2d_case with = ising2d_case(kernel_of(trajectory), length_x, length_y, REPLICAS + 4);
   for (size_t b = 0; b < sizeof betas / sizeof *betas; b++)
     for (size_t c = 0; c < sizeof couplings / sizeof *couplings; c++) {

@@ -79,8 +79,8 @@ uint8_t *ising2d_get(struct ising2d_fixture *fixture)
   struct gpumc_error error = {0};
   uint8_t *portable = malloc(fixture->ensemble.size * fixture->model.portable_bytes + 1);
   assert_non_null(portable);
-  expect_ok(fixture->ensemble.ops->get(&fixture->ensemble, 0, fixture->ensemble.size, portable,
-                                       &error),
-            &error);
+  expect_ok(
+      fixture->ensemble.ops->get(&fixture->ensemble, 0, fixture->ensemble.size, portable, &error),
+      &error);
   return portable;
 }

@@ -67,8 +67,8 @@ void reference_randomize(struct reference *reference)
 }
 
 /* The uniform number of one spin in one sweep. */
-static uint32_t uniform(const struct reference *reference, size_t x, size_t y, uint32_t replica,
-                        uint32_t time)
+static uint32_t
+uniform(const struct reference *reference, size_t x, size_t y, uint32_t replica, uint32_t time)
 {
   uint32_t i = site_number(reference, x, y);
   if (reference->trajectory == REFERENCE_SPIN) {
@@ -117,11 +117,10 @@ static void sweep_replica(struct reference *reference, double beta, uint32_t tim
           continue;
         int8_t *s = &spin[y * reference->length_x + x];
         const int sum = neighbour_sum(reference, spin, x, y);
-        const double difference =
-            2.0 * *s * (reference->coupling * (double)sum + reference->field);
+        const double difference = 2.0 * *s * (reference->coupling * (double)sum + reference->field);
         if (accepted(reference, beta, difference,
                      uniform(reference, x, y, (uint32_t)replica, time)))
-          *s = (int8_t)-*s;
+          *s = (int8_t) - *s;
       }
 }
 

@@ -1,6 +1,6 @@
 /* The slow obvious two-dimensional Ising model: one spin at a time, plain coordinates, whole random
- * numbers. It follows the trajectories that models/ising2d/ising2d_physics.h defines, from that text and
- * not from the kernels, and it can be told to be wrong. */
+ * numbers. It follows the trajectories that models/ising2d/ising2d_physics.h defines, from that
+ * text and not from the kernels, and it can be told to be wrong. */
 #ifndef TESTS_SUPPORT_ISING2D_REFERENCE_H
 #define TESTS_SUPPORT_ISING2D_REFERENCE_H
 
@@ -12,8 +12,8 @@
 
 enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN };
 
-/* What is wrong with it. ACCEPTANCE: thresholds 1 % too low. SHARED: the lanes of a word use the random
- * number of lane 0. */
+/* What is wrong with it. ACCEPTANCE: thresholds 1 % too low. SHARED: the lanes of a word use the
+ * random number of lane 0. */
 enum reference_fault { REFERENCE_RIGHT, REFERENCE_ACCEPTANCE, REFERENCE_SHARED };
 
 /* spin[replica][y * length_x + x], +1 or -1. */

@@ -60,8 +60,8 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
 }
 
-/* Without a field, energies are multiples of |J|, and flipping a spin with an even number of neighbours
- * changes the sum of all bonds by a multiple of 4. */
+/* Without a field, energies are multiples of |J|, and flipping a spin with an even number of
+ * neighbours changes the sum of all bonds by a multiple of 4. */
 static void describe_energy(struct gpumc_model *model, struct ising2d_parameters *parameters)
 {
   const double coupling = parameters->coupling, field = parameters->field;
@@ -84,8 +84,7 @@ enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, doubl
 {
   struct ising2d_parameters *parameters;
   memset(model, 0, sizeof *model);
-  enum gpumc_status status =
-      gpumc_allocate_array(&parameters, 1, "parameters of the model", error);
+  enum gpumc_status status = gpumc_allocate_array(&parameters, 1, "parameters of the model", error);
   if (status != GPUMC_OK)
     return status;
   parameters->lattice = gpumc_checkerboard_make(shape[0], shape[1]);
@@ -101,8 +100,8 @@ enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, doubl
   return GPUMC_OK;
 }
 
-static enum gpumc_status create(const struct gpumc_params *params, struct gpumc_model *model,
-                                struct gpumc_error *error)
+static enum gpumc_status
+create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
 {
   const size_t shape[2] = {(size_t)gpumc_params_integer_at(params, "shape", 0),
                            (size_t)gpumc_params_integer_at(params, "shape", 1)};

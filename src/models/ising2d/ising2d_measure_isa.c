@@ -1,5 +1,6 @@
 /* Measuring and copying multispin replicas of the two-dimensional Ising model. */
 #include "models/ising2d/ising2d_multispin.h"
+#include "models/lattice/checkerboard_simd.h"
 #include "models/lattice/vertical_counter.h"
 
 enum { BLOCK = 4 }; /* vectors that are counted, or copied, together */
@@ -38,24 +39,26 @@ static void count_bonds(const struct gpumc_checkerboard *lattice, const uint32_t
   gpumc_counter_flush(&counter, planes > 3 ? planes : 3, count);
 }
 
-/* Spins up among the n words. */
-static void count_up(const uint32_t *words, size_t n, int64_t count[ISING2D_LANES])
+/* Spins up among n words of each colour. */
+static void count_up(const uint32_t *const colour[2], size_t n, int64_t count[ISING2D_LANES])
 {
-  const size_t planes = gpumc_counter_planes(n / GPUMC_VECTOR_WORDS + BLOCK);
+  const size_t planes = gpumc_counter_planes(2 * n / GPUMC_VECTOR_WORDS + 2 * BLOCK);
   struct gpumc_vertical_counter counter = {0};
   gpumc_v32 ones = counter.plane[0], twos = counter.plane[1];
-  size_t i = 0;
-  for (; i + BLOCK * GPUMC_VECTOR_WORDS <= n; i += BLOCK * GPUMC_VECTOR_WORDS) {
-    const uint32_t *at = words + i;
-    gpumc_v32 carry = gpumc_counter_add4(
-        &ones, &twos, gpumc_load(at), gpumc_load(at + GPUMC_VECTOR_WORDS),
-        gpumc_load(at + 2 * GPUMC_VECTOR_WORDS), gpumc_load(at + 3 * GPUMC_VECTOR_WORDS));
-    gpumc_counter_add(&counter, 2, planes, carry);
-  }
+  for (size_t c = 0; c < 2; c++)
+    for (size_t i = 0; i + BLOCK * GPUMC_VECTOR_WORDS <= n; i += BLOCK * GPUMC_VECTOR_WORDS) {
+      const uint32_t *at = colour[c] + i;
+      gpumc_v32 carry = gpumc_counter_add4(
+          &ones, &twos, gpumc_load(at), gpumc_load(at + GPUMC_VECTOR_WORDS),
+          gpumc_load(at + 2 * GPUMC_VECTOR_WORDS), gpumc_load(at + 3 * GPUMC_VECTOR_WORDS));
+      gpumc_counter_add(&counter, 2, planes, carry);
+    }
   counter.plane[0] = ones;
   counter.plane[1] = twos;
-  for (; i < n; i += GPUMC_VECTOR_WORDS)
-    gpumc_counter_add(&counter, 0, planes, gpumc_load(words + i) & within(n - i));
+  for (size_t c = 0; c < 2; c++)
+    for (size_t i = n / (BLOCK * GPUMC_VECTOR_WORDS) * BLOCK * GPUMC_VECTOR_WORDS; i < n;
+         i += GPUMC_VECTOR_WORDS)
+      gpumc_counter_add(&counter, 0, planes, gpumc_load(colour[c] + i) & within(n - i));
   gpumc_counter_flush(&counter, planes, count);
 }
 
@@ -72,16 +75,15 @@ void GPUMC_ISA_NAME(ising2d_multispin_measure)(const struct gpumc_checkerboard *
     sites[colour] = scratch + colour * extent + gpumc_checkerboard_lead(lattice);
     memcpy(sites[colour], words + colour * lattice->colour, lattice->colour * sizeof *words);
   }
-  gpumc_checkerboard_wrap_words(lattice, sites[1]);
+  gpumc_checkerboard_wrap(lattice, sites[1], sizeof(uint32_t));
   memset(sums, 0, sizeof *sums);
   for (size_t y = 0; y < lattice->length_y; y += lattice->part_rows) {
     size_t rows = lattice->length_y - y;
     rows = rows < lattice->part_rows ? rows : lattice->part_rows;
     const size_t k0 = y * lattice->row, n = rows * lattice->row;
-    gpumc_checkerboard_side_words(lattice, sites[1], 0, y, rows, side);
+    gpumc_checkerboard_side(lattice, sites[1], 0, y, rows, side, sizeof(uint32_t));
     count_bonds(lattice, sites[0], sites[1], side, k0, n, sums->unsatisfied);
-    for (size_t colour = 0; colour < 2; colour++)
-      count_up(sites[colour] + k0, n, sums->up);
+    count_up((const uint32_t *const[2]){sites[0] + k0, sites[1] + k0}, n, sums->up);
   }
 }
 

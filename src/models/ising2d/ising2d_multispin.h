@@ -13,10 +13,10 @@
 enum { ISING2D_LANES = 32 };
 
 /* Of one sweep call, for all groups.
- * plain (no field): a spin needs a comparison when at most one of its bonds is unsatisfied; class 0 is
- * one, class 1 none. `like`: all ones if a bond of equal spins is the satisfied one, else 0.
- * Otherwise the class is the number of neighbours up, and spin_up[class] (a mask) the spin that needs
- * a comparison. */
+ * plain (no field): a spin needs a comparison when at most one of its bonds is unsatisfied; class 0
+ * is one, class 1 none. `like`: all ones if a bond of equal spins is the satisfied one, else 0.
+ * Otherwise the class is the number of neighbours up, and spin_up[class] (a mask) the spin that
+ * needs a comparison. */
 struct ising2d_multispin_rule {
   struct gpumc_checkerboard lattice;
   struct gpumc_random random;
@@ -26,7 +26,8 @@ struct ising2d_multispin_rule {
   struct gpumc_bit_thresholds thresholds;
 };
 
-/* One replica that is copied: bit `lane` of the new words is bit `lane - rotation` of the source. */
+/* One replica that is copied: bit `lane` of the new words is bit `lane - rotation` of the source.
+ */
 struct ising2d_multispin_copy {
   const uint32_t *source;
   uint32_t rotation, lane;

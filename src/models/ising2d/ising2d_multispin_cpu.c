@@ -1,7 +1,7 @@
 /* The multispin kernel on the CPU: groups of 32 replicas, one bit each, threads over groups.
  *
- * There are two buffers of words. `gather` reads the one and writes the other, so that no thread reads
- * a word that another one writes; everything else works in place. */
+ * There are two buffers of words. `gather` reads the one and writes the other, so that no thread
+ * reads a word that another one writes; everything else works in place. */
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   storage->ops = ops_for(ensemble->device->isa);
   storage->threads = ensemble->device->threads < 1 ? 1 : ensemble->device->threads;
   storage->scratch_words = scratch_words(ensemble->model);
-  status = gpumc_allocate(groups, sites * sizeof(uint32_t), "replicas", (void **)&storage->words,
-                          error);
+  status =
+      gpumc_allocate(groups, sites * sizeof(uint32_t), "replicas", (void **)&storage->words, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate(groups, sites * sizeof(uint32_t), "copies of replicas",
                             (void **)&storage->spare, error);
@@ -168,8 +168,7 @@ static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t first, size
     const uint32_t lanes = lanes_within(group, first, count);
     for (size_t lane = 0; lane < ISING2D_LANES; lane++)
       if ((lanes >> lane & 1) != 0)
-        of_lane[lane] =
-            portable + (group * ISING2D_LANES + lane - first) * model->portable_bytes;
+        of_lane[lane] = portable + (group * ISING2D_LANES + lane - first) * model->portable_bytes;
     set_group(model, storage->words + group * model->sites, lanes, of_lane);
   }
   return GPUMC_OK;
@@ -189,15 +188,14 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t first, size
     const uint32_t lanes = lanes_within(group, first, count);
     for (size_t lane = 0; lane < ISING2D_LANES; lane++)
       if ((lanes >> lane & 1) != 0)
-        of_lane[lane] =
-            portable + (group * ISING2D_LANES + lane - first) * model->portable_bytes;
+        of_lane[lane] = portable + (group * ISING2D_LANES + lane - first) * model->portable_bytes;
     get_group(model, storage->words + group * model->sites, lanes, of_lane);
   }
   return GPUMC_OK;
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
-                               struct gpumc_error *error)
+static enum gpumc_status
+sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpumc_error *error)
 {
   (void)error;
   struct storage *storage = ensemble->storage;
@@ -214,8 +212,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   return GPUMC_OK;
 }
 
-static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                 struct gpumc_error *error)
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   struct storage *storage = ensemble->storage;
@@ -225,16 +223,15 @@ static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const
   for (size_t group = 0; group < groups; group++) {
     struct ising2d_multispin_sums sums;
     storage->ops->measure(&parameters->lattice, storage->words + group * sites,
-                          storage->scratch +
-                              (size_t)omp_get_thread_num() * storage->scratch_words,
+                          storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_words,
                           &sums);
     const size_t first = group * ISING2D_LANES;
     for (size_t lane = 0; lane < ISING2D_LANES && first + lane < ensemble->size; lane++) {
       const int64_t spins = 2 * sums.up[lane] - (int64_t)sites;
       const int64_t bonds = 2 * ((int64_t)sites - sums.unsatisfied[lane]);
       if (channel[ISING2D_ENERGY] != NULL)
-        channel[ISING2D_ENERGY][first + lane] = ising2d_energy(
-            parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
+        channel[ISING2D_ENERGY][first + lane] =
+            ising2d_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
       if (channel[ISING2D_MAGNETIZATION] != NULL)
         channel[ISING2D_MAGNETIZATION][first + lane] = spins;
     }

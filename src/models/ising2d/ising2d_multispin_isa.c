@@ -1,10 +1,12 @@
 /* The multispin kernel of the two-dimensional Ising model: sweeps of one group of 32 replicas.
  *
- * The group is copied to a working copy with a row before and after each colour, so that all neighbours
- * are contiguous loads for any even Lx, and stays there for all sweeps. Eight random bits decide all but
- * one lane in 256: the few words that hold one are set aside and finished together, in full vectors. */
+ * The group is copied to a working copy with a row before and after each colour, so that all
+ * neighbours are contiguous loads for any even Lx, and stays there for all sweeps. Eight random
+ * bits decide all but one lane in 256: the few words that hold one are set aside and finished
+ * together, in full vectors. */
 #include "core/simd_philox.h"
 #include "models/ising2d/ising2d_multispin.h"
+#include "models/lattice/checkerboard_simd.h"
 
 enum { CLASS_BITS = 3, FIRST_DRAWS = 2, DRAWS = GPUMC_BIT_PLANES / GPUMC_PLANES_A_DRAW };
 
@@ -115,7 +117,8 @@ GPUMC_INLINE void set_aside(struct undecided *undecided, const bool plain, gpumc
   undecided->count = at + (size_t)__builtin_popcount(words);
 }
 
-/* Compare the four bits of `draw` for all words set aside, flip what is accepted, keep what is open. */
+/* Compare the four bits of `draw` for all words set aside, flip what is accepted, keep what is
+ * open. */
 GPUMC_INLINE void finish_draw(const struct ising2d_multispin_rule *rule, const bool plain,
                               const uint32_t rounds, const struct gpumc_philox_stream *stream,
                               struct undecided *undecided, uint32_t first_word, uint32_t draw,
@@ -158,8 +161,8 @@ GPUMC_INLINE void update_part(const struct ising2d_multispin_rule *rule, const b
     gpumc_v32 spin = gpumc_load(sites + k);
     const gpumc_v32 neighbour[4] = {gpumc_load(other + k - row), gpumc_load(other + k + row),
                                     gpumc_load(other + k), gpumc_load(work->side + i)};
-    struct situation at = plain ? situation_plain(rule, spin, neighbour)
-                                : situation_field(rule, spin, neighbour);
+    struct situation at =
+        plain ? situation_plain(rule, spin, neighbour) : situation_field(rule, spin, neighbour);
     gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
     for (uint32_t draw = 0; draw < FIRST_DRAWS; draw++)
       gpumc_philox_draw(stream, rounds, index + first_word,
@@ -181,10 +184,11 @@ GPUMC_INLINE void update_colour(const struct ising2d_multispin_rule *rule, const
   for (size_t y = 0; y < lattice->length_y; y += lattice->part_rows) {
     size_t rows = lattice->length_y - y;
     rows = rows < lattice->part_rows ? rows : lattice->part_rows;
-    gpumc_checkerboard_side_words(lattice, work->sites[1 - colour], colour, y, rows, work->side);
+    gpumc_checkerboard_side(lattice, work->sites[1 - colour], colour, y, rows, work->side,
+                            sizeof(uint32_t));
     update_part(rule, plain, rounds, stream, work, colour, y * lattice->row, rows * lattice->row);
   }
-  gpumc_checkerboard_wrap_words(lattice, work->sites[colour]);
+  gpumc_checkerboard_wrap(lattice, work->sites[colour], sizeof(uint32_t));
 }
 
 GPUMC_INLINE void sweep_with(const struct ising2d_multispin_rule *rule, const bool plain,
@@ -228,17 +232,15 @@ static void sweep(const struct ising2d_multispin_rule *rule, uint32_t *words, ui
   const struct gpumc_checkerboard *lattice = &rule->lattice;
   const struct workspace work = workspace_of(lattice, scratch);
   for (size_t colour = 0; colour < 2; colour++) {
-    memcpy(work.sites[colour], words + colour * lattice->colour,
-           lattice->colour * sizeof *words);
-    gpumc_checkerboard_wrap_words(lattice, work.sites[colour]);
+    memcpy(work.sites[colour], words + colour * lattice->colour, lattice->colour * sizeof *words);
+    gpumc_checkerboard_wrap(lattice, work.sites[colour], sizeof(uint32_t));
   }
   if (rule->random.rounds == 7)
     (rule->plain ? sweep_plain_7 : sweep_field_7)(rule, &work, group, time, sweeps);
   else
     (rule->plain ? sweep_plain_10 : sweep_field_10)(rule, &work, group, time, sweeps);
   for (size_t colour = 0; colour < 2; colour++)
-    memcpy(words + colour * lattice->colour, work.sites[colour],
-           lattice->colour * sizeof *words);
+    memcpy(words + colour * lattice->colour, work.sites[colour], lattice->colour * sizeof *words);
 }
 
 /* In ising2d_measure_isa.c. */

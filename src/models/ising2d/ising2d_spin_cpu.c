@@ -139,8 +139,8 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t first, size
   return GPUMC_OK;
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
-                               struct gpumc_error *error)
+static enum gpumc_status
+sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpumc_error *error)
 {
   (void)error;
   struct storage *storage = ensemble->storage;
@@ -151,13 +151,13 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   const size_t size = ensemble->size, sites = ensemble->model->sites;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
   for (size_t replica = 0; replica < size; replica++)
-    storage->ops->sweep(&rule, storage->spins + replica * sites, (uint32_t)replica,
-                        ensemble->time, sweeps, scratch_of_thread(storage));
+    storage->ops->sweep(&rule, storage->spins + replica * sites, (uint32_t)replica, ensemble->time,
+                        sweeps, scratch_of_thread(storage));
   return GPUMC_OK;
 }
 
-static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                 struct gpumc_error *error)
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   struct storage *storage = ensemble->storage;
@@ -171,8 +171,8 @@ static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const
     const int64_t spins = 2 * sums.up - (int64_t)sites;
     const int64_t bonds = 2 * ((int64_t)sites - sums.unsatisfied);
     if (channel[ISING2D_ENERGY] != NULL)
-      channel[ISING2D_ENERGY][replica] = ising2d_energy(
-          parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
+      channel[ISING2D_ENERGY][replica] =
+          ising2d_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
     if (channel[ISING2D_MAGNETIZATION] != NULL)
       channel[ISING2D_MAGNETIZATION][replica] = spins;
   }

@@ -4,6 +4,7 @@
  * 16 j .. 16 j + 15. The comparisons give a mask of 64 bits. */
 #include "core/simd_philox.h"
 #include "models/ising2d/ising2d_spin.h"
+#include "models/lattice/checkerboard_simd.h"
 
 enum { BLOCK = 64, COUNTERS = 16, OUTPUTS = 4 };
 
@@ -61,8 +62,8 @@ GPUMC_INLINE uint32_t accepted(threshold_table table, gpumc_v32 u, const uint8_t
 #endif
 
 /* Flip the 64 spins whose bit is set, and those that need no comparison. */
-GPUMC_INLINE void flip(uint8_t *spins, uint64_t flips, const uint8_t *up,
-                       const uint8_t compared[ISING2D_TABLE])
+GPUMC_INLINE void
+flip(uint8_t *spins, uint64_t flips, const uint8_t *up, const uint8_t compared[ISING2D_TABLE])
 {
 #if defined(__AVX512F__)
   __m512i spin = _mm512_loadu_si512(spins);
@@ -72,10 +73,9 @@ GPUMC_INLINE void flip(uint8_t *spins, uint64_t flips, const uint8_t *up,
   _mm512_storeu_si512(spins, _mm512_xor_si512(spin, _mm512_maskz_set1_epi8(flips, 1)));
 #elif defined(__AVX2__)
   const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201u);
-  const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                          0x0303030303030303);
-  const __m256i table =
-      _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)compared));
+  const __m256i byte =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)compared));
   for (size_t half = 0; half < 2; half++) {
     __m256i_u *place = (__m256i_u *)(spins + 32 * half);
     __m256i spin = _mm256_loadu_si256(place);
@@ -86,8 +86,8 @@ GPUMC_INLINE void flip(uint8_t *spins, uint64_t flips, const uint8_t *up,
     /* Rejected: the bit is clear and the spin is the one that needs a comparison. */
     __m256i stay = _mm256_and_si256(_mm256_cmpeq_epi8(set, _mm256_setzero_si256()),
                                     _mm256_cmpeq_epi8(needs, spin));
-    _mm256_storeu_si256(place, _mm256_xor_si256(
-                                   spin, _mm256_andnot_si256(stay, _mm256_set1_epi8(1))));
+    _mm256_storeu_si256(place,
+                        _mm256_xor_si256(spin, _mm256_andnot_si256(stay, _mm256_set1_epi8(1))));
   }
 #else
   for (size_t i = 0; i < BLOCK; i++)
@@ -142,11 +142,11 @@ GPUMC_INLINE void sweep_with(const struct ising2d_spin_rule *rule, const uint32_
       for (size_t y = 0; y < lattice->length_y; y += lattice->part_rows) {
         size_t rows = lattice->length_y - y;
         rows = rows < lattice->part_rows ? rows : lattice->part_rows;
-        gpumc_checkerboard_side_bytes(lattice, sites[1 - colour], colour, y, rows, side);
+        gpumc_checkerboard_side(lattice, sites[1 - colour], colour, y, rows, side, sizeof(uint8_t));
         update_part(rule, rounds, &stream, sites, side, colour, y * lattice->row,
                     rows * lattice->row);
       }
-      gpumc_checkerboard_wrap_bytes(lattice, sites[colour]);
+      gpumc_checkerboard_wrap(lattice, sites[colour], sizeof(uint8_t));
     }
   }
 }
@@ -155,10 +155,10 @@ static void load(const struct gpumc_checkerboard *lattice, const uint8_t *spins,
                  uint8_t *sites[2])
 {
   for (size_t colour = 0; colour < 2; colour++) {
-    sites[colour] = scratch + colour * gpumc_checkerboard_extent(lattice) +
-                    gpumc_checkerboard_lead(lattice);
+    sites[colour] =
+        scratch + colour * gpumc_checkerboard_extent(lattice) + gpumc_checkerboard_lead(lattice);
     memcpy(sites[colour], spins + colour * lattice->colour, lattice->colour);
-    gpumc_checkerboard_wrap_bytes(lattice, sites[colour]);
+    gpumc_checkerboard_wrap(lattice, sites[colour], sizeof(uint8_t));
   }
 }
 
@@ -176,8 +176,8 @@ static void sweep(const struct ising2d_spin_rule *rule, uint8_t *spins, uint32_t
     memcpy(spins + colour * lattice->colour, sites[colour], lattice->colour);
 }
 
-/* The sum of a[i] XOR b[i]: |a - b| of zeros and ones, which compilers know how to sum. n is that of a
- * part, below 2^22. */
+/* The sum of a[i] XOR b[i]: |a - b| of zeros and ones, which compilers know how to sum. n is that
+ * of a part, below 2^22. */
 static int unlike(const uint8_t *a, const uint8_t *b, size_t n)
 {
   int sum = 0;
@@ -199,7 +199,7 @@ static void measure(const struct gpumc_checkerboard *lattice, const uint8_t *spi
     size_t rows = lattice->length_y - y;
     rows = rows < lattice->part_rows ? rows : lattice->part_rows;
     const size_t k = y * row, n = rows * row;
-    gpumc_checkerboard_side_bytes(lattice, sites[1], 0, y, rows, side);
+    gpumc_checkerboard_side(lattice, sites[1], 0, y, rows, side, sizeof(uint8_t));
     sums->unsatisfied += unlike(sites[0] + k, sites[1] + k - row, n) +
                          unlike(sites[0] + k, sites[1] + k + row, n) +
                          unlike(sites[0] + k, sites[1] + k, n) + unlike(sites[0] + k, side, n);

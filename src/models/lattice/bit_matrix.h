@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Bit j of word i becomes bit i of word j, in place (Warren, Hacker's Delight, 7-3: blocks of 16, 8,
- * 4, 2, 1). */
+/* Bit j of word i becomes bit i of word j, in place (Warren, Hacker's Delight, 7-3: blocks of 16,
+ * 8, 4, 2, 1). */
 static inline void gpumc_bit_transpose(uint32_t word[32])
 {
   uint32_t mask = 0x0000ffffu;

@@ -1,8 +1,8 @@
 /* Geometry of the periodic square lattice in checkerboard order, and the working copy of one group.
  *
  * Site (x, y) has colour (x + y) & 1 and, within its colour, the index k = y (Lx/2) + x/2. All its
- * neighbours have the other colour; there their indices are k - Lx/2 and k + Lx/2 (the rows before and
- * after, periodic), k itself, and the `side`: k - 1 or k + 1 within the row, periodic. Below is
+ * neighbours have the other colour; there their indices are k - Lx/2 and k + Lx/2 (the rows before
+ * and after, periodic), k itself, and the `side`: k - 1 or k + 1 within the row, periodic. Below is
  * Lx = 6, colour 0 as letters, colour 1 as digits; d has above a, below g, beside itself 3, side 5.
  *
  *     a 0 b 1 c 2
@@ -26,8 +26,8 @@ struct gpumc_checkerboard {
 };
 
 enum {
-  GPUMC_CHECKERBOARD_PART = 2048,   /* sites of one colour that a part aims at */
-  GPUMC_CHECKERBOARD_PADDING = 64,  /* elements a vector may reach beyond the end */
+  GPUMC_CHECKERBOARD_PART = 2048,  /* sites of one colour that a part aims at */
+  GPUMC_CHECKERBOARD_PADDING = 64, /* elements a vector may reach beyond the end */
 };
 
 static inline struct gpumc_checkerboard gpumc_checkerboard_make(size_t length_x, size_t length_y)
@@ -36,22 +36,21 @@ static inline struct gpumc_checkerboard gpumc_checkerboard_make(size_t length_x,
   lattice.row = length_x / 2;
   lattice.colour = lattice.row * length_y;
   size_t step = GPUMC_CHECKERBOARD_PADDING * lattice.row;
-  lattice.part_rows =
-      (GPUMC_CHECKERBOARD_PART + step - 1) / step * GPUMC_CHECKERBOARD_PADDING;
+  lattice.part_rows = (GPUMC_CHECKERBOARD_PART + step - 1) / step * GPUMC_CHECKERBOARD_PADDING;
   if (lattice.part_rows > length_y)
     lattice.part_rows = length_y;
   return lattice;
 }
 
 /* Position of site (x, y) in an array that holds colour 0, then colour 1. */
-static inline size_t gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t x,
-                                                 size_t y)
+static inline size_t
+gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t x, size_t y)
 {
   return ((x + y) & 1) * lattice->colour + y * lattice->row + x / 2;
 }
 
-/* Where the first site stands in a working copy of one colour: there is room for the row before it. A
- * multiple of 64, like the extent, so that the copy is aligned as its allocation is. */
+/* Where the first site stands in a working copy of one colour: there is room for the row before it.
+ * A multiple of 64, like the extent, so that the copy is aligned as its allocation is. */
 static inline size_t gpumc_checkerboard_lead(const struct gpumc_checkerboard *lattice)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
@@ -71,41 +70,5 @@ static inline size_t gpumc_checkerboard_part(const struct gpumc_checkerboard *la
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
   return (lattice->part_rows * lattice->row + step - 1) / step * step + step;
 }
-
-/* For an element type: the rows before and after a colour (`sites` points to its first site), and the
- * same-row neighbours, one place aside, of `rows` rows of colour `colour` from row `first` on;
- * `other` is the other colour. */
-#define GPUMC_CHECKERBOARD_FUNCTIONS(suffix, type)                                                 \
-  static inline void gpumc_checkerboard_wrap_##suffix(const struct gpumc_checkerboard *lattice,    \
-                                                      type *sites)                                 \
-  {                                                                                                \
-    const size_t row = lattice->row;                                                               \
-    for (size_t j = 0; j < row; j++) {                                                             \
-      type last = sites[lattice->colour - row + j];                                                \
-      sites[lattice->colour + j] = sites[j];                                                       \
-      (sites - row)[j] = last;                                                                     \
-    }                                                                                              \
-  }                                                                                                \
-  static inline void gpumc_checkerboard_side_##suffix(const struct gpumc_checkerboard *lattice,    \
-                                                      const type *other, size_t colour,            \
-                                                      size_t first, size_t rows, type *side)       \
-  {                                                                                                \
-    const size_t row = lattice->row;                                                               \
-    for (size_t y = first; y < first + rows; y++, side += row) {                                   \
-      const type *from = other + y * row;                                                          \
-      if (((y + colour) & 1) == 0) {                                                               \
-        for (size_t j = 1; j < row; j++)                                                           \
-          side[j] = from[j - 1];                                                                   \
-        side[0] = from[row - 1];                                                                   \
-      } else {                                                                                     \
-        for (size_t j = 1; j < row; j++)                                                           \
-          side[j - 1] = from[j];                                                                   \
-        side[row - 1] = from[0];                                                                   \
-      }                                                                                            \
-    }                                                                                              \
-  }
-
-GPUMC_CHECKERBOARD_FUNCTIONS(words, uint32_t)
-GPUMC_CHECKERBOARD_FUNCTIONS(bytes, uint8_t)
 
 #endif

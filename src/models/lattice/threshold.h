@@ -1,4 +1,5 @@
-/* Acceptance of Metropolis as an integer: a move is accepted iff a uniform 32-bit number is below it. */
+/* Acceptance of Metropolis as an integer: a move is accepted iff a uniform 32-bit number is below
+ * it. */
 #ifndef GPUMC_LATTICE_THRESHOLD_H
 #define GPUMC_LATTICE_THRESHOLD_H
 

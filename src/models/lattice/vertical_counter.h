@@ -1,5 +1,6 @@
-/* Counting bits lane by lane without unpacking: plane p of a vertical counter holds bit p of the count of
- * every lane (carry-save adders, Warren, Hacker's Delight, 5-1). Included by *_isa.c sources. */
+/* Counting bits lane by lane without unpacking: plane p of a vertical counter holds bit p of the
+ * count of every lane (carry-save adders, Warren, Hacker's Delight, 5-1). Included by *_isa.c
+ * sources. */
 #ifndef GPUMC_LATTICE_VERTICAL_COUNTER_H
 #define GPUMC_LATTICE_VERTICAL_COUNTER_H
 
@@ -32,10 +33,10 @@ GPUMC_INLINE void gpumc_counter_add(struct gpumc_vertical_counter *counter, size
   }
 }
 
-/* Add four bits a lane, each worth 1; the low two planes stand in *ones and *twos meanwhile. Returns
- * the carry, worth 4. */
-GPUMC_INLINE gpumc_v32 gpumc_counter_add4(gpumc_v32 *ones, gpumc_v32 *twos, gpumc_v32 a, gpumc_v32 b,
-                                          gpumc_v32 c, gpumc_v32 d)
+/* Add four bits a lane, each worth 1; the low two planes stand in *ones and *twos meanwhile.
+ * Returns the carry, worth 4. */
+GPUMC_INLINE gpumc_v32 gpumc_counter_add4(gpumc_v32 *ones, gpumc_v32 *twos, gpumc_v32 a,
+                                          gpumc_v32 b, gpumc_v32 c, gpumc_v32 d)
 {
   gpumc_v32 carry1 = gpumc_full_add(ones, a, b);
   gpumc_v32 carry2 = gpumc_full_add(ones, c, d);
@@ -51,22 +52,28 @@ static inline size_t gpumc_counter_planes(size_t most)
   return planes;
 }
 
-/* count[lane] += the counts of that lane over all words of the vectors. Halves are added bit-sliced
- * until one word is left, whose planes are then transposed. */
-static inline void gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes,
-                                       int64_t count[32])
+/* The words of v, word i and word i XOR width exchanged. */
+GPUMC_INLINE gpumc_v32 gpumc_exchange_words(gpumc_v32 v, uint32_t width)
 {
-  uint32_t plane[32][GPUMC_VECTOR_WORDS];
-  memset(plane, 0, sizeof plane);
+  return __builtin_shuffle(v, gpumc_lane_numbers() ^ width);
+}
+
+/* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,
+ * bit-sliced, until each holds the sum of all; the planes of one are then transposed. */
+static inline void
+gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
+{
+  gpumc_v32 plane[32] = {0};
   memcpy(plane, counter->plane, planes * sizeof *plane);
-  for (size_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
-    uint32_t carry[GPUMC_VECTOR_WORDS] = {0};
-    for (size_t p = 0; p <= planes; p++)
-      for (size_t i = 0; i < width; i++) {
-        uint32_t a = plane[p][i], b = plane[p][i + width], c = carry[i];
-        plane[p][i] = a ^ b ^ c;
-        carry[i] = (a & b) | (c & (a | b));
-      }
+#pragma GCC unroll 4
+  for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
+    gpumc_v32 carry = gpumc_broadcast(0);
+    for (size_t p = 0; p <= planes; p++) {
+      gpumc_v32 other = gpumc_exchange_words(plane[p], width);
+      gpumc_v32 next = gpumc_majority(plane[p], other, carry);
+      plane[p] = gpumc_xor3(plane[p], other, carry);
+      carry = next;
+    }
   }
   uint32_t row[32];
   for (size_t p = 0; p < 32; p++)

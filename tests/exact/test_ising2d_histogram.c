@@ -1,0 +1,214 @@
+/* Independent replicas of the 4 x 4 lattice after many sweeps, against the whole exact distribution
+ * of bonds and magnetization (all 2^16 states), and against each other.
+ *
+ * Null hypotheses: (1) the joint histogram of (bonds, |M| or M) is multinomial with the Boltzmann
+ * weights; (2) the energies of the 32 replicas of a word are independent. Each statistic is
+ * chi-square under its null; the bound is its quantile at Z = 4.75 (Wilson and Hilferty), a false
+ * alarm in a million for each of the tests below. Seeds are fixed and were not chosen. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/ising2d_fixture.h"
+#include "support/ising2d_reference.h"
+
+/* SWEEPS from a random start: the slowest mode decays within some twenty at beta = 0.5. The number
+ * of replicas is what it takes to see acceptances that are 1 % wrong. */
+enum { LENGTH = 4, SITES = 16, REPLICAS = 160000, SWEEPS = 150, BONDS = 65, SPINS = 33 };
+#define Z 4.75
+#define LEAST_EXPECTED 10.0 /* cells expected to hold fewer replicas are taken together */
+
+static const struct condition {
+  double coupling, field, beta;
+} conditions[] = {
+    {1.0, 0.0, 0.2}, {1.0, 0.0, 0.4}, {-1.0, 0.0, 0.5}, {1.0, 0.25, 0.4}, {-1.0, -0.5, 0.3}};
+
+enum { CONDITIONS = sizeof conditions / sizeof *conditions };
+
+static double chi_square_bound(double degrees)
+{
+  const double a = 2.0 / (9.0 * degrees);
+  return degrees * pow(1.0 - a + Z * sqrt(a), 3.0);
+}
+
+/* probability[bonds + 32][M + 16]. */
+static void exact_distribution(const struct condition *at, double probability[BONDS][SPINS])
+{
+  struct reference state;
+  double sum = 0;
+  reference_init(&state, REFERENCE_MULTISPIN, LENGTH, LENGTH, 1);
+  memset(probability, 0, BONDS * sizeof *probability);
+  for (uint32_t bits = 0; bits < 1u << SITES; bits++) {
+    for (uint32_t i = 0; i < SITES; i++)
+      state.spin[i] = (bits >> i & 1) != 0 ? 1 : -1;
+    const int64_t bonds = reference_bonds(&state, 0), spins = reference_magnetization(&state, 0);
+    const double weight =
+        exp(at->beta * (at->coupling * (double)bonds + at->field * (double)spins));
+    probability[bonds + 32][spins + 16] += weight;
+    sum += weight;
+  }
+  for (size_t b = 0; b < BONDS; b++)
+    for (size_t m = 0; m < SPINS; m++)
+      probability[b][m] /= sum;
+  reference_free(&state);
+}
+
+/* Chi-square over its bound: above 1 rejects. */
+static double
+discrepancy(const struct condition *at, size_t replicas, const int64_t *bonds, const int64_t *spins)
+{
+  static double probability[BONDS][SPINS];
+  double observed[BONDS][SPINS] = {{0}};
+  double chi_square = 0, rare = 0, rare_expected = 0, cells = 0;
+  exact_distribution(at, probability);
+  for (size_t r = 0; r < replicas; r++)
+    observed[bonds[r] + 32][spins[r] + 16] += 1;
+  for (size_t b = 0; b < BONDS; b++)
+    for (size_t m = 0; m < SPINS; m++) {
+      const double expected = probability[b][m] * (double)replicas;
+      if (expected == 0.0 && observed[b][m] > 0)
+        return INFINITY;
+      if (expected < LEAST_EXPECTED) {
+        rare += observed[b][m];
+        rare_expected += expected;
+      } else {
+        chi_square += pow(observed[b][m] - expected, 2) / expected;
+        cells++;
+      }
+    }
+  if (rare_expected >= LEAST_EXPECTED) {
+    chi_square += pow(rare - rare_expected, 2) / rare_expected;
+    cells++;
+  }
+  return chi_square / chi_square_bound(cells - 1);
+}
+
+/* Scatter of the means of words of 32, in units of what independence allows; above 1 rejects. */
+static double dependence(size_t replicas, const int64_t *bonds)
+{
+  double mean = 0, variance = 0, between = 0;
+  const size_t words = replicas / 32;
+  for (size_t r = 0; r < words * 32; r++)
+    mean += (double)bonds[r] / (double)(words * 32);
+  for (size_t w = 0; w < words; w++) {
+    double word = 0;
+    for (size_t lane = 0; lane < 32; lane++) {
+      const double x = (double)bonds[w * 32 + lane] - mean;
+      variance += x * x / (double)(words * 32);
+      word += x / 32;
+    }
+    between += word * word;
+  }
+  return between / (variance / 32) / chi_square_bound((double)words - 1);
+}
+
+static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct condition *at,
+                          int64_t *bonds, int64_t *spins)
+{
+  struct ising2d_case with = ising2d_case(kernel, LENGTH, LENGTH, REPLICAS);
+  struct ising2d_fixture fixture;
+  with.coupling = at->coupling;
+  with.field = at->field;
+  with.seed = 20170801;
+  with.threads = 2;
+  ising2d_open(&fixture, &with);
+  ising2d_randomize(&fixture, REPLICAS);
+  ising2d_sweep(&fixture, SWEEPS, at->beta);
+  ising2d_measure(&fixture, bonds, spins);
+  for (size_t r = 0; r < REPLICAS; r++) {
+    const double energy = (double)bonds[r] * fixture.model.quantum[ISING2D_ENERGY];
+    bonds[r] = (int64_t)rint(-(energy + at->field * (double)spins[r]) / at->coupling);
+  }
+  ising2d_close(&fixture);
+}
+
+static void expect_exact(const struct gpumc_kernel_ops *kernel)
+{
+  int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);
+  assert_true(bonds != NULL && spins != NULL);
+  for (size_t c = 0; c < CONDITIONS; c++) {
+    sample_kernel(kernel, &conditions[c], bonds, spins);
+    const double histogram = discrepancy(&conditions[c], REPLICAS, bonds, spins);
+    const double words = dependence(REPLICAS, bonds);
+    if (histogram > 1 || words > 1)
+      fail_msg("%s, condition %zu: histogram %.3f, words %.3f of the bound", kernel->variant, c,
+               histogram, words);
+  }
+  free(bonds);
+  free(spins);
+}
+
+static void multispin_has_the_exact_histogram(void **state)
+{
+  (void)state;
+  expect_exact(&ising2d_multispin_cpu);
+}
+
+static void spin_has_the_exact_histogram(void **state)
+{
+  (void)state;
+  expect_exact(&ising2d_spin_cpu);
+}
+
+/* A sampler with a fault, at conditions[1]. */
+static void sample_faulty(enum reference_trajectory trajectory, enum reference_fault fault,
+                          size_t replicas, uint32_t sweeps, int64_t *bonds, int64_t *spins)
+{
+  struct reference reference;
+  reference_init(&reference, trajectory, LENGTH, LENGTH, replicas);
+  reference.fault = fault;
+  reference_randomize(&reference);
+  for (uint32_t s = 0; s < sweeps; s++)
+    reference_sweep(&reference, conditions[1].beta, s);
+  for (size_t r = 0; r < replicas; r++) {
+    bonds[r] = reference_bonds(&reference, r);
+    spins[r] = reference_magnetization(&reference, r);
+  }
+  reference_free(&reference);
+}
+
+static void wrong_acceptance_is_rejected(void **state)
+{
+  (void)state;
+  enum { ENOUGH = 50 };
+  int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);
+  assert_true(bonds != NULL && spins != NULL);
+  sample_faulty(REFERENCE_SPIN, REFERENCE_RIGHT, REPLICAS, ENOUGH, bonds, spins);
+  const double right = discrepancy(&conditions[1], REPLICAS, bonds, spins);
+  sample_faulty(REFERENCE_SPIN, REFERENCE_ACCEPTANCE, REPLICAS, ENOUGH, bonds, spins);
+  const double wrong = discrepancy(&conditions[1], REPLICAS, bonds, spins);
+  print_message("of the bound: right %.3f, acceptance 1 %% too low %.3f\n", right, wrong);
+  assert_true(right <= 1);
+  assert_true(wrong > 1);
+  free(bonds);
+  free(spins);
+}
+
+static void shared_random_numbers_are_rejected(void **state)
+{
+  (void)state;
+  enum { FEW = 3200, ENOUGH = 50 };
+  int64_t bonds[FEW], spins[FEW];
+  sample_faulty(REFERENCE_MULTISPIN, REFERENCE_RIGHT, FEW, ENOUGH, bonds, spins);
+  const double right = dependence(FEW, bonds);
+  sample_faulty(REFERENCE_MULTISPIN, REFERENCE_SHARED, FEW, ENOUGH, bonds, spins);
+  const double wrong = dependence(FEW, bonds);
+  print_message("of the bound: right %.3f, one random number a word %.3f\n", right, wrong);
+  assert_true(right <= 1);
+  assert_true(wrong > 1);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(multispin_has_the_exact_histogram),
+      cmocka_unit_test(spin_has_the_exact_histogram),
+      cmocka_unit_test(wrong_acceptance_is_rejected),
+      cmocka_unit_test(shared_random_numbers_are_rejected),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

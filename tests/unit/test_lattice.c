@@ -1,0 +1,162 @@
+/* What the lattice models share, against the slow obvious way. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "core/simd_philox.h"
+#include "models/lattice/bit_serial.h"
+#include "models/lattice/checkerboard.h"
+#include "models/lattice/vertical_counter.h"
+
+static uint32_t noise(uint32_t i)
+{
+  uint32_t word[4];
+  gpumc_random_draw(gpumc_random_make(9, 0, 10), i, 0, 0, 0, word);
+  return word[0];
+}
+
+static void transpose_exchanges_rows_and_columns(void **state)
+{
+  (void)state;
+  uint32_t before[32], after[32];
+  for (uint32_t i = 0; i < 32; i++)
+    before[i] = after[i] = noise(i);
+  gpumc_bit_transpose(after);
+  for (uint32_t i = 0; i < 32; i++)
+    for (uint32_t j = 0; j < 32; j++)
+      assert_int_equal(before[i] >> j & 1, after[j] >> i & 1);
+  gpumc_bit_transpose(after);
+  assert_memory_equal(before, after, sizeof before);
+}
+
+static void philox_vectors_equal_single_draws(void **state)
+{
+  (void)state;
+  for (uint32_t rounds = 7; rounds <= 10; rounds += 3) {
+    struct gpumc_random random = gpumc_random_make(0x123456789abc, 77, rounds);
+    struct gpumc_philox_stream stream = gpumc_philox_stream_make(random, 0xfffffff1u, 12345);
+    gpumc_v32 site = gpumc_lane_numbers() * 0x10003u + 0xfffffffeu, word[4];
+    if (rounds == 7)
+      gpumc_philox_draw(&stream, 7, site, 0x41000003u, word);
+    else
+      gpumc_philox_draw(&stream, 10, site, 0x41000003u, word);
+    for (size_t lane = 0; lane < GPUMC_VECTOR_WORDS; lane++) {
+      uint32_t expected[4];
+      gpumc_random_draw(random, site[lane], 0xfffffff1u, 12345, 0x41000003u, expected);
+      for (size_t i = 0; i < 4; i++)
+        assert_int_equal(word[i][lane], expected[i]);
+    }
+  }
+}
+
+static void vertical_counters_count_every_lane(void **state)
+{
+  (void)state;
+  enum { VECTORS = 201 };
+  const size_t planes = gpumc_counter_planes(VECTORS + 4);
+  struct gpumc_vertical_counter counter = {0};
+  int64_t expected[32] = {0}, count[32] = {0};
+  for (uint32_t v = 0; v < VECTORS; v++) {
+    gpumc_v32 bits;
+    for (uint32_t i = 0; i < GPUMC_VECTOR_WORDS; i++) {
+      /* All ones at times: the largest counts and the longest carries. */
+      uint32_t word = v % 3 == 0 ? UINT32_MAX : noise(v * GPUMC_VECTOR_WORDS + i);
+      bits[i] = word;
+      for (uint32_t lane = 0; lane < 32; lane++)
+        expected[lane] += word >> lane & 1;
+    }
+    gpumc_counter_add(&counter, 0, planes, bits);
+  }
+  gpumc_counter_flush(&counter, planes, count);
+  for (uint32_t lane = 0; lane < 32; lane++)
+    assert_int_equal(count[lane], expected[lane]);
+}
+
+static void compression_keeps_order(void **state)
+{
+  (void)state;
+  for (uint32_t keep = 0; keep < 1u << GPUMC_VECTOR_WORDS; keep++) {
+    uint32_t words[2 * GPUMC_VECTOR_WORDS] = {0};
+    uint32_t n = 0;
+    gpumc_compress(words, gpumc_compression_of(keep), gpumc_lane_numbers() + 100);
+    for (uint32_t i = 0; i < GPUMC_VECTOR_WORDS; i++)
+      if (keep >> i & 1)
+        assert_int_equal(words[n++], 100 + i);
+  }
+}
+
+static void thresholds_are_rounded_and_bounded(void **state)
+{
+  (void)state;
+  assert_true(gpumc_metropolis_threshold(0.0) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_metropolis_threshold(-3.0) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_metropolis_threshold(1e-11) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_metropolis_threshold(23.0) == 0);
+  assert_true(gpumc_metropolis_threshold(1e300) == 0);
+  for (double x = 0.01; x < 22; x += 0.37)
+    assert_true(fabs((double)gpumc_metropolis_threshold(x) - ldexp(exp(-x), 32)) <= 0.500001);
+}
+
+static void threshold_bits_spell_the_threshold(void **state)
+{
+  (void)state;
+  struct gpumc_bit_thresholds table;
+  gpumc_bit_thresholds_set(&table, 2, 0x80000001u);
+  gpumc_bit_thresholds_set(&table, 3, GPUMC_THRESHOLD_ALWAYS);
+  assert_int_equal(table.need[2], UINT32_MAX);
+  assert_int_equal(table.need[3], 0);
+  for (uint32_t p = 0; p < GPUMC_BIT_PLANES; p++) {
+    assert_int_equal(table.bit[p][2], p == 0 || p == 31 ? UINT32_MAX : 0);
+    assert_int_equal(table.bit[p][3], 0);
+  }
+}
+
+/* The neighbours that checkerboard.h promises are those of the coordinates. */
+static void checkerboard_neighbours(void **state)
+{
+  (void)state;
+  static const size_t shapes[][2] = {{2, 2}, {2, 6}, {6, 2}, {6, 4}, {34, 18}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const size_t lx = shapes[i][0], ly = shapes[i][1];
+    struct gpumc_checkerboard lattice = gpumc_checkerboard_make(lx, ly);
+    for (size_t y = 0; y < ly; y++)
+      for (size_t x = 0; x < lx; x++) {
+        const size_t colour = (x + y) & 1, position = gpumc_checkerboard_position(&lattice, x, y);
+        const size_t k = position - colour * lattice.colour, j = k % lattice.row;
+        const size_t other = (1 - colour) * lattice.colour;
+        const size_t aside =
+            ((y + colour) & 1) == 0 ? (j + lattice.row - 1) % lattice.row : (j + 1) % lattice.row;
+        size_t near = gpumc_checkerboard_position(&lattice, (x + 1) % lx, y);
+        size_t far = gpumc_checkerboard_position(&lattice, (x + lx - 1) % lx, y);
+        if (near != other + k) {
+          size_t swap = near;
+          near = far;
+          far = swap;
+        }
+        assert_int_equal(near, other + k);
+        assert_int_equal(far, other + k - j + aside);
+        assert_int_equal(gpumc_checkerboard_position(&lattice, x, (y + 1) % ly),
+                         other + (k + lattice.row) % lattice.colour);
+        assert_int_equal(gpumc_checkerboard_position(&lattice, x, (y + ly - 1) % ly),
+                         other + (k + lattice.colour - lattice.row) % lattice.colour);
+      }
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(transpose_exchanges_rows_and_columns),
+      cmocka_unit_test(philox_vectors_equal_single_draws),
+      cmocka_unit_test(vertical_counters_count_every_lane),
+      cmocka_unit_test(compression_keeps_order),
+      cmocka_unit_test(thresholds_are_rounded_and_bounded),
+      cmocka_unit_test(threshold_bits_spell_the_threshold),
+      cmocka_unit_test(checkerboard_neighbours),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
