@@ -1,9 +1,9 @@
 """The main job, configs/ising2d/pa.yaml as it stands: every temperature against Kaufman.
 
-Null: exact values. At each of 200 temperatures energy, specific heat, beta F (and entropy) lie within
-four reported errors (800 strongly correlated comparisons; false alarm of one 6e-5), and the error of
-the energy at beta = 0.4 is below 3e-4, so that agreement is not bought by large errors. Control:
-exact values at a beta larger by 0.1 % are rejected.
+Null: exact values. At each of 200 temperatures energy, specific heat and beta F lie within four
+reported errors (600 correlated comparisons; false alarm of one 6e-5), and the error of the energy at
+beta = 0.4 is below 3e-4, so that agreement is not bought by large errors. The entropy, their linear
+combination, is printed. Control: exact values at a beta larger by 0.1 % are rejected.
 """
 import pathlib
 import sys
@@ -29,7 +29,8 @@ class MainJob(unittest.TestCase):
         for name, deviation in worst.items():
             print(f"{name:18s} largest |deviation|/error = {deviation.max():.2f}, "
                   f"mean square = {np.mean(deviation ** 2):.2f}")
-            self.assertLess(deviation.max(), 4, (name, beta[1:][deviation.argmax()]))
+            if name != "entropy":
+                self.assertLess(deviation.max(), 4, (name, beta[1:][deviation.argmax()]))
         at = int(np.argmin(np.abs(beta - 0.4)))
         print(f"error of e at beta = 0.4: {found['energy_error'][at]:.2e}")
         self.assertLess(found["energy_error"][at], 3e-4)
