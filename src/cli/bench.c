@@ -157,10 +157,10 @@ static void fill_defaults(struct bench_arguments *arguments)
       bench_list_add(&arguments->threads, omp_get_max_threads());
   }
   enum gpumc_isa highest = gpumc_isa_detect();
-  if (arguments->levels.count == 0 && highest == GPUMC_ISA_LEVEL_PORTABLE)
-    bench_list_add(&arguments->levels, (int)highest);
-  for (int level = GPUMC_ISA_LEVEL_V2; arguments->levels.count < 3 && level <= (int)highest;
-       level++)
+  if (arguments->levels.count > 0)
+    return;
+  int lowest = highest == GPUMC_ISA_LEVEL_PORTABLE ? (int)highest : GPUMC_ISA_LEVEL_V2;
+  for (int level = lowest; level <= (int)highest; level++)
     bench_list_add(&arguments->levels, level);
 }
 
