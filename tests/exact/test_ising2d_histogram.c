@@ -1,13 +1,23 @@
 /* Independent replicas of the 4 x 4 lattice after many sweeps, against the whole exact distribution
- * of bonds and magnetization (all 2^16 states), and against each other.
+ * (all 2^16 states), and against each other.
  *
- * Null hypotheses: (1) the joint histogram of (bonds, |M| or M) is multinomial with the Boltzmann
- * weights; (2) the energies of the 32 replicas of a word are independent. Each statistic is
- * chi-square under its null; the bound is its quantile at Z = 4.75 (Wilson and Hilferty), a false
- * alarm in a million for each of the tests below. Seeds are fixed and were not chosen. */
+ * Null hypotheses: (1) the histogram of the bonds, and the joint histogram of bonds and
+ * magnetization, are multinomial with the exact probabilities; (2) the energies of the 32 replicas
+ * of a word are independent. Each statistic is chi-square under its null; the bound is its quantile
+ * at Z = 4.75 (Wilson and Hilferty), a false alarm in a million for each. Seeds are fixed and were
+ * not chosen.
+ *
+ * The exact probabilities are Boltzmann's but for one thing. Without a field, a state in which
+ * every spin sees two neighbours up and two down (f(x + y) with f = ++--, and the like) is turned
+ * over by every half sweep, since dE = 0 is always accepted, and neither left nor ever reached: 36
+ * of the 65536 states. They keep the probability that the start at beta = 0 gave them. (Population
+ * annealing reweights them as it does every state, so that it is not biased; two rows
+ * determine such a state, so that their share is at most 2^(2L - L^2), 2^-48 on an 8 x 8 lattice.)
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +26,10 @@
 #include "support/ising2d_fixture.h"
 #include "support/ising2d_reference.h"
 
-/* SWEEPS from a random start: the slowest mode decays within some twenty at beta = 0.5. The number
- * of replicas is what it takes to see acceptances that are 1 % wrong. */
-enum { LENGTH = 4, SITES = 16, REPLICAS = 160000, SWEEPS = 150, BONDS = 65, SPINS = 33 };
+/* SWEEPS from a random start: by the transition matrix, what is left of the start is below 1e-8
+ * after 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
+ * exceeds the bound on the energies about twice. */
+enum { LENGTH = 4, SITES = 16, REPLICAS = 640000, SWEEPS = 40, BONDS = 65, SPINS = 33 };
 #define Z 4.75
 #define LEAST_EXPECTED 10.0 /* cells expected to hold fewer replicas are taken together */
 
@@ -35,38 +46,58 @@ static double chi_square_bound(double degrees)
   return degrees * pow(1.0 - a + Z * sqrt(a), 3.0);
 }
 
-/* probability[bonds + 32][M + 16]. */
-static void exact_distribution(const struct condition *at, double probability[BONDS][SPINS])
+/* Whether every spin sees two neighbours up and two down. */
+static bool stuck(const int8_t *spin)
+{
+  for (size_t i = 0; i < SITES; i++) {
+    const size_t x = i % LENGTH, y = i / LENGTH;
+    if (spin[y * LENGTH + (x + 1) % LENGTH] + spin[y * LENGTH + (x + 3) % LENGTH] +
+            spin[(y + 1) % LENGTH * LENGTH + x] + spin[(y + 3) % LENGTH * LENGTH + x] !=
+        0)
+      return false;
+  }
+  return true;
+}
+
+/* probability[bonds + 32][M + 16]; all in the first column unless `joint`. */
+static void
+exact_distribution(const struct condition *at, bool joint, double probability[BONDS][SPINS])
 {
   struct reference state;
-  double sum = 0;
+  double sum = 0, kept[BONDS][SPINS] = {{0}}, all_kept = 0;
   reference_init(&state, REFERENCE_MULTISPIN, LENGTH, LENGTH, 1);
   memset(probability, 0, BONDS * sizeof *probability);
   for (uint32_t bits = 0; bits < 1u << SITES; bits++) {
     for (uint32_t i = 0; i < SITES; i++)
       state.spin[i] = (bits >> i & 1) != 0 ? 1 : -1;
     const int64_t bonds = reference_bonds(&state, 0), spins = reference_magnetization(&state, 0);
+    const int64_t column = joint ? spins + 16 : 0;
+    if (at->field == 0.0 && stuck(state.spin)) {
+      kept[bonds + 32][column] += 1.0 / (1 << SITES);
+      all_kept += 1.0 / (1 << SITES);
+      continue;
+    }
     const double weight =
         exp(at->beta * (at->coupling * (double)bonds + at->field * (double)spins));
-    probability[bonds + 32][spins + 16] += weight;
+    probability[bonds + 32][column] += weight;
     sum += weight;
   }
   for (size_t b = 0; b < BONDS; b++)
     for (size_t m = 0; m < SPINS; m++)
-      probability[b][m] /= sum;
+      probability[b][m] = probability[b][m] / sum * (1 - all_kept) + kept[b][m];
   reference_free(&state);
 }
 
 /* Chi-square over its bound: above 1 rejects. */
-static double
-discrepancy(const struct condition *at, size_t replicas, const int64_t *bonds, const int64_t *spins)
+static double discrepancy(const struct condition *at, bool joint, size_t replicas,
+                          const int64_t *bonds, const int64_t *spins)
 {
   static double probability[BONDS][SPINS];
   double observed[BONDS][SPINS] = {{0}};
   double chi_square = 0, rare = 0, rare_expected = 0, cells = 0;
-  exact_distribution(at, probability);
+  exact_distribution(at, joint, probability);
   for (size_t r = 0; r < replicas; r++)
-    observed[bonds[r] + 32][spins[r] + 16] += 1;
+    observed[bonds[r] + 32][joint ? spins[r] + 16 : 0] += 1;
   for (size_t b = 0; b < BONDS; b++)
     for (size_t m = 0; m < SPINS; m++) {
       const double expected = probability[b][m] * (double)replicas;
@@ -132,11 +163,14 @@ static void expect_exact(const struct gpumc_kernel_ops *kernel)
   assert_true(bonds != NULL && spins != NULL);
   for (size_t c = 0; c < CONDITIONS; c++) {
     sample_kernel(kernel, &conditions[c], bonds, spins);
-    const double histogram = discrepancy(&conditions[c], REPLICAS, bonds, spins);
+    const double energies = discrepancy(&conditions[c], false, REPLICAS, bonds, spins);
+    const double histogram = discrepancy(&conditions[c], true, REPLICAS, bonds, spins);
     const double words = dependence(REPLICAS, bonds);
-    if (histogram > 1 || words > 1)
-      fail_msg("%s, condition %zu: histogram %.3f, words %.3f of the bound", kernel->variant, c,
-               histogram, words);
+    print_message("%s, condition %zu: energies %.3f, joint %.3f, words %.3f of the bound\n",
+                  kernel->variant, c, energies, histogram, words);
+    assert_true(energies <= 1);
+    assert_true(histogram <= 1);
+    assert_true(words <= 1);
   }
   free(bonds);
   free(spins);
@@ -174,13 +208,13 @@ static void sample_faulty(enum reference_trajectory trajectory, enum reference_f
 static void wrong_acceptance_is_rejected(void **state)
 {
   (void)state;
-  enum { ENOUGH = 50 };
+  enum { ENOUGH = 20, CONTROL = REPLICAS / 8 };
   int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);
   assert_true(bonds != NULL && spins != NULL);
-  sample_faulty(REFERENCE_SPIN, REFERENCE_RIGHT, REPLICAS, ENOUGH, bonds, spins);
-  const double right = discrepancy(&conditions[1], REPLICAS, bonds, spins);
+  sample_faulty(REFERENCE_SPIN, REFERENCE_RIGHT, CONTROL, ENOUGH, bonds, spins);
+  const double right = discrepancy(&conditions[1], false, CONTROL, bonds, spins);
   sample_faulty(REFERENCE_SPIN, REFERENCE_ACCEPTANCE, REPLICAS, ENOUGH, bonds, spins);
-  const double wrong = discrepancy(&conditions[1], REPLICAS, bonds, spins);
+  const double wrong = discrepancy(&conditions[1], false, REPLICAS, bonds, spins);
   print_message("of the bound: right %.3f, acceptance 1 %% too low %.3f\n", right, wrong);
   assert_true(right <= 1);
   assert_true(wrong > 1);
