@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
     {"set", OPTION_SET, "KEY=VALUE", 0, "Any other key of the model", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
-    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat (default: 10)", 0},
+    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
     {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
     {"isa", OPTION_ISA, "LIST", 0,
@@ -139,7 +139,7 @@ static const struct argp parser = {
     parse_option,
     "",
     "Measure the update rates of every CPU kernel of a model, for instruction sets and thread "
-    "counts: the median of repeats, on sweeps alone.\v"
+    "counts: the best of repeats of 10 ms or more, on sweeps alone.\v"
     "Examples:\n"
     "  gpumc bench\n"
     "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
@@ -166,7 +166,7 @@ static void fill_defaults(struct bench_arguments *arguments)
 
 static void print_title(const struct bench_bed *bed, const struct bench_settings *settings)
 {
-  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat, beta = %g\n", bed->ops->name,
+  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat or more, beta = %g\n", bed->ops->name,
          bed->model.sites, settings->population, settings->sweeps, settings->beta);
 }
 

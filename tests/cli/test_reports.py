@@ -1,6 +1,8 @@
 """plan, list, describe, schema, info, status and bench: what they print, also as JSON."""
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -30,6 +32,22 @@ class Plan(ProgramCase):
         self.assertEqual(tasks[0]["updates"], 512000)
         self.assertTrue(tasks[0]["fits"])
         self.assertGreater(tasks[0]["estimated_seconds"], 0)
+
+    def test_rate_does_not_depend_on_what_else_runs(self):
+        """A tiny job beside busy loops: the estimate of an idle machine, but for a factor of 10."""
+        config = self.write("c.yaml", SMALL)
+
+        def rate():
+            task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+            return task["estimated_updates_per_second"]
+
+        idle = max(rate() for _ in range(3))
+        for _ in range(os.cpu_count() if os.cpu_count() <= 8 else 0):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        for _ in range(3):
+            self.assertGreater(rate(), idle / 10)
 
     def test_variant_asked_for(self):
         config = self.write("c.yaml", SMALL)
