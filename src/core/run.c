@@ -122,7 +122,8 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
                    100 * gpumc_run_position(run).fraction);
   run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_run_clock();
-  return gpumc_recorder_start(run->recorder, error);
+  status = gpumc_run_record_start(run, error);
+  return status == GPUMC_OK ? gpumc_recorder_start(run->recorder, error) : status;
 }
 
 static bool stop_asked(const struct gpumc_run *run)
@@ -190,7 +191,7 @@ static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error
   if (status == GPUMC_OK)
     status = run->task->algorithm->summarize(run->state, error);
   if (status == GPUMC_OK)
-    status = gpumc_run_record_provenance(run, error);
+    status = gpumc_run_record_end(run, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_finish(run->recorder, error);
   if (status != GPUMC_OK)

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import unittest
 
+import h5py
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
                              ProgramCase, wait_for)
@@ -132,6 +135,57 @@ class Info(ProgramCase):
         self.assertEqual(info["provenance"]["resumes"], 0)
         summary = info["summary"]
         self.assertEqual(len(summary["energy"]["values"]), len(summary["energy_error"]["values"]))
+
+    def test_json_keeps_the_types_of_attributes(self):
+        """Texts that begin like numbers: versions, dates, perhaps the commit."""
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        with h5py.File(self.path("small.h5"), "r+", libver="latest") as file:
+            file["provenance"].attrs["git_commit"] = "7e4aec1"
+            file["provenance"].attrs["big"] = np.int64(2**53 + 1)
+            file["provenance"].attrs["none"] = float("nan")
+            expected = dict(file["provenance"].attrs)
+        shown = json.loads(self.gpumc("info", "small.h5", "--json").out)["provenance"]
+        self.assertIsNone(shown.pop("none"))
+        self.assertEqual(shown.pop("git_commit"), "7e4aec1")
+        self.assertEqual(shown.pop("big"), 2**53 + 1)
+        for name, value in shown.items():
+            self.assertEqual(value, expected[name])
+            self.assertIs(type(value), str if isinstance(expected[name], str) else
+                          int if isinstance(expected[name], np.integer) else float, name)
+
+    def test_thinned_table_says_so(self):
+        self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))
+        self.assertIn("(1 row in 3 of 51; all of them by --json)",
+                      self.gpumc("info", "small.h5").out)
+
+    def test_of_an_unfinished_run(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config, "--max-time", "1 ms", "--threads", 1, code=STOPPED)
+        text = self.gpumc("info", "small.h5.partial").out
+        for words in ["unfinished", "a small run", "host", "git_commit", "command_line", "start",
+                      "device", "threads            1", "progress (rows so far"]:
+            self.assertIn(words, text)
+        self.assertNotIn("update_rate", text)
+        self.assertRegex(text, r"(?m)^  run   rows +beta +energy")
+        self.assertRegex(text, r"(?m)^  0000 +\d+  0[ .]")
+        self.assertRegex(text, r"(?m)^  0001 +0 +- +-")
+        info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
+        self.assertFalse(info["complete"])
+        self.assertEqual(info["provenance"]["threads"], 1)
+        self.assertIn("--max-time", info["provenance"]["command_line"])
+        first, second = info["progress"]
+        self.assertGreater(first["rows"], 0)
+        self.assertIn("energy", first["last_row"])
+        self.assertEqual((second["run"], second["rows"], second["last_row"]), ("0001", 0, {}))
+
+    def test_of_a_run_that_goes_on(self):
+        process = self.start("run", self.write("c.yaml", LONG))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+        info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
+        self.assertIn("host", info["provenance"])
+        self.assertEqual(len(info["progress"]), 2)
 
     def test_of_what_is_no_result(self):
         self.write("thesis.txt", "no HDF5")
