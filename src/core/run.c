@@ -224,16 +224,19 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
     gpumc_run_note(run, "%s: already complete", run->task->output);
     return gpumc_run_remove_side_files(run, error);
   }
+  bool in_the_way = false; /* files of another configuration, and the status record is theirs */
   enum gpumc_status status = build(run, error);
-  if (status == GPUMC_OK)
+  if (status == GPUMC_OK) {
     status = start(run, error);
+    in_the_way = status == GPUMC_INVALID;
+  }
   if (status == GPUMC_OK)
     status = work(run, error);
   if (status == GPUMC_OK)
     status = finish(run, error);
   if (status == GPUMC_OK)
     status = gpumc_run_remove_side_files(run, error);
-  else if (status != GPUMC_STOPPED && status != GPUMC_INVALID)
+  else if (status != GPUMC_STOPPED && !in_the_way)
     gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   release(run);
   return status;
