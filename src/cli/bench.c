@@ -40,7 +40,7 @@ struct bench_arguments {
 static const struct argp_option options[] = {
     {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Any other key of the model", 0},
+    {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, for example model.J=-1", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
@@ -98,9 +98,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     settings->model = argument;
     return 0;
   case OPTION_SHAPE:
+    if (!bench_is_shape(argument))
+      cli_usage_error(command, "--shape takes sides such as 64x64, not '%s'", argument);
     settings->shape = argument;
     return 0;
   case OPTION_SET:
+    if (strncmp(argument, "model.", strlen("model.")) != 0)
+      cli_usage_error(command, "--set takes model.KEY=VALUE here, not '%s'", argument);
     cli_config_set(&settings->keys, command, argument);
     return 0;
   case OPTION_POPULATION:

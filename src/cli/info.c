@@ -48,14 +48,19 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-/* Numbers with all their digits; JSON has no NaN and no infinity. */
+/* Numbers with all their digits; a real one has a point or an exponent, so that readers that tell
+ * the types apart see it. JSON has no NaN and no infinity. */
 static cJSON *field_json(const struct gpumc_result_field *field)
 {
   if (field->type == GPUMC_FIELD_TEXT)
     return cJSON_CreateString(field->value);
   if (!isfinite(strtod(field->value, NULL)))
     return cJSON_CreateNull();
-  return cJSON_CreateRaw(field->value);
+  if (field->type == GPUMC_FIELD_INTEGER || strpbrk(field->value, ".e") != NULL)
+    return cJSON_CreateRaw(field->value);
+  char real[48];
+  snprintf(real, sizeof real, "%s.0", field->value);
+  return cJSON_CreateRaw(real);
 }
 
 static void add_fields(cJSON *json, const char *name, const struct gpumc_result_fields *fields)

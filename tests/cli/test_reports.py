@@ -241,6 +241,12 @@ class Bench(ProgramCase):
         for kernel in ["multispin", "spin"]:
             self.assertRegex(text, rf"(?m)^{kernel} +x86-64-v2 +philox4x32-10 +1 +[\d.e+-]+ ")
 
+    def test_keys_of_the_model(self):
+        report = json.loads(self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2",
+                                       "--set", "model.J=-1", "--set", "model.shape=[8, 8]",
+                                       "--json").out)
+        self.assertEqual(report["sites"], 64)
+
     def test_json(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
                                        "--json").out)
@@ -251,9 +257,15 @@ class Bench(ProgramCase):
 
     def test_mistakes(self):
         self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)
-        self.gpumc("bench", "--shape", "7x", code=INVALID)
+        self.assertIn("--shape takes sides such as 64x64, not '7x'",
+                      self.gpumc("bench", "--shape", "7x", code=INVALID).err)
+        message = self.gpumc("bench", "--shape", "0x8", code=INVALID).err
+        self.assertRegex(message, r"\Agpumc: error: --shape 0x8: .*shape.*\n\Z")
         self.gpumc("bench", "--isa", "x86-64-v9", code=INVALID)
-        self.gpumc("bench", "--set", "shpae=[8, 8]", code=INVALID)
+        self.assertIn("--set takes model.KEY=VALUE here, not 'J=-1'",
+                      self.gpumc("bench", "--set", "J=-1", code=INVALID).err)
+        message = self.gpumc("bench", "--set", "model.shpae=[8, 8]", code=INVALID).err
+        self.assertRegex(message, r"\Agpumc: error: --set model.shpae=\[8, 8\]: .*shape.*\n\Z")
         self.gpumc("bench", "--threads", "0", code=INVALID)
 
 
