@@ -4,14 +4,16 @@ import json
 import os
 import pathlib
 import pty
+import shutil
 import signal
+import subprocess
 import sys
 import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
+from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, PROGRAM, SMALL, STOPPED,
                              ProgramCase, stop, wait_for)
 from support.results import assert_same_numbers, numbers
 
@@ -43,6 +45,33 @@ class SingleRun(ProgramCase):
         self.assertGreater(attributes["update_rate"], 0)
         self.assertIn("--threads 1", attributes["command_line"])
         self.assertRegex(attributes["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_started_anew_as_the_same_process(self):
+        """For a shorter busy waiting of the threads, unless the environment decides about it."""
+        name = shutil.copy(PROGRAM, self.path("gpumc-copy"))
+        config = self.write("c.yaml", LONG)
+        for decided in [{}, {"OMP_WAIT_POLICY": "passive"}, {"GOMP_SPINCOUNT": "77"}]:
+            environment = {key: value for key, value in os.environ.items()
+                           if key not in ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"]} | decided
+            process = subprocess.Popen([name, "run", config, "--quiet", "--fresh"], text=True,
+                                       cwd=self.directory, env=environment, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            self.assertTrue(wait_for(self.path("small.h5.lock"), process))
+            self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+            self.assertEqual(self.path("small.h5.lock").read_text().split()[0], str(process.pid))
+            of_process = pathlib.Path(f"/proc/{process.pid}")
+            self.assertEqual((of_process / "comm").read_text().strip(), "gpumc-copy")
+            variables = dict(variable.split("=", 1) for variable in
+                             (of_process / "environ").read_text().split("\0") if variable)
+            expected = decided or {"GOMP_SPINCOUNT": "1000"}
+            self.assertEqual({key: variables[key] for key in variables
+                              if key in ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"]}, expected)
+            self.assertEqual(stop(process).returncode, STOPPED)
+            info = subprocess.run([PROGRAM, "info", "small.h5.partial", "--json"], text=True,
+                                  cwd=self.directory, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(json.loads(info.stdout)["provenance"]["command_line"],
+                             f"gpumc run {config} --quiet --fresh")
+            self.path("small.h5.partial").unlink()
 
     def test_quiet_leaves_only_warnings(self):
         process = self.gpumc("run", self.write("c.yaml", SMALL), "--quiet")
@@ -196,9 +225,14 @@ class Refusals(ProgramCase):
 
     def test_refused_by_the_algorithm(self):
         """What passes the checks of the configuration and is then refused is a failed task."""
-        config = self.write("c.yaml", SMALL)
-        self.gpumc("run", config, "--set", "kernel.variant=spin", "--device", "cuda", code=DEVICE)
-        self.assertIn("1 failed, 0 not started", self.gpumc("status", config).out)
+        config = self.write("c.yaml", SMALL.replace("  runs: 2", """\
+  runs: 2
+  reweight: {from: 0.1, to: 0.4, step: 0.1}""").replace("[8, 8]", "[8, 8]\n  h: 0.1"))
+        process = self.gpumc("run", config, code=INVALID)
+        self.assertIn("algorithm.reweight needs", process.err)
+        status = self.gpumc("status", config).out
+        self.assertIn("1 failed, 0 not started", status)
+        self.assertIn("task 0 failed: algorithm.reweight needs", status)
 
     def test_cuda_that_is_not_there(self):
         config = self.write("c.yaml", SMALL)
