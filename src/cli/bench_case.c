@@ -66,7 +66,7 @@ static void model_yaml(const char *shape, struct gpumc_text *yaml)
   gpumc_text_append(yaml, shape != NULL ? "]}\n" : "}\n");
 }
 
-/* The report as a message: places within the command line are left out, and no line end closes it. */
+/* The report as a message: without places within the command line, and without a last line end. */
 static enum gpumc_status refuse(const struct gpumc_report *report, struct gpumc_error *error)
 {
   struct gpumc_text message = {0};
