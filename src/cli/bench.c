@@ -40,8 +40,7 @@ struct bench_arguments {
 static const struct argp_option options[] = {
     {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
-    {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1",
-     0},
+    {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},

@@ -114,12 +114,12 @@ static int dispatch(int argc, char **argv)
 
 static const char spin_count[] = "1000";
 
-/* The threads of libgomp wait for each other in busy loops, by default for so long that on a machine
- * with other work they keep each other from the cores and a run takes tens of times as long. With
- * this count an idle machine is as fast as with the default; with 100 small runs are slower there.
- * libgomp reads it when it is loaded, that is, before main(): hence the program once more, in the
- * same process. Whoever sets either variable decides; where the program cannot be started again, it
- * goes on as it is. */
+/* The threads of libgomp wait for each other in busy loops, by default for so long that on a
+ * machine with other work they keep each other from the cores and a run takes tens of times as
+ * long. With this count an idle machine is as fast as with the default; with 100 small runs are
+ * slower there. libgomp reads it when it is loaded, that is, before main(): hence the program once
+ * more, in the same process. Whoever sets either variable decides; where the program cannot be
+ * started again, it goes on as it is. */
 static void limit_busy_waiting(char **argv)
 {
   char path[PATH_MAX];

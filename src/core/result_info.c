@@ -55,9 +55,8 @@ look_at_start(const char *path, enum gpumc_hdf5_mode *mode, struct gpumc_error *
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type, const char *name,
-          char *value)
+static enum gpumc_status add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type,
+                                   const char *name, char *value)
 {
   struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
   char *copy = strdup(name);

@@ -56,16 +56,14 @@ static enum gpumc_status add_column(struct walk *walk, hid_t data, const char *n
     gpumc_result_dataset_free(&column);
     return GPUMC_OK;
   }
-  struct gpumc_result_dataset *items =
-      realloc(run->columns, (run->n_columns + 1) * sizeof *items);
+  struct gpumc_result_dataset *items = realloc(run->columns, (run->n_columns + 1) * sizeof *items);
   if (items != NULL)
     run->columns = items;
-  status = items == NULL ? gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory",
-                                           walk->file->path)
-                         : gpumc_allocate_array(&column.values, 1, name, walk->error);
+  status = items == NULL
+               ? gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path)
+               : gpumc_allocate_array(&column.values, 1, name, walk->error);
   column.shape[0] = run->n_rows > 0;
-  if (status == GPUMC_OK && run->n_rows > 0 &&
-      !read_element(data, run->n_rows - 1, column.values))
+  if (status == GPUMC_OK && run->n_rows > 0 && !read_element(data, run->n_rows - 1, column.values))
     status = gpumc_hdf5_error(walk->file, walk->error, "read runs/%s/%s", run->name, name);
   if (status == GPUMC_OK)
     run->columns[run->n_columns++] = column;
@@ -102,8 +100,7 @@ static herr_t visit_run(hid_t runs, const char *name, const H5L_info_t *link, vo
 {
   struct walk *walk = state;
   struct gpumc_result *result = walk->result;
-  struct gpumc_result_run *items =
-      realloc(result->runs, (result->n_runs + 1) * sizeof *items);
+  struct gpumc_result_run *items = realloc(result->runs, (result->n_runs + 1) * sizeof *items);
   char *copy = strdup(name);
   if (items != NULL)
     result->runs = items;

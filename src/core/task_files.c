@@ -118,10 +118,10 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
       return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock,
                              strerror(errno));
     if (lock_patiently(descriptor) != 0) {
-      enum gpumc_status status =
-          errno == EWOULDBLOCK ? refuse(descriptor, files, error)
-                               : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s",
-                                                 files->lock, strerror(errno));
+      enum gpumc_status status = errno == EWOULDBLOCK
+                                     ? refuse(descriptor, files, error)
+                                     : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s",
+                                                       files->lock, strerror(errno));
       close(descriptor);
       return status;
     }
