@@ -21,8 +21,8 @@ check_range(const struct gpumc_model *model, size_t capacity, struct gpumc_error
   return GPUMC_OK;
 }
 
-/* Adaptive steps: Gaussian energies of variance s^2 = N z J^2/2 at beta = 0 shifted by dbeta s^2
- * overlap by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
+/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
+ * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
 static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
 {
   double low = 0;
@@ -34,15 +34,37 @@ static double adaptive_steps(const struct pa_settings *settings, const struct gp
     else
       high = middle;
   }
-  double deviation = sqrt(2.0 * (double)model->sites) * model->quantum[0];
-  return ceil(settings->beta_end * deviation / low);
+  double steps = ceil(settings->beta_end * sqrt(model->energy_variance) / low);
+  return fmin(fmax(steps, 1), PA_BETA_ROWS_MAXIMUM);
+}
+
+/* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
+ * averages, reweighting. Rows of adaptive runs are not counted: how many there will be is a guess.
+ */
+static double host_bytes(const struct pa_settings *settings, const struct gpumc_model *model,
+                         double temperatures, double capacity)
+{
+  double groups = (double)(settings->strata * settings->blocks);
+  double row = (double)(pa_curve_width(model->ops) + pa_block_width(model->ops, settings->blocks));
+  double means = (double)(settings->blocks + 1) * (double)(model->ops->n_observables + 3);
+  double numbers = (double)settings->runs * means;
+  if (!settings->adaptive)
+    numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
+  if (settings->reweight)
+    numbers += groups * (2 * (double)model->levels + temperatures);
+  return numbers * sizeof(double) + capacity * sizeof(uint32_t);
+}
+
+static size_t saturated(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
                                 struct gpumc_demand *demanded, struct gpumc_error *error)
 {
   struct pa_settings settings;
-  struct pa_schedule schedule;
+  struct pa_schedule schedule = {0};
   pa_settings_read(params, &settings);
   size_t capacity = pa_capacity(settings.population);
   enum gpumc_status status = check_range(model, capacity, error);
@@ -54,17 +76,15 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
                              model->ops->name);
   if (status == GPUMC_OK)
     status = pa_schedule_make(params, &schedule, error);
-  if (status != GPUMC_OK)
-    return status;
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
   free(schedule.beta);
-  size_t row = pa_curve_width(model->ops) + pa_block_width(model->ops, settings.blocks);
+  if (status != GPUMC_OK)
+    return status;
   size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
   demanded->capacity = capacity;
-  demanded->host_bytes = capacity * sizeof(uint32_t) + bins * 2 * sizeof(double) +
-                         (size_t)((steps + 1) * (double)settings.runs) * row * sizeof(double);
+  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, (double)capacity));
   demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
                                        3 * sizeof(uint32_t)) +
                            bins * sizeof(uint64_t);
@@ -265,6 +285,29 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   return status;
 }
 
+/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. family_sizes
+ * holds the labels just read. */
+static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[2],
+                                        size_t replicas, struct gpumc_error *error)
+{
+  size_t runs = pa->settings.runs;
+  bool fits = counters[0] >= 0 && counters[0] <= (int64_t)runs && counters[1] >= 0;
+  for (size_t m = 0; m < runs && fits; m++) {
+    size_t n_rows;
+    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
+    if ((int64_t)m == counters[0])
+      fits = (int64_t)n_rows == counters[1] && n_rows <= pa->schedule.count;
+    else
+      fits = n_rows == ((int64_t)m < counters[0] ? pa->schedule.count : 0);
+  }
+  for (size_t r = 0; r < replicas && fits; r++)
+    fits = pa->family_sizes[r] < pa->settings.population;
+  if (fits)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, rows and families contradict each other");
+}
+
 static enum gpumc_status
 load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
@@ -281,9 +324,11 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
         gpumc_checkpoint_get_rows(reader, "pa/numbers", GPUMC_FLOAT64, 0, 2, 1, numbers, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_shape(reader, "pa/family", &size, &width, error);
-  if (status == GPUMC_OK && (size > pa->context.ensemble->capacity || counters[0] < 0 ||
-                             counters[0] > (int64_t)pa->settings.runs || counters[1] < 0))
-    status = gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint's counters are out of range");
+  if (status == GPUMC_OK && size > pa->context.ensemble->capacity)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint holds %zu replicas, more than "
+                             "there is room for",
+                             size);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, size, 1,
                                        pa->family_sizes, error);
@@ -294,6 +339,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
     status = load_bins(pa, reader, error);
   if (status == GPUMC_OK)
     status = reload_schedule(pa, error);
+  if (status == GPUMC_OK)
+    status = check_position(pa, counters, size, error);
   if (status != GPUMC_OK)
     return status;
   pa->run = (size_t)counters[0];

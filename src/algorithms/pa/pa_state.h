@@ -86,6 +86,7 @@ struct pa {
   uint64_t *block_weight;         /* [blocks] */
   uint32_t *family_sizes;         /* [capacity + 1] */
   double *curve_row, *block_row;
+  char energy2_unit[48];
 };
 
 /* What one resampling step was, for the row. */
@@ -110,6 +111,12 @@ static inline size_t pa_block_width(const struct gpumc_model_ops *model, size_t 
 {
   return 1 + (PA_BLOCK_OBSERVABLES + model->n_observables) * blocks;
 }
+
+/* Units of labels that are declared before the model is known: these stand for its own. */
+#define PA_UNIT_ENERGY "energy"
+#define PA_UNIT_BETA "1/energy"
+#define PA_UNIT_ENERGY2 "energy^2"
+const char *pa_unit(const struct pa *pa, const char *declared);
 
 extern const struct gpumc_key pa_keys[];
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,

@@ -24,6 +24,7 @@ struct summary {
   double *column;        /* [max(G, N)] */
   double *log_partition; /* [G + 1][T] */
   double *population;    /* [G][T] */
+  double *freedom;       /* [T]: most degrees of freedom of an error from blocks */
 };
 
 static void summary_free(struct summary *summary)
@@ -36,6 +37,7 @@ static void summary_free(struct summary *summary)
   free(summary->column);
   free(summary->log_partition);
   free(summary->population);
+  free(summary->freedom);
 }
 
 static enum gpumc_status
@@ -61,6 +63,7 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
       {&summary->column, groups > run_groups ? groups : run_groups},
       {&summary->log_partition, (groups + 1) * summary->temperatures},
       {&summary->population, groups * summary->temperatures},
+      {&summary->freedom, summary->temperatures},
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
@@ -77,9 +80,8 @@ variance_of(struct summary *summary, const double *rows, size_t strata, size_t n
   return gpumc_jackknife(summary->column, strata, n);
 }
 
-/* The whole, and leaving out each block of each stratum. Returns the degrees of freedom that so
- * many replicas in each block allow. */
-static double estimate_without_blocks(struct summary *summary, struct pa_average *average)
+/* The whole, and leaving out each block of each stratum. */
+static void estimate_without_blocks(struct summary *summary, struct pa_average *average)
 {
   size_t t = average->row;
   double freedom = 0;
@@ -97,7 +99,7 @@ static double estimate_without_blocks(struct summary *summary, struct pa_average
     }
     freedom += gpumc_effective_blocks(summary->column, summary->blocks) - 1;
   }
-  return freedom;
+  summary->freedom[t] = freedom;
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
@@ -106,7 +108,7 @@ static double estimate_without_blocks(struct summary *summary, struct pa_average
 static void summarize_temperature(struct summary *summary, struct pa_average *average)
 {
   size_t run_groups = summary->pa->settings.run_groups;
-  double block_freedom = estimate_without_blocks(summary, average);
+  estimate_without_blocks(summary, average);
   for (size_t g = 0; g < run_groups && run_groups > 1; g++) {
     struct pa_left_out left_out = {PA_NONE, PA_NONE, g};
     pa_average_estimate(average, left_out, summary->by_run + g * summary->quantities);
@@ -116,7 +118,7 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
     struct gpumc_variance by_block =
         variance_of(summary, summary->by_block, summary->strata, summary->blocks, q);
     struct gpumc_variance by_run = variance_of(summary, summary->by_run, 1, run_groups, q);
-    by_block.freedom = fmin(by_block.freedom, block_freedom);
+    by_block.freedom = fmin(by_block.freedom, summary->freedom[average->row]);
     summary->value[at] = summary->whole[q];
     summary->error[at] = gpumc_pooled_error(by_block, by_run);
   }
@@ -126,8 +128,10 @@ static enum gpumc_status write_curve(struct summary *summary, const struct gpumc
                                      const double *values, const char *axis,
                                      struct gpumc_error *error)
 {
+  struct gpumc_label own = *label;
+  own.units = pa_unit(summary->pa, label->units);
   struct gpumc_dataset dataset = {.group = "summary",
-                                  .label = *label,
+                                  .label = own,
                                   .rank = 1,
                                   .shape = {summary->temperatures},
                                   .axes = {axis},
@@ -158,8 +162,8 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
 {
   const struct pa *pa = summary->pa;
   const struct gpumc_model_ops *model = pa->context.model->ops;
-  const struct gpumc_label beta = {"beta", "inverse temperature", "1/J", "β"};
-  const struct gpumc_label front[] = {{"energy", "energy per site", "J", "e"},
+  const struct gpumc_label beta = {"beta", "inverse temperature", PA_UNIT_BETA, "β"};
+  const struct gpumc_label front[] = {{"energy", "energy per site", PA_UNIT_ENERGY, "e"},
                                       {"specific_heat", "specific heat per site", "k_B", "C"}};
   const struct gpumc_label behind[] = {
       {"beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"},
@@ -167,14 +171,14 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   enum gpumc_status status = write_curve(summary, &beta, pa->schedule.beta, NULL, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
     struct gpumc_label label;
-    if (q < 2) {
+    if (q < PA_Q_OBSERVABLES) {
       label = front[q];
-    } else if (q < 2 + model->n_observables) {
-      const struct gpumc_observable *observable = &model->observables[q - 2];
+    } else if (q < PA_Q_OBSERVABLES + model->n_observables) {
+      const struct gpumc_observable *observable = &model->observables[q - PA_Q_OBSERVABLES];
       label = (struct gpumc_label){observable->name, observable->long_name, observable->units,
                                    observable->symbol};
     } else {
-      label = behind[q - 2 - model->n_observables];
+      label = behind[q - PA_Q_OBSERVABLES - model->n_observables];
     }
     status = write_with_error(summary, &label, q, error);
   }
@@ -274,8 +278,9 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
     status = write_trust(&summary, error);
   if (status == GPUMC_OK)
     status = write_lowest(&summary, error);
+  struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
   if (status == GPUMC_OK && pa->settings.reweight)
-    status = pa_reweight(pa, summary.log_partition, summary.population, error);
+    status = pa_reweight(pa, &curves, error);
 out:
   pa_average_free(&average);
   summary_free(&summary);
