@@ -159,6 +159,42 @@ static void test_resampling(void **state)
       }
 }
 
+/* Over many steps the mean number of copies is R w/W: bound 5 standard deviations for each replica
+ * (false alarm 6e-4 in all). Always rounding up, or down, is far outside. */
+static void test_mean_number_of_copies(void **state)
+{
+  (void)state;
+  enum { STEPS = 4000 };
+  for (int method = 0; method < 2; method++) {
+    static double mean[REPLICAS];
+    struct population *p = make(1);
+    struct gpumc_error error = {0};
+    memset(mean, 0, sizeof mean);
+    for (uint32_t step = 0; step < STEPS; step++) {
+      size_t size;
+      struct gpumc_resampling_request request = {
+          .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
+          .random = gpumc_random_make(4, 0, 10),
+          .time = step,
+          .total = p->total,
+          .target = REPLICAS,
+          .capacity = CAPACITY};
+      assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS,
+                                                           &request, p->parent, p->scratch, &size,
+                                                           &error),
+                       GPUMC_OK);
+      for (size_t r = 0; r < size; r++)
+        mean[p->parent[r]] += 1.0 / STEPS;
+    }
+    for (size_t r = 0; r < REPLICAS; r++) {
+      double expected = REPLICAS * ((double)p->weight[r] / (double)p->total);
+      double fraction = expected - floor(expected);
+      double deviation = sqrt(fraction * (1 - fraction) / STEPS);
+      assert_true(fabs(mean[r] - expected) < 5 * deviation + 1e-9);
+    }
+  }
+}
+
 static void test_resampling_errors(void **state)
 {
   (void)state;
@@ -279,6 +315,7 @@ int main(void)
       cmocka_unit_test(test_overlap_is_the_clipped_mean),
       cmocka_unit_test(test_moments_and_extremes),
       cmocka_unit_test(test_resampling),
+      cmocka_unit_test(test_mean_number_of_copies),
       cmocka_unit_test(test_resampling_errors),
       cmocka_unit_test(test_inheritance_in_place),
       cmocka_unit_test(test_families_and_holders),
