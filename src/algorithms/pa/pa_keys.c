@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/memory.h"
 
 static const struct gpumc_key beta_keys[] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/elementary.h"
 #include "core/memory.h"
 
@@ -14,19 +14,14 @@
   }
 
 static const struct gpumc_column front_columns[] = {
-    {.label = LABEL("beta", "inverse temperature", PA_UNIT_BETA, "β"), .width = 1},
-    {.label = LABEL("energy", "energy per site", PA_UNIT_ENERGY, "e"), .width = 1},
-    {.label = LABEL("specific_heat", "specific heat per site", "k_B", "C"), .width = 1},
+    {.label = PA_LABEL_BETA, .width = 1},
+    {.label = PA_LABEL_ENERGY, .width = 1},
+    {.label = PA_LABEL_SPECIFIC_HEAT, .width = 1},
 };
 
 static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
-    [PA_BETA_FREE_ENERGY] = {.label =
-                                 LABEL("beta_free_energy",
-                                       "free energy per site times inverse temperature (eq. 4)",
-                                       "1", "βF/N"),
-                             .width = 1},
-    [PA_ENTROPY] = {.label = LABEL("entropy", "entropy per site (eq. 5)", "k_B", "S/N"),
-                    .width = 1},
+    [PA_BETA_FREE_ENERGY] = {.label = PA_LABEL_BETA_FREE_ENERGY, .width = 1},
+    [PA_ENTROPY] = {.label = PA_LABEL_ENTROPY, .width = 1},
     [PA_POPULATION] = {.label = LABEL("population", "replicas after resampling", "1", "R_i"),
                        .width = 1,
                        .integer = true},
@@ -86,15 +81,6 @@ static struct gpumc_column observable_column(const struct gpumc_observable *obse
                                          .units = observable->units,
                                          .symbol = observable->symbol},
                                .width = 1};
-}
-
-const char *pa_unit(const struct pa *pa, const char *declared)
-{
-  if (strcmp(declared, PA_UNIT_ENERGY) == 0)
-    return pa->context.model->energy_unit;
-  if (strcmp(declared, PA_UNIT_ENERGY2) == 0)
-    return pa->energy2_unit;
-  return strcmp(declared, PA_UNIT_BETA) == 0 ? pa->context.model->beta_unit : declared;
 }
 
 static enum gpumc_status add_table(struct pa *pa, const char *group, struct gpumc_column *columns,

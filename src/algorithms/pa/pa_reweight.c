@@ -5,25 +5,18 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 #include "core/multi_histogram.h"
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
 
-static const struct gpumc_label labels[QUANTITIES][2] = {
-    [ENERGY] = {{"energy", "energy per site", PA_UNIT_ENERGY, "e"},
-                {"energy_error", "standard error of the energy per site", PA_UNIT_ENERGY, "σ(e)"}},
-    [SPECIFIC_HEAT] = {{"specific_heat", "specific heat per site", "k_B", "C"},
-                       {"specific_heat_error", "standard error of the specific heat per site",
-                        "k_B", "σ(C)"}},
-    [BETA_FREE_ENERGY] = {{"beta_free_energy", "free energy per site times inverse temperature",
-                           "1", "βF/N"},
-                          {"beta_free_energy_error",
-                           "standard error of the free energy per site times inverse temperature",
-                           "1", "σ(βF/N)"}},
-    [ENTROPY] = {{"entropy", "entropy per site", "k_B", "S/N"},
-                 {"entropy_error", "standard error of the entropy per site", "k_B", "σ(S/N)"}},
+static const struct gpumc_label labels[QUANTITIES] = {
+    [ENERGY] = PA_LABEL_ENERGY,
+    [SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT,
+    [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY,
+    [ENTROPY] = PA_LABEL_ENTROPY,
 };
 
 /* The grid and its curves, [QUANTITIES][2][points]: value, error. freedom[points]: the most degrees
@@ -93,29 +86,15 @@ static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_densi
   return status;
 }
 
-static enum gpumc_status write_array(struct pa *pa, const struct gpumc_label *label, size_t count,
-                                     const char *axis, const double *values,
-                                     struct gpumc_error *error)
-{
-  struct gpumc_label own = *label;
-  own.units = pa_unit(pa, label->units);
-  struct gpumc_dataset dataset = {.group = "summary/reweighted",
-                                  .label = own,
-                                  .rank = 1,
-                                  .shape = {count},
-                                  .axes = {axis},
-                                  .values = values};
-  return gpumc_recorder_dataset(pa->context.recorder, &dataset, error);
-}
-
 static enum gpumc_status
 write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 {
-  const struct gpumc_label beta = {"beta", "inverse temperature", PA_UNIT_BETA, "β"};
-  enum gpumc_status status = write_array(pa, &beta, grid->points, NULL, grid->beta, error);
-  for (size_t q = 0; q < 2 * QUANTITIES && status == GPUMC_OK; q++)
-    status = write_array(pa, &labels[q / 2][q % 2], grid->points, "summary/reweighted/beta",
-                         grid->curve + q * grid->points, error);
+  const struct gpumc_label beta = PA_LABEL_BETA;
+  const struct pa_place place = {"summary/reweighted", grid->points, "summary/reweighted/beta"};
+  enum gpumc_status status = pa_write_axis(pa, &place, &beta, grid->beta, error);
+  for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++)
+    status = pa_write_with_error(pa, &place, &labels[q], grid->curve + 2 * q * grid->points,
+                                 grid->curve + (2 * q + 1) * grid->points, error);
   return status;
 }
 
@@ -123,11 +102,9 @@ write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 static enum gpumc_status
 write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
 {
-  static const struct gpumc_label level_labels[] = {
-      {"level_energy", "energy of the whole system", PA_UNIT_ENERGY, "E"},
-      {"log_dos", "logarithm of the density of states", "1", "ln Ω"},
-      {"log_dos_error", "standard error of the logarithm of the density of states", "1",
-       "σ(ln Ω)"}};
+  const struct gpumc_label energy = {"level_energy", "energy of the whole system", PA_UNIT_ENERGY,
+                                     "E"};
+  const struct gpumc_label log_dos = {"log_dos", "logarithm of the density of states", "1", "ln Ω"};
   double *columns = NULL;
   size_t seen = 0;
   enum gpumc_status status =
@@ -142,10 +119,11 @@ write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_e
     columns[2 * density->levels + seen] = density->log_dos_error[k];
     seen++;
   }
-  for (size_t c = 0; c < 3 && status == GPUMC_OK; c++)
-    status =
-        write_array(pa, &level_labels[c], seen, c == 0 ? NULL : "summary/reweighted/level_energy",
-                    columns + c * density->levels, error);
+  const struct pa_place place = {"summary/reweighted", seen, "summary/reweighted/level_energy"};
+  status = pa_write_axis(pa, &place, &energy, columns, error);
+  if (status == GPUMC_OK)
+    status = pa_write_with_error(pa, &place, &log_dos, columns + density->levels,
+                                 columns + 2 * density->levels, error);
   free(columns);
   return status;
 }

@@ -112,12 +112,6 @@ static inline size_t pa_block_width(const struct gpumc_model_ops *model, size_t 
   return 1 + (PA_BLOCK_OBSERVABLES + model->n_observables) * blocks;
 }
 
-/* Units of labels that are declared before the model is known: these stand for its own. */
-#define PA_UNIT_ENERGY "energy"
-#define PA_UNIT_BETA "1/energy"
-#define PA_UNIT_ENERGY2 "energy^2"
-const char *pa_unit(const struct pa *pa, const char *declared);
-
 extern const struct gpumc_key pa_keys[];
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 
@@ -124,63 +125,32 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
   }
 }
 
-static enum gpumc_status write_curve(struct summary *summary, const struct gpumc_label *label,
-                                     const double *values, const char *axis,
-                                     struct gpumc_error *error)
+/* Label of quantity q. */
+static struct gpumc_label label_of(const struct gpumc_model_ops *model, size_t q)
 {
-  struct gpumc_label own = *label;
-  own.units = pa_unit(summary->pa, label->units);
-  struct gpumc_dataset dataset = {.group = "summary",
-                                  .label = own,
-                                  .rank = 1,
-                                  .shape = {summary->temperatures},
-                                  .axes = {axis},
-                                  .values = values};
-  return gpumc_recorder_dataset(summary->pa->context.recorder, &dataset, error);
-}
-
-static enum gpumc_status write_with_error(struct summary *summary, const struct gpumc_label *label,
-                                          size_t q, struct gpumc_error *error)
-{
-  char name[128];
-  char long_name[192];
-  char symbol[64];
-  snprintf(name, sizeof name, "%s_error", label->name);
-  snprintf(long_name, sizeof long_name, "standard error of the %s", label->long_name);
-  snprintf(symbol, sizeof symbol, "σ(%s)", label->symbol);
-  struct gpumc_label error_label = {
-      .name = name, .long_name = long_name, .units = label->units, .symbol = symbol};
-  enum gpumc_status status = write_curve(summary, label, summary->value + q * summary->temperatures,
-                                         "summary/beta", error);
-  if (status == GPUMC_OK)
-    status = write_curve(summary, &error_label, summary->error + q * summary->temperatures,
-                         "summary/beta", error);
-  return status;
+  static const struct gpumc_label front[] = {
+      [PA_Q_ENERGY] = PA_LABEL_ENERGY, [PA_Q_SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT};
+  static const struct gpumc_label behind[] = {
+      [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
+  if (q < PA_Q_OBSERVABLES)
+    return front[q];
+  if (q >= pa_quantity_index(model, 0))
+    return behind[q - pa_quantity_index(model, 0)];
+  const struct gpumc_observable *observable = &model->observables[q - PA_Q_OBSERVABLES];
+  return (struct gpumc_label){observable->name, observable->long_name, observable->units,
+                              observable->symbol};
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
 {
-  const struct pa *pa = summary->pa;
-  const struct gpumc_model_ops *model = pa->context.model->ops;
-  const struct gpumc_label beta = {"beta", "inverse temperature", PA_UNIT_BETA, "β"};
-  const struct gpumc_label front[] = {{"energy", "energy per site", PA_UNIT_ENERGY, "e"},
-                                      {"specific_heat", "specific heat per site", "k_B", "C"}};
-  const struct gpumc_label behind[] = {
-      {"beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"},
-      {"entropy", "entropy per site", "k_B", "S/N"}};
-  enum gpumc_status status = write_curve(summary, &beta, pa->schedule.beta, NULL, error);
+  struct pa *pa = summary->pa;
+  const struct gpumc_label beta = PA_LABEL_BETA;
+  const struct pa_place place = {"summary", summary->temperatures, "summary/beta"};
+  enum gpumc_status status = pa_write_axis(pa, &place, &beta, pa->schedule.beta, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
-    struct gpumc_label label;
-    if (q < PA_Q_OBSERVABLES) {
-      label = front[q];
-    } else if (q < PA_Q_OBSERVABLES + model->n_observables) {
-      const struct gpumc_observable *observable = &model->observables[q - PA_Q_OBSERVABLES];
-      label = (struct gpumc_label){observable->name, observable->long_name, observable->units,
-                                   observable->symbol};
-    } else {
-      label = behind[q - PA_Q_OBSERVABLES - model->n_observables];
-    }
-    status = write_with_error(summary, &label, q, error);
+    struct gpumc_label label = label_of(pa->context.model->ops, q);
+    status = pa_write_with_error(pa, &place, &label, summary->value + q * summary->temperatures,
+                                 summary->error + q * summary->temperatures, error);
   }
   return status;
 }
