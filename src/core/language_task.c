@@ -143,15 +143,20 @@ static bool append_task(struct gpumc_language *language, cJSON *resolved, char *
   return true;
 }
 
-/* The output path into `resolved` as well. A mistake leaves it NULL and is no failure. */
+/* The output path into `resolved` as well; `complete`: no mistake so far. A mistake leaves it NULL
+ * and is no failure; the path itself, when it is no text, has been told already. */
 static bool fill_output(struct gpumc_language *language, const struct gpumc_node *root,
-                        cJSON *resolved, char **output)
+                        cJSON *resolved, bool complete, char **output)
 {
   const struct gpumc_node *pattern = gpumc_node_find(root, "output");
   size_t before = language->report.calls;
-  *output = gpumc_output_fill(language, pattern->text, resolved, pattern->mark, &language->report);
+  *output = NULL;
+  if (pattern == NULL || pattern->kind != GPUMC_NODE_SCALAR)
+    return true;
+  *output = gpumc_output_fill(language, pattern->text, resolved, complete, pattern->mark,
+                              &language->report);
   if (*output == NULL)
-    return language->report.calls > before;
+    return !complete || language->report.calls > before;
   return gpumc_json_replace(resolved, "output", cJSON_CreateString(*output));
 }
 
@@ -169,9 +174,9 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
   if (!check_plugins(language, root, resolved) || !pin_variant(language, root, resolved))
     goto out;
-  bool clean =
+  bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;
-  good = !clean || fill_output(language, root, resolved, &output);
+  good = fill_output(language, root, resolved, complete, &output);
   if (!good || output == NULL)
     goto out;
   label = make_label(resolved, axes, n_axes);

@@ -107,6 +107,17 @@ class Validate(ProgramCase):
         process = self.gpumc("validate", config, "--set", "algorithm.population=0", code=INVALID)
         self.assertIn("--set algorithm.population=0", process.err)
 
+    def test_mistakes_of_different_blocks_at_once(self):
+        config = self.write("c.yaml", SMALL.replace("seed: 11", "seed: 0x10")
+                            .replace("from: 0.0, to: 0.5", "from: 2, to: 1")
+                            .replace("small.h5", "o{foo}.h5"))
+        places = [line.split(": ")[0].removeprefix(config)
+                  for line in self.gpumc("validate", config, code=INVALID).err.splitlines()]
+        self.assertEqual(places, [":3:7", ":11:16", ":13:9"])
+
+    def test_a_byte_order_mark_is_no_mistake(self):
+        self.gpumc("validate", self.write("c.yaml", "\ufeff" + SMALL))
+
     def test_a_file_that_is_not_there(self):
         process = self.gpumc("validate", "missing.yaml", code=1)
         self.assertIn("missing.yaml", process.err)

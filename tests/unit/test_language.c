@@ -227,17 +227,23 @@ static void test_variant_errors(void **state)
 static void test_output_errors(void **state)
 {
   (void)state;
+#define BRACES                                                                                     \
+  "c.yaml:3:9: output: braces must be pairs round the name of a key; {{ and }} stand for braces"
 #define WITH_OUTPUT(output) "gpumc: 1\nseed: 7\noutput: " output "\n" MODEL ALGORITHM
   refuse(WITH_OUTPUT("'{model.shap}'"), "c.yaml:3:9: output: unknown key 'model.shap' in braces; "
                                         "did you mean 'model.shape'?");
   refuse(WITH_OUTPUT("'{output}'"), "c.yaml:3:9: output: unknown key 'output' in braces; did you "
                                     "mean 'output'?");
-  refuse(WITH_OUTPUT("'a{seed'"),
-         "c.yaml:3:9: output: braces must be pairs round the name of a key");
-  refuse(WITH_OUTPUT("'a}'"), "c.yaml:3:9: output: braces must be pairs round the name of a key");
+  refuse(WITH_OUTPUT("'a{seed'"), BRACES);
+  refuse(WITH_OUTPUT("'a}'"), BRACES);
+  refuse(WITH_OUTPUT("'{seed}}'"), BRACES);
+  refuse(WITH_OUTPUT("'{{seed}'"), BRACES);
   refuse(WITH_OUTPUT("'{model}'"), "c.yaml:3:9: output: 'model' in braces is a block, not a value");
   refuse(WITH_OUTPUT("'{algorithm.note}'"),
          "c.yaml:3:9: output: 'algorithm.note' in braces has no value here");
+  refuse(WITH_OUTPUT("'{foo}{model.shap}'"),
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:3:9: output: unknown key 'model.shap' in braces; did you mean 'model.shape'?");
   refuse(WITH_OUTPUT("results/"),
          "c.yaml:3:9: output: expected the path of a file, found 'results/'");
   refuse(WITH_OUTPUT("''"), "c.yaml:3:9: output must not be empty");
@@ -252,6 +258,40 @@ static void test_output_of_every_type(void **state)
          &config);
   assert_string_equal(config.tasks[0].output, "plain-true-0.1-600-0.25x1-wide");
   gpumc_config_free(&config);
+}
+
+static void test_output_with_braces(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  accept(WITH_OUTPUT("'a{{x}}{{{seed}}}{{seed}}'"), &config);
+  assert_string_equal(config.tasks[0].output, "a{x}{7}{seed}");
+  gpumc_config_free(&config);
+}
+
+/* Whatever is wrong elsewhere, each check that can be made is made. */
+static void test_checks_are_independent(void **state)
+{
+  (void)state;
+  refuse("gpumc: 1\nseed: 0x10\noutput: o{foo}.h5\nmodel: {name: chain, shape: [1024, 8]}\n"
+         "algorithm: {name: anneal, population: 1, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text '0x10'\n"
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:4:29: 8192 sites are too many for a test\n"
+         "c.yaml:5:39: algorithm.population: expected an integer from 2 to 2147483647, found the "
+         "number 1");
+  refuse("gpumc: 1\nseed: 0x10\noutput: 'o{seed}{model}.h5'\n" MODEL
+         "algorithm: {name: anneal, population: 2, beta: {from: 2, to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text '0x10'\n"
+         "c.yaml:3:9: output: 'model' in braces is a block, not a value\n"
+         "c.yaml:5:62: beta.to must exceed beta.from");
+  refuse("gpumc: 1\nseed: 1\noutput: '{foo}{model.bar}{algorithm.note}.h5'\n"
+         "model: {name: chian}\n" ALGORITHM,
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'chian'; did you mean "
+         "'chain'?");
+  refuse("gpumc: 1\nseed: 1\noutput: [a]\n" MODEL ALGORITHM,
+         "c.yaml:3:9: output: expected text, found a list");
 }
 
 static enum gpumc_status set(const char *text, const char *const *assignments, size_t count,
@@ -396,6 +436,8 @@ int main(void)
       cmocka_unit_test(test_variant_errors),
       cmocka_unit_test(test_output_errors),
       cmocka_unit_test(test_output_of_every_type),
+      cmocka_unit_test(test_output_with_braces),
+      cmocka_unit_test(test_checks_are_independent),
       cmocka_unit_test(test_overrides),
       cmocka_unit_test(test_overrides_errors),
       cmocka_unit_test(test_identity),
