@@ -39,7 +39,24 @@ view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
                                .node = gpumc_node_find(root, block)};
 }
 
-/* False when memory ran out. */
+/* What only an instance of the model can tell. False when memory ran out. */
+static bool check_instance(struct gpumc_language *language, const struct gpumc_params *model_params,
+                           const struct gpumc_params *algorithm_params)
+{
+  struct gpumc_model model = {0};
+  struct gpumc_error error = {0};
+  enum gpumc_status status = language->model->create(model_params, &model, &error);
+  if (status == GPUMC_OK)
+    language->algorithm->check_instance(algorithm_params, &model, &language->report);
+  else if (status == GPUMC_INVALID)
+    gpumc_report_mistake(&language->report, model_params->node->mark, "%s",
+                         gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  language->model->destroy(&model);
+  return status == GPUMC_OK || status == GPUMC_INVALID;
+}
+
+/* A check runs where the blocks it looks at are without mistakes. False when memory ran out. */
 static bool
 check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
 {
@@ -50,11 +67,14 @@ check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJ
     return false;
   struct gpumc_params model = view(resolved, root, "model");
   struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  size_t before = language->report.calls;
   if (model_clean && language->model->check != NULL)
     language->model->check(&model, &language->report);
   if (model_clean && algorithm_clean && language->algorithm->check != NULL)
     language->algorithm->check(&algorithm, language->model, &model, &language->report);
-  return true;
+  bool clean = model_clean && algorithm_clean && language->report.calls == before;
+  return !clean || language->algorithm->check_instance == NULL ||
+         check_instance(language, &model, &algorithm);
 }
 
 /* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */

@@ -294,6 +294,34 @@ static void test_checks_are_independent(void **state)
          "c.yaml:3:9: output: expected text, found a list");
 }
 
+static void test_checks_of_instances(void **state)
+{
+  (void)state;
+  refuse(HEAD "model: {name: chain, shape: [64, 64]}\n"
+              "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:5:39: 10000000 replicas of 4096 sites are too many");
+  refuse(HEAD "model: {name: chain, shape: [2], J: 13}\n" ALGORITHM,
+         "c.yaml:4:8: no chain is made with J = 13");
+  refuse("gpumc: 1\nseed: x\noutput: o.h5\nmodel: {name: chain, shape: [64, 64]}\n"
+         "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text 'x'\n"
+         "c.yaml:5:39: 10000000 replicas of 4096 sites are too many");
+}
+
+/* Told once, at the value in the campaign that did it. */
+static void test_checks_of_instances_in_campaigns(void **state)
+{
+  (void)state;
+  refuse("gpumc: 1\noutput: '{seed}-{algorithm.population}.h5'\n"
+         "model: {name: chain, shape: [64, 64]}\n" ALGORITHM
+         "campaign:\n  seed: [1, 2, 3]\n  algorithm.population: [2, 10000000]\n",
+         "c.yaml:7:29: 10000000 replicas of 4096 sites are too many");
+  refuse("gpumc: 1\noutput: '{seed}-{model.shape}.h5'\nmodel: {name: chain}\n"
+         "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n"
+         "campaign:\n  seed: [1, 2, 3]\n  model.shape: [[2], [64, 64]]\n",
+         "c.yaml:4:39: 10000000 replicas of 4096 sites are too many");
+}
+
 static enum gpumc_status set(const char *text, const char *const *assignments, size_t count,
                              struct gpumc_config *config, struct gpumc_error *error)
 {
@@ -438,6 +466,8 @@ int main(void)
       cmocka_unit_test(test_output_of_every_type),
       cmocka_unit_test(test_output_with_braces),
       cmocka_unit_test(test_checks_are_independent),
+      cmocka_unit_test(test_checks_of_instances),
+      cmocka_unit_test(test_checks_of_instances_in_campaigns),
       cmocka_unit_test(test_overrides),
       cmocka_unit_test(test_overrides_errors),
       cmocka_unit_test(test_identity),

@@ -6,21 +6,6 @@
 #include "algorithms/pa/pa_state.h"
 #include "core/memory.h"
 
-/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static enum gpumc_status
-check_range(const struct gpumc_model *model, size_t capacity, struct gpumc_error *error)
-{
-  bool fourth = false;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
-    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
-  if (fourth && 4 * log2((double)model->sites) + log2((double)capacity) > 126)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "algorithm pa: %zu replicas of %zu sites are too many for exact sums "
-                           "of fourth powers (population times sites^4 must stay below 2^126)",
-                           capacity, model->sites);
-  return GPUMC_OK;
-}
-
 /* Adaptive steps: Gaussian energies of variance s^2 = N z J^2/2 at beta = 0 shifted by dbeta s^2
  * overlap by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
 static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
@@ -45,15 +30,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   struct pa_schedule schedule;
   pa_settings_read(params, &settings);
   size_t capacity = pa_capacity(settings.population);
-  enum gpumc_status status = check_range(model, capacity, error);
-  if (status == GPUMC_OK && settings.reweight && model->levels == 0)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "algorithm.reweight needs a model with a discrete spectrum; %s with "
-                             "these parameters has none (a field h makes it continuous): remove "
-                             "the block or the field",
-                             model->ops->name);
-  if (status == GPUMC_OK)
-    status = pa_schedule_make(params, &schedule, error);
+  enum gpumc_status status = pa_schedule_make(params, &schedule, error);
   if (status != GPUMC_OK)
     return status;
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
@@ -324,6 +301,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_GATHER,
     .check = pa_check,
+    .check_instance = pa_check_instance,
     .demand = demand,
     .create = create,
     .advance = advance,

@@ -114,6 +114,8 @@ static inline size_t pa_block_width(const struct gpumc_model_ops *model, size_t 
 extern const struct gpumc_key pa_keys[];
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report);
+void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct gpumc_report *report);
 void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
