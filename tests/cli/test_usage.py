@@ -114,6 +114,8 @@ class Validate(ProgramCase):
         process = self.gpumc("validate", field, code=INVALID)
         self.assertRegex(process.err, rf"^{field}:14:13: reweight needs a model with a discrete")
         self.assertEqual(len(process.err.splitlines()), 1, process.err)
+        self.gpumc("validate", field, "--set", "algorithm.reweight=null")
+        self.gpumc("validate", field, "--set", "model.h=null")
         large = self.write("large.yaml", SMALL.replace("[8, 8]", "[65536, 65536]"))
         process = self.gpumc("validate", large, code=INVALID)
         self.assertRegex(process.err, rf"^{large}:9:15: 200 replicas of 4294967296 sites are too "

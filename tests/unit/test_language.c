@@ -335,15 +335,15 @@ static void test_overrides(void **state)
   struct gpumc_error error = {0};
   static const char *const assignments[] = {"seed=11",
                                             "algorithm.beta.to=2.5",
-                                            "title=",
-                                            "kernel.isa=portable",
+                                            "seed=",
+                                            "rng=philox4x32-7",
                                             "model.shape=[4, 4]",
                                             "campaign.model.J=[1, 2]",
                                             "output={model.J}.h5"};
   (void)state;
   static const char *const used[] = {"seed=11",
                                      "algorithm.beta.to=2.5",
-                                     "kernel.isa=portable",
+                                     "rng=philox4x32-7",
                                      "model.shape=[4, 4]",
                                      "campaign.model.J=[1, 2]",
                                      "output='{model.J}.h5'"};
@@ -353,14 +353,92 @@ static void test_overrides(void **state)
   struct gpumc_params root = gpumc_task_params(&config.tasks[1], "");
   assert_int_equal(gpumc_params_integer(&root, "seed"), 11);
   assert_true(gpumc_params_real(&root, "algorithm.beta.to") == 2.5);
-  assert_string_equal(gpumc_params_string(&root, "kernel.isa"), "portable");
+  assert_string_equal(gpumc_params_string(&root, "rng"), "philox4x32-7");
   gpumc_config_free(&config);
   assert_int_equal(set(GOOD, assignments, 7, &config, &error), GPUMC_INVALID);
   assert_string_equal(gpumc_error_text(&error),
                       "--set output={model.J}.h5:1:17: not valid YAML: did not find expected "
                       "<document start>\n"
-                      "--set title=:1:7: title: expected text, found nothing");
+                      "--set seed=:1:6: seed: expected an integer from 0 to 281474976710655, found "
+                      "empty text");
   gpumc_error_free(&error);
+}
+
+static void accept_set(const char *text, const char *const *assignments, size_t count,
+                       struct gpumc_config *config)
+{
+  struct gpumc_error error = {0};
+  if (set(text, assignments, count, config, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+}
+
+static void refuse_set(const char *text, const char *assignment, const char *message)
+{
+  struct gpumc_config config;
+  struct gpumc_error error = {0};
+  assert_int_equal(set(text, &assignment, 1, &config, &error), GPUMC_INVALID);
+  assert_string_equal(gpumc_error_text(&error), message);
+  gpumc_error_free(&error);
+}
+
+static void test_overrides_with_empty_text(void **state)
+{
+  static const char *const assignments[] = {"title=", "title=\"\""};
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    struct gpumc_config config;
+    accept_set(GOOD "title: words\n", &assignments[i], 1, &config);
+    struct gpumc_params root = gpumc_task_params(&config.tasks[0], "");
+    assert_string_equal(gpumc_params_string(&root, "title"), "");
+    gpumc_config_free(&config);
+  }
+  refuse_set(GOOD, "output=", "--set output=:1:8: output must not be empty");
+  refuse_set(GOOD, "algorithm.window=",
+             "--set algorithm.window=:1:18: algorithm.window: expected a block of keys, found "
+             "empty text");
+}
+
+static void test_overrides_that_remove(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  static const char *const assignments[] = {
+      "algorithm.window=null", "algorithm.beta.step=~", "algorithm.beta.overlap=0.5",
+      "title= null ",          "campaign.seed=null",    "campaign.model.J=null",
+      "kernel.isa=null",       "checkpoint=null"};
+  accept_set("gpumc: 1\noutput: '{seed}.h5'\ntitle: words\n" MODEL
+             "algorithm:\n  name: anneal\n  population: 10\n  beta: {to: 1, step: 0.1}\n"
+             "  window: {from: 1, to: 2}\n  offset: 3\nseed: 4\n"
+             "campaign: {model.J: [1, 2], seed: [1, 2], algorithm.population: [2]}\n",
+             assignments, sizeof assignments / sizeof *assignments, &config);
+  assert_int_equal(config.n_tasks, 1);
+  struct gpumc_params root = gpumc_task_params(&config.tasks[0], "");
+  assert_false(gpumc_params_has(&root, "algorithm.window"));
+  assert_false(gpumc_params_has(&root, "algorithm.beta.step"));
+  assert_true(gpumc_params_real(&root, "algorithm.beta.overlap") == 0.5);
+  assert_int_equal(gpumc_params_integer(&root, "algorithm.offset"), 3);
+  assert_int_equal(gpumc_params_integer(&root, "seed"), 4);
+  assert_string_equal(gpumc_params_string(&root, "title"), "");
+  assert_string_equal(config.tasks[0].label, "algorithm.population=2");
+  gpumc_config_free(&config);
+}
+
+static void test_overrides_that_remove_errors(void **state)
+{
+  (void)state;
+  refuse_set(GOOD, "seed=null", "c.yaml:1:1: missing key 'seed'");
+  refuse_set(GOOD, "algorithm.popultion=null",
+             "--set algorithm.popultion=null:1:1: unknown key 'algorithm.popultion'; did you mean "
+             "'algorithm.population'?");
+  refuse_set(GOOD, "campaign.modle.J=~",
+             "--set campaign.modle.J=~:1:1: unknown key 'campaign.modle.J'; did you mean "
+             "'campaign.model.J'?");
+  refuse_set(GOOD, "frobnicate=null", "--set frobnicate=null:1:1: unknown key 'frobnicate'");
+  refuse_set(GOOD, "a..b=null",
+             "--set a..b=null:1:1: expected KEY=VALUE, such as algorithm.population=1000");
+  refuse_set(GOOD, "model.shape=nil",
+             "--set model.shape=nil:1:13: model.shape: expected a list of 1 to 3 values, each an "
+             "integer from 2 to 1024, a multiple of 2, found text 'nil'");
 }
 
 static void test_overrides_errors(void **state)
@@ -469,6 +547,9 @@ int main(void)
       cmocka_unit_test(test_checks_of_instances),
       cmocka_unit_test(test_checks_of_instances_in_campaigns),
       cmocka_unit_test(test_overrides),
+      cmocka_unit_test(test_overrides_with_empty_text),
+      cmocka_unit_test(test_overrides_that_remove),
+      cmocka_unit_test(test_overrides_that_remove_errors),
       cmocka_unit_test(test_overrides_errors),
       cmocka_unit_test(test_identity),
       cmocka_unit_test(test_load_errors),
