@@ -22,7 +22,9 @@ static const struct gpumc_key kernel_keys[] = {
      .default_text = "auto"},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,
-     .doc = "The instruction set of CPU kernels; all give the same numbers.",
+     .doc =
+         "The instruction set of CPU kernels; all give the same numbers. `portable` is for other "
+         "processors than x86-64.",
      .default_text = "auto",
      .choices = instruction_sets,
      .incidental = true},

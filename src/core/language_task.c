@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/config_internal.h"
+#include "core/isa.h"
 #include "core/language_internal.h"
 #include "core/params_internal.h"
 #include "core/registry.h"
@@ -75,6 +76,18 @@ check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJ
   bool clean = model_clean && algorithm_clean && language->report.calls == before;
   return !clean || language->algorithm->check_instance == NULL ||
          check_instance(language, &model, &algorithm);
+}
+
+/* A level that this build does not have can never run; one that this machine lacks may run on
+ * another. A level that does not exist has been told already. */
+static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
+                                  const cJSON *resolved)
+{
+  const struct gpumc_node *node = gpumc_node_find(root, "kernel.isa");
+  const char *name = cJSON_GetStringValue(gpumc_resolved_find(resolved, "kernel.isa"));
+  if (node != NULL && name != NULL && name[0] != '\0' && !gpumc_isa_is_compiled(name))
+    gpumc_report_mistake(&language->report, node->mark, "kernel.isa: this build has %s, not %s",
+                         gpumc_isa_compiled(), name);
 }
 
 /* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
@@ -192,6 +205,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   if (resolved == NULL)
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
+  check_instruction_set(language, root, resolved);
   if (!check_plugins(language, root, resolved) || !pin_variant(language, root, resolved))
     goto out;
   bool complete =

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/isa.h"
 #include "support/fake_plugins.h"
 
 #define HEAD "gpumc: 1\nseed: 7\noutput: out.h5\n"
@@ -322,6 +323,33 @@ static void test_checks_of_instances_in_campaigns(void **state)
          "c.yaml:4:39: 10000000 replicas of 4096 sites are too many");
 }
 
+/* Every build has "auto" and lacks some level. */
+static void test_instruction_set_errors(void **state)
+{
+  static const char *const levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"};
+  struct gpumc_config config;
+  size_t refused = 0;
+  (void)state;
+  accept(GOOD "kernel: {isa: auto}\n", &config);
+  gpumc_config_free(&config);
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    struct gpumc_text text = {0}, message = {0};
+    gpumc_text_append(&text, GOOD "kernel: {isa: %s}\n", levels[i]);
+    gpumc_text_append(&message, "c.yaml:6:15: kernel.isa: this build has %s, not %s",
+                      gpumc_isa_compiled(), levels[i]);
+    if (gpumc_isa_is_compiled(levels[i])) {
+      accept(gpumc_text_string(&text), &config);
+      gpumc_config_free(&config);
+    } else {
+      refuse(gpumc_text_string(&text), gpumc_text_string(&message));
+      refused++;
+    }
+    gpumc_text_free(&text);
+    gpumc_text_free(&message);
+  }
+  assert_true(refused > 0);
+}
+
 static enum gpumc_status set(const char *text, const char *const *assignments, size_t count,
                              struct gpumc_config *config, struct gpumc_error *error)
 {
@@ -546,6 +574,7 @@ int main(void)
       cmocka_unit_test(test_checks_are_independent),
       cmocka_unit_test(test_checks_of_instances),
       cmocka_unit_test(test_checks_of_instances_in_campaigns),
+      cmocka_unit_test(test_instruction_set_errors),
       cmocka_unit_test(test_overrides),
       cmocka_unit_test(test_overrides_with_empty_text),
       cmocka_unit_test(test_overrides_that_remove),
