@@ -43,7 +43,8 @@ static void install_signal_handlers(void)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the result to FILE (the key `output`)", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0,
+     "Set any key, for example algorithm.population=1000; KEY=null leaves it out", 0},
     {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
      0},
     {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},

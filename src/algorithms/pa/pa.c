@@ -6,94 +6,6 @@
 #include "algorithms/pa/pa_state.h"
 #include "core/memory.h"
 
-/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static enum gpumc_status
-check_range(const struct gpumc_model *model, size_t capacity, struct gpumc_error *error)
-{
-  bool fourth = false;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
-    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
-  if (fourth && 4 * log2((double)model->sites) + log2((double)capacity) > 126)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "algorithm pa: %zu replicas of %zu sites are too many for exact sums "
-                           "of fourth powers (population times sites^4 must stay below 2^126)",
-                           capacity, model->sites);
-  return GPUMC_OK;
-}
-
-/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
- * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
-static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
-{
-  double low = 0;
-  double high = 10;
-  for (int i = 0; i < 60; i++) {
-    double middle = 0.5 * (low + high);
-    if (erfc(middle / sqrt(8.0)) > settings->overlap)
-      low = middle;
-    else
-      high = middle;
-  }
-  double steps = ceil(settings->beta_end * sqrt(model->energy_variance) / low);
-  return fmin(fmax(steps, 1), PA_BETA_ROWS_MAXIMUM);
-}
-
-/* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
- * averages, reweighting. Rows of adaptive runs are not counted: how many there will be is a guess.
- */
-static double host_bytes(const struct pa_settings *settings, const struct gpumc_model *model,
-                         double temperatures, double capacity)
-{
-  double groups = (double)(settings->strata * settings->blocks);
-  double row = (double)(pa_curve_width(model->ops) + pa_block_width(model->ops, settings->blocks));
-  double means = (double)(settings->blocks + 1) * (double)(model->ops->n_observables + 3);
-  double numbers = (double)settings->runs * means;
-  if (!settings->adaptive)
-    numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
-  if (settings->reweight)
-    numbers += groups * (2 * (double)model->levels + temperatures);
-  return numbers * sizeof(double) + capacity * sizeof(uint32_t);
-}
-
-static size_t saturated(double bytes)
-{
-  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
-}
-
-static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                struct gpumc_demand *demanded, struct gpumc_error *error)
-{
-  struct pa_settings settings;
-  struct pa_schedule schedule = {0};
-  pa_settings_read(params, &settings);
-  size_t capacity = pa_capacity(settings.population);
-  enum gpumc_status status = check_range(model, capacity, error);
-  if (status == GPUMC_OK && settings.reweight && model->levels == 0)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "algorithm.reweight needs a model with a discrete spectrum; %s with "
-                             "these parameters has none (a field h makes it continuous): remove "
-                             "the block or the field",
-                             model->ops->name);
-  if (status == GPUMC_OK)
-    status = pa_schedule_make(params, &schedule, error);
-  double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
-  free(schedule.beta);
-  if (status != GPUMC_OK)
-    return status;
-  size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
-  memset(demanded, 0, sizeof *demanded);
-  demanded->replicas = settings.population;
-  demanded->capacity = capacity;
-  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, (double)capacity));
-  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
-                                       3 * sizeof(uint32_t)) +
-                           bins * sizeof(uint64_t);
-  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
-                      (double)settings.runs;
-  demanded->estimated = settings.adaptive;
-  return GPUMC_OK;
-}
-
 /* One histogram for each stratum and block. */
 static size_t histogram_rows(const struct pa *pa)
 {
@@ -371,7 +283,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_GATHER,
     .check = pa_check,
-    .demand = demand,
+    .check_instance = pa_check_instance,
+    .demand = pa_demand,
     .create = create,
     .advance = advance,
     .position = position,

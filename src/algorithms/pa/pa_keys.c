@@ -172,6 +172,32 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
   }
 }
 
+/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
+static bool fourth_powers_fit(const struct gpumc_model *model, size_t capacity)
+{
+  bool fourth = false;
+  for (size_t k = 0; k < model->ops->n_observables; k++)
+    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
+  return !fourth || 4 * log2((double)model->sites) + log2((double)capacity) <= 126;
+}
+
+void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct gpumc_report *report)
+{
+  int64_t population = gpumc_params_integer(params, "population");
+  if (!fourth_powers_fit(model, pa_capacity((size_t)population)))
+    gpumc_params_mistake(params, report, "population",
+                         "%lld replicas of %zu sites are too many for exact sums of fourth powers "
+                         "(population times sites^4 must stay below 2^126)",
+                         (long long)population, model->sites);
+  if (gpumc_params_has(params, "reweight.from") && model->levels == 0)
+    gpumc_params_mistake(params, report, "reweight",
+                         "reweight needs a model with a discrete spectrum; %s with these "
+                         "parameters has none (a field h makes it continuous): remove the block "
+                         "or the field",
+                         model->ops->name);
+}
+
 void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
