@@ -7,21 +7,29 @@
 #include "core/result_info.h"
 #include "core/run_internal.h"
 
+/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
+static const char *stored_name(const cJSON *resolved, const char *block)
+{
+  const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
+  return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
+}
+
 /* The identity of a stored configuration, by the plugins that it names; the stored text itself
- * where this program does not know them. Caller frees. */
+ * where this program does not understand it. Caller frees. */
 static char *stored_identity(const char *resolved)
 {
+  char *identity = NULL;
   cJSON *json = cJSON_Parse(resolved);
-  struct gpumc_task stored = {.resolved = json};
-  struct gpumc_params root = gpumc_task_params(&stored, "");
-  if (gpumc_params_has(&root, "model.name") && gpumc_params_has(&root, "algorithm.name")) {
-    stored.model = gpumc_model_find(gpumc_params_string(&root, "model.name"));
-    stored.algorithm = gpumc_algorithm_find(gpumc_params_string(&root, "algorithm.name"));
-  }
-  char *identity = stored.model != NULL && stored.algorithm != NULL ? gpumc_task_identity(&stored)
-                                                                    : strdup(resolved);
+  const char *model = stored_name(json, "model");
+  const char *algorithm = stored_name(json, "algorithm");
+  struct gpumc_task stored = {.resolved = json,
+                              .model = model != NULL ? gpumc_model_find(model) : NULL,
+                              .algorithm =
+                                  algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
+  if (stored.model != NULL && stored.algorithm != NULL)
+    identity = gpumc_task_identity(&stored);
   cJSON_Delete(json);
-  return identity;
+  return identity != NULL ? identity : strdup(resolved);
 }
 
 static enum gpumc_status
