@@ -46,6 +46,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   enum gpumc_status status =
       gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error);
   if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error);
+  if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/started", run->started, error);
   if (status == GPUMC_OK)
     status =
@@ -93,6 +95,23 @@ static enum gpumc_status check_identity(const struct gpumc_run *run,
     free(difference);
   }
   free(identity);
+  return status;
+}
+
+static enum gpumc_status check_trajectory(const struct gpumc_run *run,
+                                          struct gpumc_checkpoint_reader *reader,
+                                          struct gpumc_error *error)
+{
+  const char *now = run->ensemble.ops->trajectory;
+  char *before = NULL;
+  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/trajectory", &before, error);
+  if (status == GPUMC_OK && strcmp(before, now) != 0)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the checkpoint was made with trajectory %s, this program has %s: "
+                             "finish it with the program that began it, choose another output, or "
+                             "start over with --fresh",
+                             run->files.checkpoint, before, now);
+  free(before);
   return status;
 }
 
@@ -169,6 +188,8 @@ enum gpumc_status gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gp
   enum gpumc_status status = gpumc_checkpoint_open(run->files.checkpoint, &reader, error);
   if (status == GPUMC_OK)
     status = check_identity(run, reader, error);
+  if (status == GPUMC_OK)
+    status = check_trajectory(run, reader, error);
   if (status == GPUMC_OK)
     status = load_all(run, reader, error);
   gpumc_checkpoint_close(reader);

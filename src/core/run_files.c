@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/durable_file.h"
+#include "core/registry.h"
 #include "core/result_info.h"
 #include "core/run_internal.h"
 
@@ -32,10 +33,43 @@ static char *stored_identity(const char *resolved)
   return identity != NULL ? identity : strdup(resolved);
 }
 
-static enum gpumc_status
-compare_result(const struct gpumc_task *task, const char *resolved, struct gpumc_error *error)
+/* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
+ * which has all of them, where there is no such device. "none" when there is no kernel. */
+static const char *trajectory_of(const struct gpumc_task *task, const char *device)
 {
-  char *before = stored_identity(resolved);
+  struct gpumc_error ignored = {0};
+  const struct gpumc_kernel_ops *kernel = NULL;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  const char *variant = gpumc_params_string(&root, "kernel.variant");
+  const char *const devices[] = {device, "cpu"};
+  for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
+    if (gpumc_kernel_choose(task->model, task->algorithm, devices[i], variant, &kernel, &ignored) !=
+        GPUMC_OK)
+      gpumc_error_free(&ignored);
+  return kernel != NULL ? kernel->trajectory : "none";
+}
+
+/* The same configuration gives other numbers with a kernel of another trajectory. */
+static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
+                                            const struct gpumc_result *result,
+                                            struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, "trajectory");
+  const char *device = gpumc_result_field(&result->provenance, "kernel_device");
+  const char *now = trajectory_of(task, device != NULL ? device : "cpu");
+  if (before != NULL && strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s was made with trajectory %s, this program has %s: choose another "
+                         "output, or replace it with --fresh",
+                         task->output, before != NULL ? before : "unknown", now);
+}
+
+static enum gpumc_status compare_result(const struct gpumc_task *task,
+                                        const struct gpumc_result *result,
+                                        struct gpumc_error *error)
+{
+  char *before = stored_identity(result->resolved);
   char *after = gpumc_task_identity(task);
   enum gpumc_status status = GPUMC_OK;
   if (before == NULL || after == NULL) {
@@ -47,6 +81,8 @@ compare_result(const struct gpumc_task *task, const char *resolved, struct gpumc
                              "choose another output, or replace it with --fresh",
                              task->output, difference != NULL ? difference : "");
     free(difference);
+  } else {
+    status = compare_trajectory(task, result, error);
   }
   free(before);
   free(after);
@@ -73,7 +109,7 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task, bool any
                              "output",
                              task->output);
   else if (!any_configuration)
-    status = compare_result(task, result.resolved, error);
+    status = compare_result(task, &result, error);
   *complete = status == GPUMC_OK;
   gpumc_error_free(&reason);
   gpumc_result_free(&result);

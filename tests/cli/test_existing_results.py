@@ -38,5 +38,21 @@ class ForeignConfiguration(ProgramCase):
                 self.assertEqual(self.path("small.h5").read_bytes(), before)
 
 
+class AnotherTrajectory(ProgramCase):
+    def test_is_no_result_of_this_program(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            now = file["provenance"].attrs["trajectory"]
+            file["provenance"].attrs["trajectory"] = "earlier"
+        process = self.gpumc("run", config, code=INVALID)
+        self.assertIn(f"made with trajectory earlier, this program has {now}:", process.err)
+        self.assertIn("--fresh", process.err)
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            file["provenance"].attrs["trajectory"] = now
+            file["provenance"].attrs["kernel_device"] = "a device of another machine"
+        self.assertIn("already complete", self.gpumc("run", config).err)
+
+
 if __name__ == "__main__":
     unittest.main()

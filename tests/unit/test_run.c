@@ -83,7 +83,8 @@ sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpum
   return GPUMC_OK;
 }
 
-static const struct gpumc_kernel_ops kernel = {
+/* Not constant: a later version of the program may have another trajectory. */
+static struct gpumc_kernel_ops kernel = {
     .device = "cpu",
     .variant = "count",
     .summary = "counts sweeps",
@@ -373,6 +374,25 @@ static void refuses_another_configuration(void **state)
   gpumc_error_free(&error);
 }
 
+static void refuses_another_trajectory(void **state)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {.stop_after = 2};
+  (void)state;
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_STOPPED);
+  gpumc_error_free(&error);
+  heard = (struct heard){0};
+  kernel.trajectory = "count.2";
+  enum gpumc_status status = attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error);
+  kernel.trajectory = "count.1";
+  assert_int_equal(status, GPUMC_INVALID);
+  assert_non_null(strstr(gpumc_error_text(&error), "the checkpoint was made with trajectory "
+                                                   "count.1, this program has count.2: "));
+  gpumc_error_free(&error);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(heard.units, 3);
+}
+
 static void refuses_what_does_not_fit(void **state)
 {
   struct gpumc_error error = {0};
@@ -403,6 +423,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(failure_is_told_and_the_checkpoint_stays,
                                       work_directory_enter, work_directory_leave),
       cmocka_unit_test_setup_teardown(refuses_another_configuration, work_directory_enter,
+                                      work_directory_leave),
+      cmocka_unit_test_setup_teardown(refuses_another_trajectory, work_directory_enter,
                                       work_directory_leave),
       cmocka_unit_test_setup_teardown(refuses_what_does_not_fit, work_directory_enter,
                                       work_directory_leave),
