@@ -1,6 +1,7 @@
 /* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
 #include "core/run.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include "core/units.h"
 
 static const double status_interval = 2.0; /* s */
+/* The summary may take long: more than this much work is saved before it. */
+static const double final_interval = 5.0; /* s */
 
 double gpumc_run_clock(void)
 {
@@ -165,19 +168,20 @@ static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(run->task, "");
   double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
-  bool finished = false;
   enum gpumc_status status = GPUMC_OK;
   gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
-  while (!finished && status == GPUMC_OK) {
+  while (!run->finished && status == GPUMC_OK) {
     if (stop_asked(run))
       return stop(run, error);
-    status = run->task->algorithm->advance(run->state, &finished, error);
+    status = run->task->algorithm->advance(run->state, &run->finished, error);
     if (status != GPUMC_OK)
       return status;
     tell_progress(run);
-    if (!finished && out_of_time(run))
+    if (!run->finished && out_of_time(run))
       return stop(run, error);
-    if (!finished && gpumc_run_clock() - run->checkpointed >= checkpoint_interval)
+    double interval =
+        run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
+    if (gpumc_run_clock() - run->checkpointed >= interval)
       status = gpumc_run_save(run, error);
   }
   return status;

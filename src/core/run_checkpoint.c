@@ -173,7 +173,7 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)
-    status = run->task->algorithm->load(run->state, reader, error);
+    status = run->task->algorithm->load(run->state, reader, &run->finished, error);
   if (status != GPUMC_OK)
     gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
   return status;

@@ -17,7 +17,8 @@ struct gpumc_run {
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
   struct gpumc_context context;
-  void *state; /* the algorithm's */
+  void *state;   /* the algorithm's */
+  bool finished; /* all units are done */
   /* Survive in the checkpoint. */
   char started[32]; /* UTC, ISO 8601 */
   uint64_t resumes;

@@ -266,7 +266,7 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
 }
 
 static enum gpumc_status
-load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
@@ -282,7 +282,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_shape(reader, "pa/family", &size, &width, error);
   if (status == GPUMC_OK && (size > pa->context.ensemble->capacity || counters[0] < 0 ||
-                             counters[0] > (int64_t)pa->settings.runs || counters[1] < 0))
+                             counters[0] > (int64_t)pa->settings.runs || counters[1] < 0 ||
+                             (counters[0] == (int64_t)pa->settings.runs && counters[1] != 0)))
     status = gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint's counters are out of range");
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, size, 1,
@@ -301,6 +302,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
   pa->log_partition = numbers[0];
   pa->updates = numbers[1];
   pa->measured = false;
+  *finished = pa->run == pa->settings.runs;
   return GPUMC_OK;
 }
 
