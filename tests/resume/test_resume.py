@@ -215,7 +215,7 @@ class SpoiledCheckpoint(ResumeCase):
         process = self.gpumc("run", self.config, code=FAILURE)
         self.assertIn("run.h5.ckpt", process.err)
         self.assertIn(says, process.err)
-        self.assertIn("--fresh", process.err)
+        self.assertEqual(process.err.count("--fresh"), 1, process.err)
         self.assertEqual(checkpoint.read_bytes(), before)
         self.assertEqual(self.path("run.h5.partial").read_bytes(), partial)
 

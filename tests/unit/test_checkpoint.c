@@ -202,11 +202,11 @@ static void test_damage_is_noticed(void **state)
   unsigned char *bytes = file_bytes(path, &size);
   for (size_t i = 0; i < size; i += i < 600 ? 1 : 397) {
     bytes[i] ^= (unsigned char)(1 << i % 8);
-    assert_damaged(bytes, size, "run with --fresh");
+    assert_damaged(bytes, size, "run.ckpt: ");
     bytes[i] ^= (unsigned char)(1 << i % 8);
   }
   for (size_t length = 0; length < size; length += length < 600 ? 1 : 397)
-    assert_damaged(bytes, length, "run with --fresh");
+    assert_damaged(bytes, length, "run.ckpt: ");
   assert_damaged(bytes, 100, "cut off after 100 bytes");
   assert_damaged(bytes, size - 1, "bytes long instead of");
   memset(bytes + 4096, 0, 4096);
