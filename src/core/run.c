@@ -214,6 +214,22 @@ static void release(struct gpumc_run *run)
   run->recorder = NULL;
 }
 
+static void note_complete(const struct gpumc_run *run)
+{
+  gpumc_run_note(run, "%s: already complete", run->task->output);
+}
+
+/* A look without the lock, which can only be trusted when it finds this task's finished result. */
+static bool looks_complete(const struct gpumc_run *run)
+{
+  struct gpumc_error ignored = {0};
+  bool complete = false;
+  if (!run->options->fresh &&
+      gpumc_run_check_output(run->task, false, &complete, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  return complete;
+}
+
 /* With the lock held: the files are ours alone. */
 static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *error)
 {
@@ -224,7 +240,7 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
       return checked;
   }
   if (complete) {
-    gpumc_run_note(run, "%s: already complete", run->task->output);
+    note_complete(run);
     return gpumc_run_remove_side_files(run, error);
   }
   enum gpumc_status status = build(run, error);
@@ -242,11 +258,27 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
   return status;
 }
 
+/* A finished result needs no lock, and none is to be had in a directory that cannot be written. */
+static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_task_lock *lock = NULL;
+  bool complete = looks_complete(run);
+  enum gpumc_status status = gpumc_task_lock_acquire(&run->files, &lock, error);
+  if (status == GPUMC_OK) {
+    status = run_locked(run, error);
+  } else if (complete && !gpumc_task_lock_held(&run->files, NULL)) {
+    note_complete(run);
+    gpumc_error_free(error);
+    status = GPUMC_OK;
+  }
+  gpumc_task_lock_release(lock);
+  return status;
+}
+
 enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                                  const struct gpumc_run_options *options, struct gpumc_error *error)
 {
   struct gpumc_run run = {.config = config, .task = task, .options = options};
-  struct gpumc_task_lock *lock = NULL;
   run.begun = gpumc_run_clock();
   gpumc_run_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
@@ -255,10 +287,7 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
           ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task")
           : gpumc_task_files_init(&run.files, task->output, error);
   if (status == GPUMC_OK)
-    status = gpumc_task_lock_acquire(&run.files, &lock, error);
-  if (status == GPUMC_OK)
-    status = run_locked(&run, error);
-  gpumc_task_lock_release(lock);
+    status = run_with_lock(&run, error);
   gpumc_task_files_free(&run.files);
   free(run.identity);
   return status;

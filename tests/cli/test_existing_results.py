@@ -1,5 +1,6 @@
 """What a run does about a finished file that stands in its place already."""
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -7,7 +8,10 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, SMALL, ProgramCase
+from support.program import FAILURE, INVALID, SMALL, ProgramCase
+
+FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
+FAULTS = FAULTS.resolve()
 
 
 class ForeignConfiguration(ProgramCase):
@@ -36,6 +40,22 @@ class ForeignConfiguration(ProgramCase):
                 task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
                 self.assertEqual(task["state"], "failed")
                 self.assertEqual(self.path("small.h5").read_bytes(), before)
+
+
+class ReadOnlyDirectory(ProgramCase):
+    def test_complete_result_is_complete(self):
+        if not FAULTS.exists():
+            self.skipTest(f"{FAULTS} was not built")
+        config = self.write("c.yaml", SMALL)
+        refusing = dict(os.environ, LD_PRELOAD=str(FAULTS), GPUMC_FAULT="open:from=1:errno=EROFS",
+                        ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
+        process = self.gpumc("run", config, env=refusing, code=FAILURE)
+        self.assertIn("Read-only file system", process.err)
+        self.gpumc("run", config)
+        self.assertIn("already complete", self.gpumc("run", config, env=refusing).err)
+        process = self.gpumc("run", config, "--set", "seed=12", env=refusing, code=FAILURE)
+        self.assertIn("Read-only file system", process.err)
+        self.assertEqual(self.names(), ["c.yaml", "small.h5"])
 
 
 class AnotherTrajectory(ProgramCase):
