@@ -38,8 +38,8 @@ static bool read_shape(hid_t data, struct gpumc_result_dataset *dataset)
   bool numeric = class == H5T_FLOAT || class == H5T_INTEGER;
   bool fits = rank >= 0 && rank <= 2 && H5Sget_simple_extent_dims(space, shape, NULL) == rank &&
               H5Sget_simple_extent_type(space) != H5S_NULL;
-  H5Tclose(type);
-  H5Sclose(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(space);
   if (!numeric || !fits)
     return false;
   dataset->rank = (size_t)rank;
@@ -109,7 +109,7 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void 
   }
   if (H5Iget_type(object) == H5I_DATASET)
     walk->status = add_dataset(walk, object, name);
-  H5Oclose(object);
+  gpumc_hdf5_release(object);
   return walk->status == GPUMC_OK ? 0 : -1;
 }
 
