@@ -245,14 +245,17 @@ char *gpumc_hdf5_attribute_text(hid_t object, const char *name)
 
 bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value)
 {
-  char *text = gpumc_hdf5_attribute_text(object, name);
-  char *end = NULL;
-  if (text == NULL)
+  if (H5Aexists(object, name) <= 0)
     return false;
-  long long parsed = strtoll(text, &end, 10);
-  bool valid = *text != '\0' && *end == '\0';
-  if (valid)
-    *value = parsed;
-  free(text);
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0)
+    return false;
+  hid_t type = H5Aget_type(attribute);
+  hid_t space = H5Aget_space(attribute);
+  bool valid = type >= 0 && H5Tget_class(type) == H5T_INTEGER && is_scalar(space) &&
+               H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(attribute);
   return valid;
 }

@@ -169,6 +169,25 @@ static void test_newer_format(void **state)
 }
 
 /* In a child, so that a crash is seen as one. */
+static void test_numbers_are_no_texts(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  finish(start());
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  hid_t space = H5Screate(H5S_SCALAR);
+  assert_true(H5Adelete(file, "complete") >= 0);
+  hid_t attribute = H5Acreate2(file, "complete", type, space, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Awrite(attribute, type, "1") >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(file);
+  assert_refused(path, "does not say if it is complete");
+  gpumc_error_free(&error);
+}
+
 static int read_in_child(void)
 {
   int status;
@@ -221,8 +240,8 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      TEST(test_finished_result), TEST(test_working_file),        TEST(test_foreign_files),
-      TEST(test_newer_format),    TEST(test_damage_does_no_harm),
+      TEST(test_finished_result), TEST(test_working_file),         TEST(test_foreign_files),
+      TEST(test_newer_format),    TEST(test_numbers_are_no_texts), TEST(test_damage_does_no_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
