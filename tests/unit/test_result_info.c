@@ -72,6 +72,7 @@ static void finish(struct gpumc_recorder *recorder)
        false,
        values},
       {"summary", {"energy", "energy", "J", "e"}, 1, {3}, {"summary/beta"}, false, values + 3},
+      {"summary/fine", {"energy", "finer", "J", "e"}, 1, {2}, {"summary/axis"}, false, values + 4},
       {"summary", {"count", "one", "1", ""}, 0, {0}, {NULL}, true, (double[]){7}},
   };
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
@@ -103,7 +104,7 @@ static void test_finished_result(void **state)
   assert_string_equal(gpumc_result_field(&result.provenance, "citations"), "@misc{}");
   assert_null(gpumc_result_field(&result.provenance, "none"));
   assert_string_equal(gpumc_result_field(&result.summary, "warnings"), "few");
-  assert_int_equal(result.n_datasets, 5);
+  assert_int_equal(result.n_datasets, 6);
   assert_string_equal(result.datasets[0].name, "beta");
   assert_string_equal(result.datasets[0].units, "1/J");
   assert_string_equal(result.datasets[0].long_name, "inverse temperature");
@@ -116,6 +117,9 @@ static void test_finished_result(void **state)
   assert_true(map->rank == 2 && map->shape[0] == 2 && map->shape[1] == 3 && map->values[5] == -2);
   const struct gpumc_result_dataset *count = gpumc_result_find(&result, "count");
   assert_true(count->rank == 0 && count->integer && count->values[0] == 7);
+  const struct gpumc_result_dataset *fine = gpumc_result_find(&result, "fine/energy");
+  assert_true(fine->rank == 1 && fine->shape[0] == 2 && fine->values[1] == -2);
+  assert_string_equal(fine->long_name, "finer");
   assert_null(gpumc_result_find(&result, "none"));
   gpumc_result_free(&result);
   gpumc_result_free(&result);
