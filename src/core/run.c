@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/run_internal.h"
 #include "core/units.h"
 
@@ -15,16 +16,9 @@ static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */
 static const double final_interval = 5.0; /* s */
 
-double gpumc_run_clock(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 double gpumc_run_seconds(const struct gpumc_run *run)
 {
-  return run->earlier_seconds + gpumc_run_clock() - run->begun;
+  return run->earlier_seconds + gpumc_clock() - run->begun;
 }
 
 void gpumc_run_timestamp(char text[static 32])
@@ -124,7 +118,7 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
   run->begun_fraction = gpumc_run_position(run).fraction;
-  run->checkpointed = gpumc_run_clock();
+  run->checkpointed = gpumc_clock();
   return gpumc_recorder_start(run->recorder, error);
 }
 
@@ -135,8 +129,7 @@ static bool stop_asked(const struct gpumc_run *run)
 
 static bool out_of_time(const struct gpumc_run *run)
 {
-  return run->options->max_seconds > 0 &&
-         gpumc_run_clock() - run->begun >= run->options->max_seconds;
+  return run->options->max_seconds > 0 && gpumc_clock() - run->begun >= run->options->max_seconds;
 }
 
 static enum gpumc_status stop(struct gpumc_run *run, struct gpumc_error *error)
@@ -159,7 +152,7 @@ static void tell_progress(struct gpumc_run *run)
     struct gpumc_position position = gpumc_run_position(run);
     observer->progress(observer->state, &position, gpumc_run_seconds(run));
   }
-  if (gpumc_run_clock() - run->status_written >= status_interval)
+  if (gpumc_clock() - run->status_written >= status_interval)
     gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
 }
 
@@ -181,7 +174,7 @@ static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
       return stop(run, error);
     double interval =
         run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
-    if (gpumc_run_clock() - run->checkpointed >= interval)
+    if (gpumc_clock() - run->checkpointed >= interval)
       status = gpumc_run_save(run, error);
   }
   return status;
@@ -279,7 +272,7 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
                                  const struct gpumc_run_options *options, struct gpumc_error *error)
 {
   struct gpumc_run run = {.config = config, .task = task, .options = options};
-  run.begun = gpumc_run_clock();
+  run.begun = gpumc_clock();
   gpumc_run_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
   enum gpumc_status status =

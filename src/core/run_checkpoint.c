@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/clock.h"
 #include "core/run_internal.h"
 
 enum { SLICE = 1024 /* replicas that are copied at once */ };
@@ -75,7 +76,7 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
     gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
     return status;
   }
-  run->checkpointed = gpumc_run_clock();
+  run->checkpointed = gpumc_clock();
   return gpumc_checkpoint_commit(writer, error);
 }
 

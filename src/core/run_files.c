@@ -6,6 +6,7 @@
 #include "core/durable_file.h"
 #include "core/registry.h"
 #include "core/result_info.h"
+#include "core/clock.h"
 #include "core/run_internal.h"
 
 /* The name of a block's plugin, or NULL: what stands in a file may be anything. */
@@ -155,7 +156,7 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
 {
   struct gpumc_error ignored = {0};
   struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
-  double worked = gpumc_run_clock() - run->begun;
+  double worked = gpumc_clock() - run->begun;
   record.fraction = run->state != NULL ? gpumc_run_position(run).fraction : -1;
   record.seconds = gpumc_run_seconds(run);
   if (record.fraction > run->begun_fraction)
@@ -165,7 +166,7 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
     snprintf(record.message, sizeof record.message, "%s", message);
   if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
-  run->status_written = gpumc_run_clock();
+  run->status_written = gpumc_clock();
 }
 
 static void report_result(const struct gpumc_task *task, struct gpumc_task_report *report)

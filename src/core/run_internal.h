@@ -27,8 +27,6 @@ struct gpumc_run {
   double begun, begun_fraction, checkpointed, status_written;
 };
 
-/* Seconds on the monotonic clock. */
-double gpumc_run_clock(void);
 /* Seconds worked so far, earlier invocations included. */
 double gpumc_run_seconds(const struct gpumc_run *run);
 /* "2017-08-01T12:00:00Z" of this moment. */
