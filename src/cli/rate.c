@@ -2,16 +2,10 @@
 #include "cli/rate.h"
 
 #include <stdlib.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 enum { REPEATS_MINIMUM = 3, REPEATS_MAXIMUM = 1000, RATE_SEED = 1 };
-
-static double now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -28,12 +22,12 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
   double updates =
       (double)request->population * (double)request->model->sites * (double)request->sweeps;
   enum gpumc_status status = gpumc_ensemble_sweep(ensemble, request->sweeps, request->beta, error);
-  double begin = now();
+  double begin = gpumc_clock();
   while (status == GPUMC_OK && n < REPEATS_MAXIMUM &&
-         (n < REPEATS_MINIMUM || now() - begin < request->seconds)) {
-    double before = now();
+         (n < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds)) {
+    double before = gpumc_clock();
     status = gpumc_ensemble_sweep(ensemble, request->sweeps, request->beta, error);
-    double elapsed = now() - before;
+    double elapsed = gpumc_clock() - before;
     rates[n++] = updates / (elapsed > 1e-9 ? elapsed : 1e-9);
   }
   if (status != GPUMC_OK)

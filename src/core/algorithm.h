@@ -67,8 +67,9 @@ struct gpumc_algorithm_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
                                              struct gpumc_checkpoint_writer *writer,
                                              struct gpumc_error *error);
+  /* `*finished`: the state is one behind the last unit, only the summary is missing. */
   GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
-                                             struct gpumc_error *error);
+                                             bool *finished, struct gpumc_error *error);
   /* After the last unit: per-run results and the summary into the recorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
   /* Legal on NULL. */

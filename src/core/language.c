@@ -230,13 +230,6 @@ enum gpumc_status gpumc_config_load(const char *path, const char *const *assignm
   return gpumc_config_load_with(&plugins, path, assignments, n_assignments, config, error);
 }
 
-enum gpumc_status gpumc_config_parse(const char *name, const char *text, size_t length,
-                                     struct gpumc_config *config, struct gpumc_error *error)
-{
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return gpumc_config_parse_with(&plugins, name, text, length, NULL, 0, config, error);
-}
-
 void gpumc_config_free(struct gpumc_config *config)
 {
   for (size_t i = 0; i < config->n_tasks; i++) {

@@ -91,7 +91,7 @@ static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const c
     return gpumc_hdf5_error(file, error, "read %s", path);
   if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
     status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 
@@ -133,7 +133,7 @@ static void count_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *
     return;
   if (H5Gget_info(group, &info) >= 0)
     result->n_runs = (size_t)info.nlinks;
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
 }
 
 static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
@@ -145,7 +145,7 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
   if (group < 0)
     return gpumc_hdf5_error(file, error, "read summary");
   enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 

@@ -308,6 +308,20 @@ static void test_a_device_that_is_not_there(void **state)
   gpumc_error_free(&error);
 }
 
+static void test_device_memory_that_is_not_there(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  uint64_t value, *values = &value;
+  assert_int_equal(gpumc_device_open("cpu", 1, &device, &error), GPUMC_OK);
+  assert_int_equal(gpumc_device_array(&device, &values, SIZE_MAX / 8 + 2, "weights", &error),
+                   GPUMC_FAILURE);
+  assert_null(values);
+  gpumc_error_free(&error);
+  gpumc_device_close(&device);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -321,6 +335,7 @@ int main(void)
       cmocka_unit_test(test_families_and_holders),
       cmocka_unit_test(test_histogram_and_block_weights),
       cmocka_unit_test(test_a_device_that_is_not_there),
+      cmocka_unit_test(test_device_memory_that_is_not_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,8 @@ static enum gpumc_status check_position(const struct pa *pa, const int64_t count
 {
   size_t runs = pa->settings.runs;
   bool fits = counters[0] >= 0 && counters[0] <= (int64_t)runs && counters[1] >= 0;
+  if (counters[0] == (int64_t)runs)
+    fits = counters[1] == 0;
   for (size_t m = 0; m < runs && fits; m++) {
     size_t n_rows;
     gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
@@ -221,7 +223,7 @@ static enum gpumc_status check_position(const struct pa *pa, const int64_t count
 }
 
 static enum gpumc_status
-load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
@@ -260,6 +262,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
   pa->log_partition = numbers[0];
   pa->updates = numbers[1];
   pa->measured = false;
+  *finished = pa->run == pa->settings.runs;
   return GPUMC_OK;
 }
 
