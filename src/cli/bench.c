@@ -40,9 +40,9 @@ struct bench_arguments {
 static const struct argp_option options[] = {
     {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Any other key of the model", 0},
+    {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, for example model.J=-1", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
-    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat (default: 10)", 0},
+    {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
     {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
     {"isa", OPTION_ISA, "LIST", 0,
@@ -98,9 +98,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     settings->model = argument;
     return 0;
   case OPTION_SHAPE:
+    if (!bench_is_shape(argument))
+      cli_usage_error(command, "--shape takes sides such as 64x64, not '%s'", argument);
     settings->shape = argument;
     return 0;
   case OPTION_SET:
+    if (strncmp(argument, "model.", strlen("model.")) != 0)
+      cli_usage_error(command, "--set takes model.KEY=VALUE here, not '%s'", argument);
     cli_config_set(&settings->keys, command, argument);
     return 0;
   case OPTION_POPULATION:
@@ -139,7 +143,7 @@ static const struct argp parser = {
     parse_option,
     "",
     "Measure the update rates of every CPU kernel of a model, for instruction sets and thread "
-    "counts: the median of repeats, on sweeps alone.\v"
+    "counts: the best of repeats of 10 ms or more, on sweeps alone.\v"
     "Examples:\n"
     "  gpumc bench\n"
     "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
@@ -166,7 +170,7 @@ static void fill_defaults(struct bench_arguments *arguments)
 
 static void print_title(const struct bench_bed *bed, const struct bench_settings *settings)
 {
-  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat, beta = %g\n", bed->ops->name,
+  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat or more, beta = %g\n", bed->ops->name,
          bed->model.sites, settings->population, settings->sweeps, settings->beta);
 }
 

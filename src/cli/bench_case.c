@@ -42,13 +42,48 @@ find_model(const char *name, const struct gpumc_model_ops **ops, struct gpumc_er
   return GPUMC_INVALID;
 }
 
-/* "64x32" as the YAML text "shape: [64, 32]". */
-static void shape_yaml(const char *shape, struct gpumc_text *yaml)
+bool bench_is_shape(const char *text)
 {
-  gpumc_text_append(yaml, "shape: [");
-  for (; *shape != '\0'; shape++)
-    gpumc_text_append(yaml, *shape == 'x' ? ", " : "%c", *shape);
-  gpumc_text_append(yaml, "]\n");
+  for (size_t digits; (digits = strspn(text, "0123456789")) > 0; text++) {
+    text += digits;
+    if (*text != 'x')
+      return *text == '\0';
+  }
+  return false;
+}
+
+/* "64x32" as the YAML text "model: {shape: [64, 32]}"; NULL as "model: {}". */
+static void model_yaml(const char *shape, struct gpumc_text *yaml)
+{
+  gpumc_text_append(yaml, "model: {");
+  if (shape != NULL)
+    gpumc_text_append(yaml, "shape: [");
+  for (const char *c = shape; c != NULL && *c != '\0'; c++)
+    if (*c == 'x')
+      gpumc_text_append(yaml, ", ");
+    else
+      gpumc_text_append(yaml, "%c", *c);
+  gpumc_text_append(yaml, shape != NULL ? "]}\n" : "}\n");
+}
+
+/* The report as a message: places within the command line are left out, and no line end closes it. */
+static enum gpumc_status refuse(const struct gpumc_report *report, struct gpumc_error *error)
+{
+  struct gpumc_text message = {0};
+  for (const char *line = gpumc_text_string(&report->lines); *line != '\0';) {
+    size_t length = strcspn(line, "\n");
+    const char *place = strstr(line, ":1:"); /* of SOURCE:1:COLUMN: MESSAGE */
+    size_t source = place != NULL && place < line + length ? (size_t)(place - line) : 0;
+    size_t column = source > 0 ? strspn(place + strlen(":1:"), "0123456789") : 0;
+    size_t rest = source > 0 ? source + strlen(":1:") + column : 0;
+    gpumc_text_append(&message, "%s%.*s%.*s", message.length > 0 ? "\n" : "", (int)source, line,
+                      (int)(length - rest), line + rest);
+    line += length + (line[length] == '\n');
+  }
+  enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID, "%s", gpumc_text_string(&message));
+  gpumc_text_free(&message);
+  return status;
 }
 
 static bool has_key(const struct gpumc_key *keys, const char *name)
@@ -67,24 +102,26 @@ static enum gpumc_status resolve(const struct bench_settings *settings, struct b
   const char *shape = settings->shape;
   if (shape == NULL && has_key(bed->ops->keys, "shape"))
     shape = default_shape;
-  if (shape != NULL)
-    shape_yaml(shape, &yaml);
-  else
-    gpumc_text_append(&yaml, "{}\n");
+  char source[128] = "bench";
+  if (settings->shape != NULL)
+    snprintf(source, sizeof source, "--shape %s", settings->shape);
+  model_yaml(shape, &yaml);
   enum gpumc_status status =
       yaml.failed
           ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the model's keys")
-          : gpumc_document_parse("--shape", yaml.characters, yaml.length, document, report, error);
+          : gpumc_document_parse(source, yaml.characters, yaml.length, document, report, error);
   gpumc_text_free(&yaml);
   for (size_t i = 0; i < settings->keys.n_assignments && status == GPUMC_OK; i++)
     status = gpumc_document_set(document, settings->keys.assignments[i], report, error);
   if (status != GPUMC_OK || document->root == NULL)
     return status;
-  bed->params =
-      gpumc_params_resolve(bed->ops->keys, document->root, document->root->mark, "model", report);
+  const struct gpumc_node *keys = gpumc_node_find(document->root, "model");
+  if (report->mistakes > 0 || keys == NULL)
+    return GPUMC_OK;
+  bed->params = gpumc_params_resolve(bed->ops->keys, keys, keys->mark, "model", report);
   if (bed->params == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the model's keys");
-  struct gpumc_params params = {bed->params, document->root};
+  struct gpumc_params params = {bed->params, keys};
   if (report->mistakes == 0 && bed->ops->check != NULL)
     bed->ops->check(&params, report);
   return GPUMC_OK;
@@ -100,7 +137,7 @@ enum gpumc_status bench_bed_make(const struct bench_settings *settings, struct b
   if (status == GPUMC_OK)
     status = resolve(settings, bed, &report, &document, error);
   if (status == GPUMC_OK && report.mistakes > 0)
-    status = gpumc_error_set(error, GPUMC_INVALID, "%s", gpumc_text_string(&report.lines));
+    status = refuse(&report, error);
   if (status == GPUMC_OK) {
     struct gpumc_params params = {bed->params, NULL};
     status = bed->ops->create(&params, &bed->model, error);

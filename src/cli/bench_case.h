@@ -17,6 +17,9 @@ void bench_list_add(struct bench_list *list, int value);
 /* The next word of a list with commas into `word`; false at the end. */
 bool bench_list_word(const char **text, char *word, size_t size);
 
+/* Whether a text is "64", "64x64" and so on. */
+bool bench_is_shape(const char *text);
+
 struct bench_settings {
   const char *model;
   const char *shape;              /* "64x64"; NULL: the default of the bench or of the model */

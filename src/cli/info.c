@@ -1,4 +1,5 @@
 /* gpumc info: what a result file holds. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,21 +48,26 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-/* A number where the text is one, so that readers need not convert. */
-static cJSON *field_json(const char *value)
+/* Numbers with all their digits; a real one has a point or an exponent, so that readers that tell
+ * the types apart see it. JSON has no NaN and no infinity. */
+static cJSON *field_json(const struct gpumc_result_field *field)
 {
-  cJSON *number = cJSON_Parse(value);
-  if (cJSON_IsNumber(number))
-    return number;
-  cJSON_Delete(number);
-  return cJSON_CreateString(value);
+  if (field->type == GPUMC_FIELD_TEXT)
+    return cJSON_CreateString(field->value);
+  if (!isfinite(strtod(field->value, NULL)))
+    return cJSON_CreateNull();
+  if (field->type == GPUMC_FIELD_INTEGER || strpbrk(field->value, ".e") != NULL)
+    return cJSON_CreateRaw(field->value);
+  char real[48];
+  snprintf(real, sizeof real, "%s.0", field->value);
+  return cJSON_CreateRaw(real);
 }
 
 static void add_fields(cJSON *json, const char *name, const struct gpumc_result_fields *fields)
 {
   cJSON *object = cJSON_AddObjectToObject(json, name);
   for (size_t i = 0; i < fields->count; i++)
-    cJSON_AddItemToObject(object, fields->items[i].name, field_json(fields->items[i].value));
+    cJSON_AddItemToObject(object, fields->items[i].name, field_json(&fields->items[i]));
 }
 
 static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *dataset)
@@ -81,6 +87,21 @@ static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *datas
     cJSON_AddItemToArray(values, cJSON_CreateNumber(dataset->values[i]));
 }
 
+static void add_progress(cJSON *json, const struct gpumc_result *result)
+{
+  cJSON *progress = cJSON_AddArrayToObject(json, "progress");
+  for (size_t i = 0; i < result->n_runs; i++) {
+    const struct gpumc_result_run *run = &result->runs[i];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "run", run->name);
+    cJSON_AddNumberToObject(item, "rows", (double)run->n_rows);
+    cJSON *last = cJSON_AddObjectToObject(item, "last_row");
+    for (size_t c = 0; c < run->n_columns && run->n_rows > 0; c++)
+      cJSON_AddNumberToObject(last, run->columns[c].name, run->columns[c].values[0]);
+    cJSON_AddItemToArray(progress, item);
+  }
+}
+
 static int print_json(const struct gpumc_result *result)
 {
   cJSON *json = cJSON_CreateObject();
@@ -93,6 +114,8 @@ static int print_json(const struct gpumc_result *result)
   cJSON_AddItemToObject(json, "config", resolved != NULL ? resolved : cJSON_CreateNull());
   add_fields(json, "provenance", &result->provenance);
   add_fields(json, "notes", &result->summary);
+  if (result->runs != NULL)
+    add_progress(json, result);
   cJSON *summary = cJSON_AddObjectToObject(json, "summary");
   for (size_t i = 0; i < result->n_datasets; i++)
     add_dataset(summary, &result->datasets[i]);
@@ -119,7 +142,10 @@ static void print_result(const char *path, const struct gpumc_result *result)
   printf("\nconfiguration:\n%s\n", result->resolved);
   print_fields("provenance", &result->provenance);
   print_fields("notes of the summary", &result->summary);
-  cli_info_summary(result);
+  if (result->runs != NULL)
+    cli_info_progress(result);
+  else
+    cli_info_summary(result);
 }
 
 int cli_info(int argc, char **argv)

@@ -122,6 +122,43 @@ print_other(const struct gpumc_result *result, const struct gpumc_result_dataset
     printf(" [%zu][%zu]\n", dataset->shape[0], dataset->shape[1]);
 }
 
+/* Columns over which the runs agree: of one table, with the same names. */
+static size_t shown_columns(const struct gpumc_result *result)
+{
+  size_t n_columns = result->runs[0].n_columns;
+  for (size_t i = 1; i < result->n_runs; i++)
+    if (result->runs[i].n_columns != n_columns)
+      return 0;
+  return n_columns < CURVES_A_TABLE + 1 ? n_columns : CURVES_A_TABLE + 1;
+}
+
+void cli_info_progress(const struct gpumc_result *result)
+{
+  if (result->n_runs == 0) {
+    puts("\nprogress: no run yet");
+    return;
+  }
+  size_t n_columns = shown_columns(result);
+  struct cli_table table = {.columns = n_columns + 2, .right = {false, true}};
+  cli_table_cell(&table, "run");
+  cli_table_cell(&table, "rows");
+  for (size_t c = 0; c < n_columns; c++)
+    cli_table_cell(&table, "%s", result->runs[0].columns[c].name);
+  for (size_t i = 0; i < result->n_runs; i++) {
+    const struct gpumc_result_run *run = &result->runs[i];
+    cli_table_cell(&table, "%s", run->name);
+    cli_table_cell(&table, "%zu", run->n_rows);
+    for (size_t c = 0; c < n_columns; c++)
+      if (run->n_rows == 0)
+        cli_table_cell(&table, "-");
+      else
+        cli_table_cell(&table, run->columns[c].integer ? "%.0f" : "%.7g",
+                       run->columns[c].values[0]);
+  }
+  puts("\nprogress (rows so far, and the last one):");
+  cli_table_print(&table, 2);
+}
+
 void cli_info_summary(const struct gpumc_result *result)
 {
   const struct gpumc_result_dataset *end = result->datasets + result->n_datasets;

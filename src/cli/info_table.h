@@ -6,5 +6,7 @@
 
 /* To stdout. Scalars one a line; curves in tables of a few columns, long ones thinned out. */
 void cli_info_summary(const struct gpumc_result *result);
+/* Of an unfinished result: the rows of each run, and the last one. */
+void cli_info_progress(const struct gpumc_result *result);
 
 #endif

@@ -1,7 +1,9 @@
 /* gpumc: the table of subcommands, and the words before them. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "build_info.h"
 #include "cli/cli.h"
@@ -30,7 +32,7 @@ static void print_help(FILE *stream)
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
   fputs("\nOptions:\n"
-        "  --help     this text; `gpumc COMMAND --help` for one command\n"
+        "  --help     this text; `gpumc COMMAND --help` or `gpumc help COMMAND` for one\n"
         "  --version  version and build\n\n"
         "Examples:\n"
         "  gpumc plan configs/ising2d/pa.yaml\n"
@@ -70,15 +72,36 @@ static int unknown(const char *word)
   cli_usage_error("gpumc", "unknown %s '%s'", kind, word);
 }
 
+static int run_command(const struct cli_command *command, int argc, char **argv)
+{
+  char name[32];
+  snprintf(name, sizeof name, "gpumc %s", command->name);
+  argv[0] = name;
+  return command->main(argc, argv);
+}
+
+/* `gpumc help`, `gpumc help COMMAND`: `word` is the command or NULL. */
+static int help(const char *word)
+{
+  if (word == NULL) {
+    print_help(stdout);
+    return GPUMC_OK;
+  }
+  const struct cli_command *command = find_command(word);
+  char option[] = "--help";
+  char *arguments[] = {NULL, option, NULL};
+  return command != NULL ? run_command(command, 2, arguments) : unknown(word);
+}
+
 static int dispatch(int argc, char **argv)
 {
   if (argc < 2)
     cli_usage_error("gpumc", "a command is missing");
   const char *word = argv[1];
-  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-    print_help(stdout);
-    return GPUMC_OK;
-  }
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    return help(NULL);
+  if (strcmp(word, "help") == 0)
+    return help(argc > 2 ? argv[2] : NULL);
   if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
     print_version();
     return GPUMC_OK;
@@ -86,14 +109,32 @@ static int dispatch(int argc, char **argv)
   const struct cli_command *command = find_command(word);
   if (command == NULL)
     return unknown(word);
-  char name[32];
-  snprintf(name, sizeof name, "gpumc %s", command->name);
-  argv[1] = name;
-  return command->main(argc - 1, argv + 1);
+  return run_command(command, argc - 1, argv + 1);
+}
+
+static const char spin_count[] = "1000";
+
+/* The threads of libgomp wait for each other in busy loops, by default for so long that on a machine
+ * with other work they keep each other from the cores and a run takes tens of times as long. With this
+ * count an idle machine is as fast as with the default, with 100 small runs are slower there. libgomp reads it when it is loaded, that is, before
+ * main(): hence the program once more, in the same process. Whoever sets either variable decides;
+ * where the program cannot be started again, it goes on as it is. */
+static void limit_busy_waiting(char **argv)
+{
+  char path[PATH_MAX];
+  if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL)
+    return;
+  /* Not /proc/self/exe itself, which would become the name of the process. */
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0 || setenv("GOMP_SPINCOUNT", spin_count, 1) != 0)
+    return;
+  path[length] = '\0';
+  execv(path, argv);
 }
 
 int main(int argc, char **argv)
 {
+  limit_busy_waiting(argv);
   gpumc_hdf5_prepare_program();
   int code = dispatch(argc, argv);
   if (fflush(stdout) != 0 || ferror(stdout)) {

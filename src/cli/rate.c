@@ -1,40 +1,48 @@
 /* Update rates, measured through the kernel's operations only. */
 #include "cli/rate.h"
 
-#include <stdlib.h>
-
 #include "core/clock.h"
 
-enum { REPEATS_MINIMUM = 3, REPEATS_MAXIMUM = 1000, RATE_SEED = 1 };
+enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
-static int compare(const void *a, const void *b)
+/* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
+static const double repeat_seconds = 0.01;
+
+static enum gpumc_status time_sweeps(const struct cli_rate_request *request,
+                                     struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                     double *seconds, struct gpumc_error *error)
 {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+  if (ensemble->time > UINT32_MAX - sweeps)
+    ensemble->time = 0; /* the same random numbers again do no harm here */
+  double begin = gpumc_clock();
+  enum gpumc_status status = gpumc_ensemble_sweep(ensemble, sweeps, request->beta, error);
+  *seconds = gpumc_clock() - begin;
+  return status;
 }
 
+/* Repeats that turn out too short are not counted and double the sweeps. Of the others the fastest
+ * tells the rate of the machine: whatever else it does can only slow a repeat down. */
 static enum gpumc_status time_repeats(const struct cli_rate_request *request,
                                       struct gpumc_ensemble *ensemble, double *rate,
                                       struct gpumc_error *error)
 {
-  double rates[REPEATS_MAXIMUM];
-  size_t n = 0;
-  double updates =
-      (double)request->population * (double)request->model->sites * (double)request->sweeps;
-  enum gpumc_status status = gpumc_ensemble_sweep(ensemble, request->sweeps, request->beta, error);
-  double begin = gpumc_clock();
-  while (status == GPUMC_OK && n < REPEATS_MAXIMUM &&
-         (n < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds)) {
-    double before = gpumc_clock();
-    status = gpumc_ensemble_sweep(ensemble, request->sweeps, request->beta, error);
-    double elapsed = gpumc_clock() - before;
-    rates[n++] = updates / (elapsed > 1e-9 ? elapsed : 1e-9);
+  double updates_per_sweep = (double)request->population * (double)request->model->sites;
+  double elapsed, begin = gpumc_clock();
+  uint32_t sweeps = request->sweeps;
+  enum gpumc_status status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
+  *rate = 0;
+  for (int counted = 0;
+       status == GPUMC_OK && (counted < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds);) {
+    status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
+    if (elapsed < repeat_seconds && sweeps < SWEEPS_MAXIMUM) {
+      sweeps *= 2;
+      continue;
+    }
+    double measured = updates_per_sweep * sweeps / elapsed;
+    *rate = measured > *rate ? measured : *rate;
+    counted++;
   }
-  if (status != GPUMC_OK)
-    return status;
-  qsort(rates, n, sizeof *rates, compare);
-  *rate = rates[n / 2];
-  return GPUMC_OK;
+  return status;
 }
 
 enum gpumc_status

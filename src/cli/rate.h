@@ -10,13 +10,13 @@ struct cli_rate_request {
   const struct gpumc_model *model;
   struct gpumc_device *device;
   size_t population;
-  uint32_t sweeps; /* of one repeat */
+  uint32_t sweeps; /* of one repeat; more of them where that is too short to be timed */
   uint32_t rounds; /* of Philox */
   double beta;
   double seconds; /* repeats go on for about that long, three at least */
 };
 
-/* Updates per second, the median of the repeats after one that is not counted. */
+/* Updates per second, the best of the repeats after one that is not counted. */
 GPUMC_MUST_CHECK enum gpumc_status
 cli_measure_rate(const struct cli_rate_request *request, double *rate, struct gpumc_error *error);
 

@@ -124,7 +124,7 @@ static char *join_command_line(int argc, char **argv)
 
 /* What came of the tasks of one invocation. */
 struct tally {
-  size_t done, failed;
+  size_t done, failed, elsewhere;
   enum gpumc_status failure; /* of all failed tasks, GPUMC_FAILURE where they differ */
   struct gpumc_text failures;
   bool stopped;
@@ -133,11 +133,17 @@ struct tally {
 static void
 note_failure(struct tally *tally, const struct gpumc_task *task, struct gpumc_error *error)
 {
-  tally->failure =
-      tally->failed == 0 || tally->failure == error->status ? error->status : GPUMC_FAILURE;
+  enum gpumc_status kind = error->status == GPUMC_BUSY ? GPUMC_FAILURE : error->status;
+  tally->failure = tally->failed == 0 || tally->failure == kind ? kind : GPUMC_FAILURE;
   tally->failed++;
   gpumc_text_append(&tally->failures, "\n  task %zu (%s): %s", task->index, task->label,
                     gpumc_error_text(error));
+}
+
+/* What works on one of many tasks elsewhere does its part of the campaign. */
+static bool is_one_of_many(const struct run_arguments *arguments, const struct gpumc_config *config)
+{
+  return arguments->task < 0 && config->n_tasks > 1;
 }
 
 static void run_one(const struct run_arguments *arguments, const struct gpumc_config *config,
@@ -162,6 +168,10 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
     tally->done++;
   } else if (status == GPUMC_STOPPED) {
     tally->stopped = true;
+  } else if (status == GPUMC_BUSY && is_one_of_many(arguments, config)) {
+    if (!arguments->quiet)
+      fprintf(stderr, "gpumc: %s%s: skipped\n", label, gpumc_error_text(&error));
+    tally->elsewhere++;
   } else {
     if (config->n_tasks > 1)
       cli_error("task %zu (%s): %s", task->index, task->label, gpumc_error_text(&error));
@@ -189,6 +199,10 @@ static int run_tasks(const struct run_arguments *arguments, const struct gpumc_c
   if (tally.failed > 0 && end - first > 1)
     cli_error("%zu of %zu tasks failed:%s", tally.failed, end - first,
               gpumc_text_string(&tally.failures));
+  if (!arguments->quiet && tally.elsewhere == 1)
+    fprintf(stderr, "gpumc: 1 task is being worked on elsewhere\n");
+  else if (!arguments->quiet && tally.elsewhere > 1)
+    fprintf(stderr, "gpumc: %zu tasks are being worked on elsewhere\n", tally.elsewhere);
   if (!arguments->quiet && tally.stopped)
     fprintf(stderr, "gpumc: stopped; the same command goes on\n");
   gpumc_text_free(&tally.failures);

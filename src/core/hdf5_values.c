@@ -243,6 +243,20 @@ char *gpumc_hdf5_attribute_text(hid_t object, const char *name)
   return text;
 }
 
+H5T_class_t gpumc_hdf5_attribute_class(hid_t object, const char *name)
+{
+  if (H5Aexists(object, name) <= 0)
+    return H5T_NO_CLASS;
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0)
+    return H5T_NO_CLASS;
+  hid_t type = H5Aget_type(attribute);
+  H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return class;
+}
+
 bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value)
 {
   if (H5Aexists(object, name) <= 0)

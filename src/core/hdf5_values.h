@@ -34,6 +34,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_f
 /* Any scalar attribute as text (numbers so that they read back the same); NULL when there is none
  * of that name, when it is no scalar or cannot be read. Caller frees. */
 char *gpumc_hdf5_attribute_text(hid_t object, const char *name);
+/* H5T_STRING, H5T_INTEGER, H5T_FLOAT for one that the function above gives; H5T_NO_CLASS otherwise. */
+H5T_class_t gpumc_hdf5_attribute_class(hid_t object, const char *name);
 /* False when there is no such integer. */
 bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value);
 

@@ -51,8 +51,6 @@ static enum gpumc_status record_program(struct gpumc_recorder *recorder, struct 
 static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_error *error)
 {
   const struct gpumc_preparation *preparation = &run->preparation;
-  char end[32];
-  gpumc_run_timestamp(end);
   const struct text_attribute attributes[] = {
       {"device", preparation->device.description},
       {"kernel", preparation->kernel->variant},
@@ -61,22 +59,29 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
       {"instruction_set", gpumc_isa_name(preparation->device.isa)},
       {"command_line", run->options->command_line},
       {"start", run->started},
-      {"end", end},
   };
   return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
-enum gpumc_status gpumc_run_record_provenance(struct gpumc_run *run, struct gpumc_error *error)
+enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_error *error)
+{
+  enum gpumc_status status = record_program(run->recorder, error);
+  if (status == GPUMC_OK)
+    status = record_work(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_integer(run->recorder, "provenance", "threads",
+                                    run->preparation.device.threads, error);
+  return status;
+}
+
+enum gpumc_status gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = run->recorder;
   double updates = gpumc_run_position(run).updates;
   double seconds = gpumc_run_seconds(run);
-  enum gpumc_status status = record_program(recorder, error);
-  if (status == GPUMC_OK)
-    status = record_work(run, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "provenance", "threads",
-                                    run->preparation.device.threads, error);
+  char end[32];
+  gpumc_run_timestamp(end);
+  enum gpumc_status status = gpumc_recorder_text(recorder, "provenance", "end", end, error);
   if (status == GPUMC_OK)
     status =
         gpumc_recorder_integer(recorder, "provenance", "resumes", (int64_t)run->resumes, error);

@@ -73,24 +73,42 @@ static char *label_of(hid_t data, const char *name)
   return text != NULL ? text : strdup("");
 }
 
+enum gpumc_status gpumc_result_describe_dataset(const struct gpumc_hdf5_file *file, hid_t data,
+                                                const char *name,
+                                                struct gpumc_result_dataset *dataset, bool *numeric,
+                                                struct gpumc_error *error)
+{
+  memset(dataset, 0, sizeof *dataset);
+  *numeric = read_shape(data, dataset);
+  if (!*numeric)
+    return GPUMC_OK;
+  dataset->name = strdup(name);
+  dataset->long_name = label_of(data, "long_name");
+  dataset->units = label_of(data, "units");
+  dataset->symbol = label_of(data, "symbol");
+  if (dataset->name != NULL && dataset->long_name != NULL && dataset->units != NULL &&
+      dataset->symbol != NULL)
+    return GPUMC_OK;
+  gpumc_result_dataset_free(dataset);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
+}
+
 static enum gpumc_status add_dataset(struct walk *walk, hid_t data, const char *name)
 {
   struct gpumc_result *result = walk->result;
-  struct gpumc_result_dataset dataset = {0};
-  if (!read_shape(data, &dataset))
-    return GPUMC_OK;
-  if (asprintf(&dataset.name, "%s%s", walk->prefix, name) < 0)
-    dataset.name = NULL;
-  dataset.long_name = label_of(data, "long_name");
-  dataset.units = label_of(data, "units");
-  dataset.symbol = label_of(data, "symbol");
+  struct gpumc_result_dataset dataset;
+  bool numeric;
+  char path[BUFSIZ];
+  snprintf(path, sizeof path, "%s%s", walk->prefix, name);
+  enum gpumc_status status =
+      gpumc_result_describe_dataset(walk->file, data, path, &dataset, &numeric, walk->error);
+  if (status != GPUMC_OK || !numeric)
+    return status;
   struct gpumc_result_dataset *items =
       realloc(result->datasets, (result->n_datasets + 1) * sizeof *items);
   if (items != NULL)
     result->datasets = items;
-  enum gpumc_status status = GPUMC_OK;
-  if (items == NULL || dataset.name == NULL || dataset.long_name == NULL || dataset.units == NULL ||
-      dataset.symbol == NULL)
+  else
     status = gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
   if (status == GPUMC_OK)
     status = read_values(walk->file, data, &dataset, walk->error);

@@ -11,6 +11,7 @@
 
 #include "core/hdf5_values.h"
 #include "core/result_datasets.h"
+#include "core/result_runs.h"
 
 enum { FORMAT_VERSION = 1 };
 
@@ -55,7 +56,8 @@ look_at_start(const char *path, enum gpumc_hdf5_mode *mode, struct gpumc_error *
 }
 
 static enum gpumc_status
-add_field(struct gpumc_result_fields *fields, const char *name, char *value)
+add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type, const char *name,
+          char *value)
 {
   struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
   char *copy = strdup(name);
@@ -66,7 +68,7 @@ add_field(struct gpumc_result_fields *fields, const char *name, char *value)
     free(value);
     return GPUMC_FAILURE;
   }
-  items[fields->count++] = (struct gpumc_result_field){copy, value};
+  items[fields->count++] = (struct gpumc_result_field){type, copy, value};
   return GPUMC_OK;
 }
 
@@ -75,7 +77,11 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
 {
   (void)info;
   char *value = gpumc_hdf5_attribute_text(object, name);
-  if (value != NULL && add_field(state, name, value) != GPUMC_OK)
+  H5T_class_t class = gpumc_hdf5_attribute_class(object, name);
+  enum gpumc_field_type type = class == H5T_INTEGER ? GPUMC_FIELD_INTEGER
+                               : class == H5T_FLOAT ? GPUMC_FIELD_REAL
+                                                    : GPUMC_FIELD_TEXT;
+  if (value != NULL && add_field(state, type, name, value) != GPUMC_OK)
     return -1;
   return 0;
 }
@@ -125,15 +131,20 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gp
   return GPUMC_OK;
 }
 
-static void count_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result)
+static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
+                                   struct gpumc_error *error)
 {
   H5G_info_t info;
   hid_t group = gpumc_hdf5_exists(file->id, "runs") ? H5Gopen2(file->id, "runs", H5P_DEFAULT) : -1;
+  enum gpumc_status status = GPUMC_OK;
   if (group < 0)
-    return;
-  if (H5Gget_info(group, &info) >= 0)
+    return GPUMC_OK;
+  if (!result->complete)
+    status = gpumc_result_read_runs(file, group, result, error);
+  else if (H5Gget_info(group, &info) >= 0)
     result->n_runs = (size_t)info.nlinks;
   gpumc_hdf5_release(group);
+  return status;
 }
 
 static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
@@ -164,7 +175,7 @@ read_all(const struct gpumc_hdf5_file *file, struct gpumc_result *result, struct
   if (status == GPUMC_OK)
     status = read_summary(file, result, error);
   if (status == GPUMC_OK)
-    count_runs(file, result);
+    status = read_runs(file, result, error);
   return status;
 }
 
@@ -206,6 +217,7 @@ void gpumc_result_free(struct gpumc_result *result)
   for (size_t i = 0; i < result->n_datasets; i++)
     gpumc_result_dataset_free(&result->datasets[i]);
   free(result->datasets);
+  gpumc_result_runs_free(result);
   memset(result, 0, sizeof *result);
 }
 

@@ -9,8 +9,10 @@
 
 #include "core/error.h"
 
-/* An attribute, numbers as text that reads back the same. */
+/* An attribute; `value` is text, of a number such that it reads back the same. */
+enum gpumc_field_type { GPUMC_FIELD_TEXT, GPUMC_FIELD_INTEGER, GPUMC_FIELD_REAL };
 struct gpumc_result_field {
+  enum gpumc_field_type type;
   char *name, *value;
 };
 struct gpumc_result_fields {
@@ -29,6 +31,15 @@ struct gpumc_result_dataset {
   double *values;
 };
 
+/* A group in /runs: how many rows it has, and its columns of one value a row, the axis first, with
+ * `values` of the last row alone (shape[0] is 0 where there is no row yet). */
+struct gpumc_result_run {
+  char *name;
+  size_t n_rows;
+  size_t n_columns;
+  struct gpumc_result_dataset *columns;
+};
+
 /* Everything owned by the object. Datasets in the order in which they were written. */
 struct gpumc_result {
   bool complete;
@@ -38,6 +49,7 @@ struct gpumc_result {
   struct gpumc_result_fields provenance; /* attributes of /provenance */
   struct gpumc_result_fields summary;    /* attributes of /summary: warnings, for example */
   size_t n_runs;                         /* groups in /runs */
+  struct gpumc_result_run *runs;         /* [n_runs] while unfinished; NULL of a finished result */
   size_t n_datasets;
   struct gpumc_result_dataset *datasets;
 };

@@ -119,7 +119,8 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
                    100 * gpumc_run_position(run).fraction);
   run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_clock();
-  return gpumc_recorder_start(run->recorder, error);
+  status = gpumc_run_record_start(run, error);
+  return status == GPUMC_OK ? gpumc_recorder_start(run->recorder, error) : status;
 }
 
 static bool stop_asked(const struct gpumc_run *run)
@@ -187,7 +188,7 @@ static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error
   if (status == GPUMC_OK)
     status = run->task->algorithm->summarize(run->state, error);
   if (status == GPUMC_OK)
-    status = gpumc_run_record_provenance(run, error);
+    status = gpumc_run_record_end(run, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_finish(run->recorder, error);
   if (status != GPUMC_OK)
@@ -236,16 +237,19 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
     note_complete(run);
     return gpumc_run_remove_side_files(run, error);
   }
+  bool in_the_way = false; /* files of another configuration, and the status record is theirs */
   enum gpumc_status status = build(run, error);
-  if (status == GPUMC_OK)
+  if (status == GPUMC_OK) {
     status = start(run, error);
+    in_the_way = status == GPUMC_INVALID;
+  }
   if (status == GPUMC_OK)
     status = work(run, error);
   if (status == GPUMC_OK)
     status = finish(run, error);
   if (status == GPUMC_OK)
     status = gpumc_run_remove_side_files(run, error);
-  else if (status != GPUMC_STOPPED && status != GPUMC_INVALID)
+  else if (status != GPUMC_STOPPED && !in_the_way)
     gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   release(run);
   return status;

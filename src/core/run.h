@@ -19,7 +19,8 @@ struct gpumc_run_options {
 
 /* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped
  * by `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
- * configuration is in the way (with the differences). GPUMC_DEVICE, GPUMC_FAILURE: as they say;
+ * configuration is in the way (with the differences), or the task cannot be. GPUMC_BUSY: another
+ * process works on it. GPUMC_DEVICE, GPUMC_FAILURE: as they say;
  * nothing that was safe before is lost. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,

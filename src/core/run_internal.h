@@ -58,8 +58,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct 
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gpumc_error *error);
 
-/* The attributes of /provenance. */
+/* The attributes of /provenance: what is known before the recorder's start, so that a working file
+ * has it too, and after the tables are closed what only the end knows. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_run_record_provenance(struct gpumc_run *run, struct gpumc_error *error);
+gpumc_run_record_start(struct gpumc_run *run, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error *error);
 
 #endif

@@ -80,9 +80,10 @@ refuse(int descriptor, const struct gpumc_task_files *files, struct gpumc_error 
   char host[HOST_LENGTH];
   read_holder(descriptor, &process, host);
   if (process == 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "another gpumc is working on %s", files->output);
-  return gpumc_error_set(error, GPUMC_FAILURE, "another gpumc (process %ld%s%s) is working on %s",
-                         process, host[0] != '\0' ? " on " : "", host, files->output);
+    return gpumc_error_set(error, GPUMC_BUSY, "%s is being worked on by another gpumc",
+                           files->output);
+  return gpumc_error_set(error, GPUMC_BUSY, "%s is being worked on by process %ld%s%s",
+                         files->output, process, host[0] != '\0' ? " on " : "", host);
 }
 
 static int lock_patiently(int descriptor)
@@ -107,27 +108,27 @@ static bool is_current(int descriptor, const char *path)
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/* A locked descriptor of the lock file that has the name now, or -1 with the error set. */
-static int open_and_lock(const struct gpumc_task_files *files, struct gpumc_error *error)
+/* `*locked`: a locked descriptor of the lock file that has the name now. */
+static enum gpumc_status
+open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_error *error)
 {
   for (;;) {
     int descriptor = open(files->lock, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
-    if (descriptor < 0) {
-      (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock,
-                            strerror(errno));
-      return -1;
-    }
+    if (descriptor < 0)
+      return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock,
+                             strerror(errno));
     if (lock_patiently(descriptor) != 0) {
-      if (errno == EWOULDBLOCK)
-        (void)refuse(descriptor, files, error);
-      else
-        (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s", files->lock,
-                              strerror(errno));
+      enum gpumc_status status =
+          errno == EWOULDBLOCK ? refuse(descriptor, files, error)
+                               : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s",
+                                                 files->lock, strerror(errno));
       close(descriptor);
-      return -1;
+      return status;
     }
-    if (is_current(descriptor, files->lock))
-      return descriptor;
+    if (is_current(descriptor, files->lock)) {
+      *locked = descriptor;
+      return GPUMC_OK;
+    }
     close(descriptor);
   }
 }
@@ -155,12 +156,14 @@ enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
   if (path == NULL)
     return GPUMC_FAILURE;
   status = gpumc_allocate_array(lock, 1, "a lock", error);
-  int descriptor = status == GPUMC_OK ? open_and_lock(files, error) : -1;
-  if (descriptor < 0) {
+  int descriptor = -1;
+  if (status == GPUMC_OK)
+    status = open_and_lock(files, &descriptor, error);
+  if (status != GPUMC_OK) {
     free(path);
     free(*lock);
     *lock = NULL;
-    return GPUMC_FAILURE;
+    return status;
   }
   write_holder(descriptor);
   (*lock)->descriptor = descriptor;

@@ -22,7 +22,7 @@ bool gpumc_file_exists(const char *path);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error);
 
 /* The lock ends with the process, however that ends; a lock file left behind is no obstacle.
- * GPUMC_FAILURE "another gpumc (process 1234 on HOST) is working on OUTPUT" when it is held. */
+ * GPUMC_BUSY "OUTPUT is being worked on by process 1234 on HOST" when it is held. */
 struct gpumc_task_lock;
 GPUMC_MUST_CHECK enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
                                                            struct gpumc_task_lock **lock,

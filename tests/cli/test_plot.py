@@ -76,7 +76,7 @@ class Plot(Files):
         with h5py.File(self.path("other.h5"), "w") as file:
             file["energy"] = 1.0
         self.assert_refused("not a result of gpumc", self.path("other.h5"))
-        self.assert_refused("not complete",
+        self.assert_refused("not complete, and the curves are made at its end",
                             result_file.write(self.path("half.h5"), complete=0))
         self.assert_refused("h = 0 only", "--exact", result_file.write(self.path("field.h5"), h=0.1))
         with h5py.File(good, "r+") as file:

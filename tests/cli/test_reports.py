@@ -1,8 +1,13 @@
 """plan, list, describe, schema, info, status and bench: what they print, also as JSON."""
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import unittest
+
+import h5py
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
@@ -30,6 +35,22 @@ class Plan(ProgramCase):
         self.assertEqual(tasks[0]["updates"], 512000)
         self.assertTrue(tasks[0]["fits"])
         self.assertGreater(tasks[0]["estimated_seconds"], 0)
+
+    def test_rate_does_not_depend_on_what_else_runs(self):
+        """A tiny job beside busy loops: the estimate of an idle machine, but for a factor of 10."""
+        config = self.write("c.yaml", SMALL)
+
+        def rate():
+            task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+            return task["estimated_updates_per_second"]
+
+        idle = max(rate() for _ in range(3))
+        for _ in range(os.cpu_count() if os.cpu_count() <= 8 else 0):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        for _ in range(3):
+            self.assertGreater(rate(), idle / 10)
 
     def test_variant_asked_for(self):
         config = self.write("c.yaml", SMALL)
@@ -115,6 +136,57 @@ class Info(ProgramCase):
         summary = info["summary"]
         self.assertEqual(len(summary["energy"]["values"]), len(summary["energy_error"]["values"]))
 
+    def test_json_keeps_the_types_of_attributes(self):
+        """Texts that begin like numbers: versions, dates, perhaps the commit."""
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        with h5py.File(self.path("small.h5"), "r+", libver="latest") as file:
+            file["provenance"].attrs["git_commit"] = "7e4aec1"
+            file["provenance"].attrs["big"] = np.int64(2**53 + 1)
+            file["provenance"].attrs["none"] = float("nan")
+            expected = dict(file["provenance"].attrs)
+        shown = json.loads(self.gpumc("info", "small.h5", "--json").out)["provenance"]
+        self.assertIsNone(shown.pop("none"))
+        self.assertEqual(shown.pop("git_commit"), "7e4aec1")
+        self.assertEqual(shown.pop("big"), 2**53 + 1)
+        for name, value in shown.items():
+            self.assertEqual(value, expected[name])
+            self.assertIs(type(value), str if isinstance(expected[name], str) else
+                          int if isinstance(expected[name], np.integer) else float, name)
+
+    def test_thinned_table_says_so(self):
+        self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))
+        self.assertIn("(1 row in 3 of 51; all of them by --json)",
+                      self.gpumc("info", "small.h5").out)
+
+    def test_of_an_unfinished_run(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config, "--max-time", "1 ms", "--threads", 1, code=STOPPED)
+        text = self.gpumc("info", "small.h5.partial").out
+        for words in ["unfinished", "a small run", "host", "git_commit", "command_line", "start",
+                      "device", "threads            1", "progress (rows so far"]:
+            self.assertIn(words, text)
+        self.assertNotIn("update_rate", text)
+        self.assertRegex(text, r"(?m)^  run   rows +beta +energy")
+        self.assertRegex(text, r"(?m)^  0000 +\d+  0[ .]")
+        self.assertRegex(text, r"(?m)^  0001 +0 +- +-")
+        info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
+        self.assertFalse(info["complete"])
+        self.assertEqual(info["provenance"]["threads"], 1)
+        self.assertIn("--max-time", info["provenance"]["command_line"])
+        first, second = info["progress"]
+        self.assertGreater(first["rows"], 0)
+        self.assertIn("energy", first["last_row"])
+        self.assertEqual((second["run"], second["rows"], second["last_row"]), ("0001", 0, {}))
+
+    def test_of_a_run_that_goes_on(self):
+        process = self.start("run", self.write("c.yaml", LONG))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+        info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
+        self.assertIn("host", info["provenance"])
+        self.assertEqual(len(info["progress"]), 2)
+
     def test_of_what_is_no_result(self):
         self.write("thesis.txt", "no HDF5")
         self.assertIn("thesis.txt", self.gpumc("info", "thesis.txt", code=FAILURE).err)
@@ -169,6 +241,12 @@ class Bench(ProgramCase):
         for kernel in ["multispin", "spin"]:
             self.assertRegex(text, rf"(?m)^{kernel} +x86-64-v2 +philox4x32-10 +1 +[\d.e+-]+ ")
 
+    def test_keys_of_the_model(self):
+        report = json.loads(self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2",
+                                       "--set", "model.J=-1", "--set", "model.shape=[8, 8]",
+                                       "--json").out)
+        self.assertEqual(report["sites"], 64)
+
     def test_json(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
                                        "--json").out)
@@ -179,9 +257,15 @@ class Bench(ProgramCase):
 
     def test_mistakes(self):
         self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)
-        self.gpumc("bench", "--shape", "7x", code=INVALID)
+        self.assertIn("--shape takes sides such as 64x64, not '7x'",
+                      self.gpumc("bench", "--shape", "7x", code=INVALID).err)
+        message = self.gpumc("bench", "--shape", "0x8", code=INVALID).err
+        self.assertRegex(message, r"\Agpumc: error: --shape 0x8: .*shape.*\n\Z")
         self.gpumc("bench", "--isa", "x86-64-v9", code=INVALID)
-        self.gpumc("bench", "--set", "shpae=[8, 8]", code=INVALID)
+        self.assertIn("--set takes model.KEY=VALUE here, not 'J=-1'",
+                      self.gpumc("bench", "--set", "J=-1", code=INVALID).err)
+        message = self.gpumc("bench", "--set", "model.shpae=[8, 8]", code=INVALID).err
+        self.assertRegex(message, r"\Agpumc: error: --set model.shpae=\[8, 8\]: .*shape.*\n\Z")
         self.gpumc("bench", "--threads", "0", code=INVALID)
 
 

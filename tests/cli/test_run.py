@@ -1,16 +1,19 @@
 """gpumc run: outputs, overrides, resuming, refusing, stopping; every exit code."""
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import shutil
 import signal
+import subprocess
 import sys
 import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
+from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, PROGRAM, SMALL, STOPPED,
                              ProgramCase, stop, wait_for)
 from support.results import assert_same_numbers, numbers
 
@@ -42,6 +45,33 @@ class SingleRun(ProgramCase):
         self.assertGreater(attributes["update_rate"], 0)
         self.assertIn("--threads 1", attributes["command_line"])
         self.assertRegex(attributes["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_started_anew_as_the_same_process(self):
+        """For a shorter busy waiting of the threads, unless the environment decides about it."""
+        name = shutil.copy(PROGRAM, self.path("gpumc-copy"))
+        config = self.write("c.yaml", LONG)
+        for decided in [{}, {"OMP_WAIT_POLICY": "passive"}, {"GOMP_SPINCOUNT": "77"}]:
+            environment = {key: value for key, value in os.environ.items()
+                           if key not in ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"]} | decided
+            process = subprocess.Popen([name, "run", config, "--quiet", "--fresh"], text=True,
+                                       cwd=self.directory, env=environment, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            self.assertTrue(wait_for(self.path("small.h5.lock"), process))
+            self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+            self.assertEqual(self.path("small.h5.lock").read_text().split()[0], str(process.pid))
+            of_process = pathlib.Path(f"/proc/{process.pid}")
+            self.assertEqual((of_process / "comm").read_text().strip(), "gpumc-copy")
+            variables = dict(variable.split("=", 1) for variable in
+                             (of_process / "environ").read_text().split("\0") if variable)
+            expected = decided or {"GOMP_SPINCOUNT": "1000"}
+            self.assertEqual({key: variables[key] for key in variables
+                              if key in ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT"]}, expected)
+            self.assertEqual(stop(process).returncode, STOPPED)
+            info = subprocess.run([PROGRAM, "info", "small.h5.partial", "--json"], text=True,
+                                  cwd=self.directory, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(json.loads(info.stdout)["provenance"]["command_line"],
+                             f"gpumc run {config} --quiet --fresh")
+            self.path("small.h5.partial").unlink()
 
     def test_quiet_leaves_only_warnings(self):
         process = self.gpumc("run", self.write("c.yaml", SMALL), "--quiet")
@@ -168,7 +198,7 @@ class AgainstWhatIsThere(ProgramCase):
         self.addCleanup(first.kill)
         self.assertTrue(wait_for(self.path("small.h5.partial"), first))
         process = self.gpumc("run", config, code=FAILURE)
-        self.assertIn("small.h5", process.err)
+        self.assertIn(f"small.h5 is being worked on by process {first.pid} on ", process.err)
         self.assertEqual(stop(first).returncode, STOPPED)
 
 
@@ -180,6 +210,29 @@ class Refusals(ProgramCase):
         self.assertIn("not enough memory", process.err)
         self.assertRegex(process.err, r"the largest algorithm\.population that fits is \d+")
         self.assertFalse(self.path("small.h5.partial").exists())
+        status = self.gpumc("status", config).out
+        self.assertIn("1 failed, 0 not started", status)
+        self.assertIn("task 0 failed: not enough memory", status)
+        self.gpumc("run", config)
+        self.assertEqual(self.names(), ["c.yaml", "small.h5"])
+
+    def test_refused_for_the_files_of_another_configuration(self):
+        """Its status record is that of the other configuration, and stays."""
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+        self.gpumc("run", config, "--set", "seed=12", code=INVALID)
+        self.assertIn("1 resumable, 0 failed", self.gpumc("status", config).out)
+
+    def test_refused_by_the_algorithm(self):
+        """What passes the checks of the configuration and is then refused is a failed task."""
+        config = self.write("c.yaml", SMALL.replace("  runs: 2", """\
+  runs: 2
+  reweight: {from: 0.1, to: 0.4, step: 0.1}""").replace("[8, 8]", "[8, 8]\n  h: 0.1"))
+        process = self.gpumc("run", config, code=INVALID)
+        self.assertIn("algorithm.reweight needs", process.err)
+        status = self.gpumc("status", config).out
+        self.assertIn("1 failed, 0 not started", status)
+        self.assertIn("task 0 failed: algorithm.reweight needs", status)
 
     def test_cuda_that_is_not_there(self):
         config = self.write("c.yaml", SMALL)
@@ -296,6 +349,31 @@ class Campaigns(ProgramCase):
         self.assertIn("1 of 3 tasks failed", process.err)
         self.assertIn("task 1 (seed=2)", process.err)
         self.assertEqual(self.path("out/2.h5.ckpt").read_text(), "no checkpoint at all")
+
+    def test_a_task_that_another_process_works_on_is_left_to_it(self):
+        config = self.write("c.yaml", CAMPAIGN)
+        self.path("out").mkdir()
+        holder = self.write("out/2.h5.lock", "4711 elsewhere\n")
+        with open(holder) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = self.gpumc("run", config)
+            self.assertIn("task 1: out/2.h5 is being worked on by process 4711 on elsewhere: skipped",
+                          process.err)
+            self.assertIn("1 task is being worked on elsewhere", process.err)
+            self.assertEqual(self.names("*.h5"), ["out/1.h5", "out/3.h5"])
+            self.assertEqual(self.gpumc("run", config, "--quiet").err, "")
+            self.gpumc("run", config, "--task", 1, code=FAILURE)
+        self.gpumc("run", config)
+        self.assertEqual(self.names("*.h5"), ["out/1.h5", "out/2.h5", "out/3.h5"])
+
+    def test_two_processes_share_a_campaign(self):
+        config = self.write("c.yaml", CAMPAIGN.replace("[1, 2, 3]", str(list(range(1, 13)))))
+        processes = [self.start("run", config) for _ in range(2)]
+        for process in processes:
+            _, messages = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, messages)
+        self.assertEqual(len(self.names("*.h5")), 12)
+        self.assertEqual(self.names("out/*.*.*"), [])
 
     def test_the_single_kind_of_failure_is_the_exit_code(self):
         config = self.write("c.yaml", CAMPAIGN)

@@ -24,6 +24,12 @@ class Help(ProgramCase):
                 self.assertIn("Example", process.out)
                 self.assertEqual(process.err, "")
 
+    def test_help_of_a_command_by_the_word(self):
+        self.assertEqual(self.gpumc("help").out, self.gpumc("--help").out)
+        for command in COMMANDS:
+            self.assertEqual(self.gpumc("help", command).out, self.gpumc(command, "--help").out)
+        self.assertIn("did you mean 'run'?", self.gpumc("help", "rnu", code=INVALID).err)
+
     def test_version(self):
         self.assertRegex(self.gpumc("--version").out, r"^gpumc \d+\.\d+\.\d+ \(.*HDF5 \d")
 

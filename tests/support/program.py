@@ -10,9 +10,6 @@ import unittest
 PROGRAM = os.environ.get("GPUMC_PROGRAM", "build/release/gpumc")
 PROGRAM = str(pathlib.Path(PROGRAM).resolve())
 
-# Threads that spin while they wait starve each other when tests share the cores.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
 OK, FAILURE, INVALID, DEVICE, STOPPED = 0, 1, 2, 3, 75
 
 SMALL = """\

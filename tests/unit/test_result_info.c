@@ -85,6 +85,14 @@ static void finish(struct gpumc_recorder *recorder)
   gpumc_recorder_free(recorder);
 }
 
+static int type_of(const struct gpumc_result_fields *fields, const char *name)
+{
+  for (size_t i = 0; i < fields->count; i++)
+    if (strcmp(fields->items[i].name, name) == 0)
+      return (int)fields->items[i].type;
+  return -1;
+}
+
 static void test_finished_result(void **state)
 {
   (void)state;
@@ -103,6 +111,10 @@ static void test_finished_result(void **state)
   assert_string_equal(gpumc_result_field(&result.provenance, "resumes"), "-3");
   assert_string_equal(gpumc_result_field(&result.provenance, "citations"), "@misc{}");
   assert_null(gpumc_result_field(&result.provenance, "none"));
+  assert_int_equal(type_of(&result.provenance, "host"), GPUMC_FIELD_TEXT);
+  assert_int_equal(type_of(&result.provenance, "rate"), GPUMC_FIELD_REAL);
+  assert_int_equal(type_of(&result.provenance, "resumes"), GPUMC_FIELD_INTEGER);
+  assert_null(result.runs);
   assert_string_equal(gpumc_result_field(&result.summary, "warnings"), "few");
   assert_int_equal(result.n_datasets, 6);
   assert_string_equal(result.datasets[0].name, "beta");
@@ -135,6 +147,15 @@ static void test_working_file(void **state)
   assert_false(result.complete);
   assert_string_equal(result.resolved, "{\"seed\":1}");
   assert_string_equal(gpumc_result_field(&result.provenance, "host"), "here");
+  assert_int_equal(result.n_runs, 2);
+  assert_string_equal(result.runs[1].name, "0001");
+  assert_int_equal(result.runs[0].n_rows, 0);
+  assert_int_equal(result.runs[0].n_columns, 2);
+  assert_int_equal(result.runs[1].n_rows, 1);
+  assert_string_equal(result.runs[1].columns[0].name, "beta");
+  assert_string_equal(result.runs[1].columns[1].units, "J");
+  assert_true(result.runs[1].columns[0].values[0] == 0.5);
+  assert_true(result.runs[1].columns[1].values[0] == -1);
   gpumc_result_free(&result);
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
   assert_refused("x.h5.partial", "is just being written");

@@ -1,0 +1,36 @@
+# The program, its tools and documents; the library with the headers that a program needs to read
+# configurations, run tasks and read results, and gpumc.pc for its compiler's options.
+set(public_headers algorithm checkpoint config device error hdf5_driver hdf5_file host_device isa
+  kernel language memory model observer params population prepare random registry result_info run
+  text)
+list(TRANSFORM public_headers PREPEND src/core/)
+list(TRANSFORM public_headers APPEND .h)
+
+install(TARGETS gpumc_program gpumc)
+install(FILES ${public_headers} src/core/recorder.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/core)
+install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
+install(PROGRAMS tools/plot DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
+install(FILES tools/gpumc_reader.py tools/ising2d_exact.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The library is static, so whoever links it links what it needs. The prefix is found from where
+# gpumc.pc is: `cmake --install --prefix` may put it anywhere.
+set(pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix /prefix/${pc_directory} /prefix)
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+set(pc_includes ${HDF5_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
+list(REMOVE_ITEM pc_includes /usr/include)
+list(REMOVE_DUPLICATES pc_includes)
+list(TRANSFORM pc_includes PREPEND -I)
+set(pc_libraries ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${OpenMP_C_FLAGS} -lm)
+list(REMOVE_DUPLICATES pc_libraries)
+if(GPUMC_SANITIZE)
+  list(APPEND pc_libraries -fsanitize=${GPUMC_SANITIZE})
+endif()
+list(JOIN pc_includes " " pc_includes)
+list(JOIN pc_libraries " " pc_libraries)
+configure_file(cmake/gpumc.pc.in gpumc.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpumc.pc DESTINATION ${pc_directory})

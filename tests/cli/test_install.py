@@ -1,0 +1,136 @@
+"""What is installed: a program elsewhere can be built with it; and what the build says of its commit."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import SMALL, ProgramCase
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")).resolve()
+
+EMBEDDING = """\
+#include <stdio.h>
+
+#include "core/hdf5_file.h"
+#include "core/registry.h"
+#include "core/result_info.h"
+#include "core/run.h"
+
+int main(int argc, char **argv)
+{
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  struct gpumc_result result = {0};
+  struct gpumc_run_options options = {.threads = 1, .command_line = argv[0]};
+  gpumc_hdf5_prepare_program();
+  enum gpumc_status status = gpumc_config_load(argv[argc - 1], NULL, 0, &config, &error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_task(&config, &config.tasks[0], &options, &error);
+  if (status == GPUMC_OK)
+    status = gpumc_result_read(config.tasks[0].output, &result, &error);
+  printf("%s: %zu runs\\n", gpumc_error_text(&error), result.n_runs);
+  gpumc_result_free(&result);
+  gpumc_config_free(&config);
+  gpumc_error_free(&error);
+  return (int)status;
+}
+"""
+
+
+def output(*command, **options):
+    return subprocess.run(list(map(str, command)), check=True, text=True,
+                          stdout=subprocess.PIPE, **options).stdout
+
+
+class Install(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.path("prefix")
+        output("cmake", "--install", BUILD, "--prefix", self.prefix)
+
+    def test_a_program_is_built_with_it(self):
+        pc, = self.prefix.rglob("gpumc.pc")
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))
+        flags = output("pkg-config", "--cflags", "--libs", "gpumc", env=environment).split()
+        source = self.write("embedding.c", EMBEDDING)
+        output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o",
+               self.path("embedding"), *flags)
+        self.write("c.yaml", SMALL)
+        self.assertEqual(output(self.path("embedding"), "c.yaml", cwd=self.directory),
+                         "no error: 2 runs\n")
+
+    def test_every_header_stands_alone(self):
+        pc, = self.prefix.rglob("gpumc.pc")
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))
+        flags = output("pkg-config", "--cflags", "gpumc", env=environment).split()
+        headers = sorted((self.prefix / "include/gpumc").rglob("*.h"))
+        self.assertTrue(headers)
+        for header in headers:
+            self.assertNotIn("internal", header.name)
+            self.assertEqual(header.parent.name, "core")
+        sources = [self.write(f"{header.stem}.c", f'#include "core/{header.name}"\n')
+                   for header in headers]
+        output("cc", "-std=c11", "-fsyntax-only", *sources, *flags)
+
+    def test_tools_and_documents(self):
+        share = self.prefix / "share"
+        for name in ["gpumc/tools/gpumc_reader.py", "gpumc/tools/ising2d_exact.py",
+                     "gpumc/configs", "gpumc/schemas", "doc/gpumc/cli.md", "doc/gpumc/LICENSE"]:
+            self.assertTrue((share / name).exists(), name)
+        self.assertIn("usage: ", output(share / "gpumc/tools/plot", "--help",
+                                        env=dict(os.environ, MPLCONFIGDIR=str(self.directory))))
+        self.assertIn("gpumc ", output(self.prefix / "bin/gpumc", "--version"))
+
+
+class BuildInfo(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.source = self.path("source")
+        self.source.mkdir()
+        self.git_program = shutil.which("git") or self.skipTest("no git")
+
+    def git(self, *arguments, directory=None):
+        return output(self.git_program, "-C", directory or self.source, "-c", "user.name=n", "-c",
+                      "user.email=e", *arguments)
+
+    def header(self, git=None):
+        output("cmake", f"-DHEADER={self.path('build_info.h')}", f"-DSOURCE={self.source}",
+               f"-DGIT={self.git_program if git is None else git}", "-DVERSION=1.2.3",
+               "-DCOMPILER=GNU 12", "-DBUILD_TYPE=Release", "-P",
+               ROOT / "cmake/write_build_info.cmake")
+        return self.path("build_info.h").read_text()
+
+    def commit(self):
+        self.git("commit", "-q", "--allow-empty", "-m", "one more")
+        return self.git("describe", "--always").strip()
+
+    def test_follows_the_commits(self):
+        self.git("init", "-q")
+        first = self.commit()
+        self.assertIn(f'GPUMC_COMMIT "{first}"', self.header())
+        before = os.stat(self.path("build_info.h")).st_mtime_ns
+        self.header()
+        self.assertEqual(os.stat(self.path("build_info.h")).st_mtime_ns, before)
+        second = self.commit()
+        self.assertIn(f'GPUMC_COMMIT "{second}"', self.header())
+        self.assertIn('GPUMC_COMPILER "GNU 12"', self.header())
+
+    def test_without_git(self):
+        self.assertIn('GPUMC_COMMIT "unknown"', self.header(git=""))
+        self.assertIn('GPUMC_COMMIT "unknown"', self.header(git="/nowhere/git"))
+
+    def test_outside_a_repository(self):
+        self.assertIn('GPUMC_COMMIT "unknown"', self.header())
+
+    def test_inside_another_repository(self):
+        self.git("init", "-q", directory=self.directory)
+        self.git("commit", "-q", "--allow-empty", "-m", "theirs", directory=self.directory)
+        self.assertIn('GPUMC_COMMIT "unknown"', self.header())
+
+
+if __name__ == "__main__":
+    unittest.main()
