@@ -130,9 +130,9 @@ class Validate(ProgramCase):
     def test_what_a_campaign_makes_impossible_is_told_once(self):
         config = self.write("c.yaml", SMALL.replace("[8, 8]", "[16384, 16384]")
                             .replace("small.h5", "o-{seed}-{algorithm.population}.h5")
-                            + "campaign:\n  seed: [1, 2]\n  algorithm.population: [8, 32768]\n")
+                            + "campaign:\n  seed: [1, 2]\n  algorithm.population: [10, 32768]\n")
         process = self.gpumc("validate", config, code=INVALID)
-        self.assertRegex(process.err, rf"^{config}:16:29: 32768 replicas")
+        self.assertRegex(process.err, rf"^{config}:16:30: 32768 replicas")
         self.assertEqual(len(process.err.splitlines()), 1, process.err)
 
     def test_mistakes_of_different_blocks_at_once(self):

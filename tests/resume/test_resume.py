@@ -85,7 +85,7 @@ class ResumeCase(ProgramCase):
         for isa in ["x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"]:
             process = self.start("run", self.config, "-o", f"{isa}.h5", "--set", f"kernel.isa={isa}")
             process.communicate(timeout=300)
-            self.assertIn(process.returncode, [OK, DEVICE])
+            self.assertIn(process.returncode, [OK, INVALID, DEVICE])  # not built, not here
             if process.returncode == OK:
                 found.append(isa)
         return found
