@@ -86,7 +86,7 @@ static void print_curves(const struct gpumc_result *result, const struct gpumc_r
   putchar('\n');
   cli_table_print(&table, 2);
   if (stride > 1)
-    printf("  (1 row in %zu of %zu; all of them by --json)\n", stride, rows);
+    printf("  (one in %zu of %zu rows; all of them by --json)\n", stride, rows);
 }
 
 /* All curves over one axis, a few at a time. */

@@ -3,22 +3,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/units.h"
 
 static const double bar_interval = 0.1;   /* s */
 static const double line_interval = 30.0; /* s */
 static const double rate_window = 1.0;    /* s of work that a rate is taken over */
 enum { BAR_WIDTH = 24 };
-
-static double now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 const char *cli_rate_text(double updates_per_second, char text[static 32])
 {
@@ -90,7 +83,7 @@ static void on_progress(void *state, const struct gpumc_position *position, doub
 {
   struct cli_observer *observer = state;
   measure_rate(observer, position, seconds);
-  double time = now();
+  double time = gpumc_clock();
   double interval = observer->terminal ? bar_interval : line_interval;
   if (observer->quiet || time - observer->last_shown < interval)
     return;
@@ -114,7 +107,7 @@ void cli_observer_init(struct cli_observer *observer, const char *label, bool qu
   observer->observer =
       (struct gpumc_observer){.state = observer, .message = on_message, .progress = on_progress};
   observer->terminal = isatty(STDERR_FILENO) == 1;
-  observer->last_shown = now();
+  observer->last_shown = gpumc_clock();
 }
 
 void cli_observer_end(struct cli_observer *observer)

@@ -1,19 +1,12 @@
 /* Update rates, measured through the kernel's operations only. */
 #include "cli/rate.h"
 
-#include <time.h>
+#include "core/clock.h"
 
 enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
 static const double repeat_seconds = 0.01;
-
-static double now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static enum gpumc_status time_sweeps(const struct cli_rate_request *request,
                                      struct gpumc_ensemble *ensemble, uint32_t sweeps,
@@ -21,9 +14,9 @@ static enum gpumc_status time_sweeps(const struct cli_rate_request *request,
 {
   if (ensemble->time > UINT32_MAX - sweeps)
     ensemble->time = 0; /* the same random numbers again do no harm here */
-  double begin = now();
+  double begin = gpumc_clock();
   enum gpumc_status status = gpumc_ensemble_sweep(ensemble, sweeps, request->beta, error);
-  *seconds = now() - begin;
+  *seconds = gpumc_clock() - begin;
   return status;
 }
 
@@ -34,12 +27,12 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
                                       struct gpumc_error *error)
 {
   double updates_per_sweep = (double)request->population * (double)request->model->sites;
-  double elapsed, begin = now();
+  double elapsed, begin = gpumc_clock();
   uint32_t sweeps = request->sweeps;
   enum gpumc_status status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
   *rate = 0;
   for (int counted = 0;
-       status == GPUMC_OK && (counted < REPEATS_MINIMUM || now() - begin < request->seconds);) {
+       status == GPUMC_OK && (counted < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds);) {
     status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
     if (elapsed < repeat_seconds && sweeps < SWEEPS_MAXIMUM) {
       sweeps *= 2;

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/observer.h"
+#include "core/clock.h"
 #include "core/run.h"
 
 enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_THREADS, OPTION_TIME, OPTION_TASK, OPTION_FRESH };
@@ -43,7 +43,8 @@ static void install_signal_handlers(void)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the result to FILE (the key `output`)", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0,
+     "Set any key, for example algorithm.population=1000; KEY=null leaves it out", 0},
     {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
      0},
     {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
@@ -107,13 +108,6 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-static double now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static char *join_command_line(int argc, char **argv)
 {
   struct gpumc_text text = {0};
@@ -165,7 +159,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   run.observer = &observer.observer;
   run.stop = &stop_requested;
   if (arguments->max_seconds > 0) {
-    double left = arguments->max_seconds - (now() - begin);
+    double left = arguments->max_seconds - (gpumc_clock() - begin);
     run.max_seconds = left > 0 ? left : 1e-9;
   }
   enum gpumc_status status = gpumc_run_task(config, task, &run, &error);
@@ -191,12 +185,12 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
 static int run_tasks(const struct run_arguments *arguments, const struct gpumc_config *config)
 {
   struct tally tally = {0};
-  double begin = now();
+  double begin = gpumc_clock();
   size_t first = arguments->task < 0 ? 0 : (size_t)arguments->task;
   size_t end = arguments->task < 0 ? config->n_tasks : first + 1;
   for (size_t i = first; i < end && !tally.stopped; i++) {
     bool out_of_time =
-        arguments->max_seconds > 0 && i > first && now() - begin >= arguments->max_seconds;
+        arguments->max_seconds > 0 && i > first && gpumc_clock() - begin >= arguments->max_seconds;
     if (stop_requested != 0 || out_of_time)
       tally.stopped = true;
     else

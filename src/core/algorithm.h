@@ -47,6 +47,11 @@ struct gpumc_algorithm_ops {
    * view of it at hand; may be NULL. */
   void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                 const struct gpumc_params *model_params, struct gpumc_report *report);
+  /* What depends on an instance of the model (its sites, its spectrum), asked of every task whose
+   * blocks have no mistakes otherwise, so that it is told with its place; may be NULL. `demand`
+   * relies on it. */
+  void (*check_instance)(const struct gpumc_params *params, const struct gpumc_model *model,
+                         struct gpumc_report *report);
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
                                                struct gpumc_demand *demand,
@@ -62,8 +67,9 @@ struct gpumc_algorithm_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
                                              struct gpumc_checkpoint_writer *writer,
                                              struct gpumc_error *error);
+  /* `*finished`: the state is one behind the last unit, only the summary is missing. */
   GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
-                                             struct gpumc_error *error);
+                                             bool *finished, struct gpumc_error *error);
   /* After the last unit: per-run results and the summary into the recorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
   /* Legal on NULL. */

@@ -24,8 +24,6 @@ static const char magic[VERSION_AT] __attribute__((nonstring)) = "gpumc-checkpoi
 
 enum { READ_BYTES = 1 << 20 };
 
-#define REMEDY "remove it, or run with --fresh to start over"
-
 struct gpumc_checkpoint_element gpumc_checkpoint_element(enum gpumc_element element)
 {
   switch (element) {
@@ -123,17 +121,17 @@ static enum gpumc_status check_block(const unsigned char block[GPUMC_CHECKPOINT_
                                      const char *path, struct gpumc_error *error)
 {
   if (memcmp(block, magic, sizeof magic) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a checkpoint of gpumc: " REMEDY, path);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a checkpoint of gpumc", path);
   uint64_t version = load(block + VERSION_AT, 4);
   if (version != GPUMC_CHECKPOINT_VERSION)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%s: was written by checkpoint format %llu; this program reads %d: "
-                           "finish the run with the program that began it, or " REMEDY,
+                           "finish the run with the program that began it",
                            path, (unsigned long long)version, GPUMC_CHECKPOINT_VERSION);
   if (load(block + BLOCK_CHECKSUM_AT, 8) != gpumc_checksum_of(block, BLOCK_CHECKSUM_AT) ||
       load(block + BLOCK_SIZE_AT, 4) != GPUMC_CHECKPOINT_BLOCK)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is damaged (the checksum of its header is wrong): " REMEDY, path);
+                           "%s: is damaged (the checksum of its header is wrong)", path);
   return GPUMC_OK;
 }
 
@@ -147,20 +145,18 @@ static enum gpumc_status verify_open(int descriptor, const char *path, struct gp
   if (got < 0 || fstat(descriptor, &found) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot read: %s", path, strerror(errno));
   if (got >= VERSION_AT && got < GPUMC_CHECKPOINT_BLOCK && memcmp(block, magic, sizeof magic) == 0)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is damaged (cut off after %zd bytes): " REMEDY, path, got);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (cut off after %zd bytes)", path,
+                           got);
   enum gpumc_status status = check_block(block, path, error);
   if (status != GPUMC_OK)
     return status;
   uint64_t expected = load(block + FILE_SIZE_AT, 8);
   if ((uint64_t)found.st_size != expected)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is damaged (%lld bytes long instead of %llu): " REMEDY, path,
-                           (long long)found.st_size, (unsigned long long)expected);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (%lld bytes long instead of %llu)",
+                           path, (long long)found.st_size, (unsigned long long)expected);
   status = sum_contents(descriptor, path, &size, &checksum, error);
   if (status == GPUMC_OK && checksum != load(block + CHECKSUM_AT, 8))
-    status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "%s: is damaged (its checksum is wrong): " REMEDY, path);
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its checksum is wrong)", path);
   return status;
 }
 

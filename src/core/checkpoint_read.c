@@ -42,12 +42,12 @@ static hid_t open_array(struct gpumc_checkpoint_reader *reader, const char *name
   hid_t space = H5Dget_space(data);
   if (H5Sget_simple_extent_ndims(space) == 2) {
     H5Sget_simple_extent_dims(space, shape, NULL);
-    H5Sclose(space);
+    gpumc_hdf5_release(space);
     return data;
   }
   (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not an array of rows", file->path, name);
-  H5Sclose(space);
-  H5Dclose(data);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(data);
   return H5I_INVALID_HID;
 }
 
@@ -59,7 +59,7 @@ enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader,
   hid_t data = open_array(reader, name, shape, error);
   if (data < 0)
     return GPUMC_FAILURE;
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   *rows = (size_t)shape[0];
   *width = (size_t)shape[1];
   return GPUMC_OK;
@@ -91,7 +91,7 @@ static enum gpumc_status check_array(const struct gpumc_hdf5_file *file, const c
     status = gpumc_error_set(error, GPUMC_FAILURE,
                              "%s: %s has %llu rows; rows %zu to %zu were asked for", file->path,
                              name, (unsigned long long)shape[0], first, first + count);
-  H5Tclose(type);
+  gpumc_hdf5_release(type);
   return status;
 }
 
@@ -108,8 +108,8 @@ static enum gpumc_status read_slice(const struct gpumc_hdf5_file *file, const ch
       H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) < 0 ||
       H5Dread(data, native, memory, space, H5P_DEFAULT, values) < 0)
     status = gpumc_hdf5_error(file, error, "read %s", name);
-  H5Sclose(memory);
-  H5Sclose(space);
+  gpumc_hdf5_release(memory);
+  gpumc_hdf5_release(space);
   return status;
 }
 
@@ -128,7 +128,7 @@ enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *read
   if (status == GPUMC_OK && count > 0 && width > 0)
     status = read_slice(reader->file, name, data, gpumc_checkpoint_element(element).native, first,
                         count, width, values, error);
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   return status;
 }
 

@@ -49,10 +49,9 @@ enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *write
                       links, H5P_DEFAULT, H5P_DEFAULT);
   if (data < 0)
     status = gpumc_hdf5_error(writer->file, error, "write %s", name);
-  else
-    H5Dclose(data);
-  H5Pclose(links);
-  H5Sclose(space);
+  gpumc_hdf5_release(data);
+  gpumc_hdf5_release(links);
+  gpumc_hdf5_release(space);
   return status == GPUMC_OK ? gpumc_hdf5_check(writer->file, error) : status;
 }
 
@@ -68,11 +67,9 @@ static bool write_slice(hid_t data, hid_t type, size_t first, size_t count, cons
     done = memory >= 0 && first + count <= shape[0] &&
            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
            H5Dwrite(data, type, memory, space, H5P_DEFAULT, values) >= 0;
-    if (done)
-      H5Sclose(memory);
+    gpumc_hdf5_release(memory);
   }
-  if (done)
-    H5Sclose(space);
+  gpumc_hdf5_release(space);
   return done;
 }
 
@@ -94,9 +91,9 @@ enum gpumc_status gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writ
                               first + count, name);
   else
     status = gpumc_hdf5_check(writer->file, error);
-  H5Tclose(native);
-  H5Tclose(stored);
-  H5Dclose(data);
+  gpumc_hdf5_release(native);
+  gpumc_hdf5_release(stored);
+  gpumc_hdf5_release(data);
   return status;
 }
 

@@ -136,6 +136,33 @@ static enum gpumc_status replace(struct gpumc_document *document, const char *ke
   return GPUMC_OK;
 }
 
+bool gpumc_assignment_removes(const char *assignment)
+{
+  size_t length = strcspn(assignment, "=");
+  char word[8];
+  int end = 0;
+  if (assignment[length] == '\0' || !is_dotted_key(assignment, length))
+    return false;
+  const char *value = assignment + length + 1;
+  if (sscanf(value, "%7s %n", word, &end) != 1 || value[end] != '\0')
+    return false;
+  const struct gpumc_node node = {.kind = GPUMC_NODE_SCALAR, .text = word, .plain = true};
+  return gpumc_scalar_is_null(&node);
+}
+
+/* The value behind the =; NULL with mistakes in the report, or, with the error set, when memory ran
+ * out. */
+static enum gpumc_status parse_value(const char *source, size_t column, const char *text,
+                                     struct gpumc_node **value, struct gpumc_report *report,
+                                     struct gpumc_error *error)
+{
+  struct gpumc_mark mark = {.source = source, .line = 1, .column = column + 1};
+  if (text[0] != '\0')
+    return gpumc_node_parse(source, column, text, strlen(text), value, report, error);
+  *value = gpumc_node_create(GPUMC_NODE_SCALAR, mark, "", false);
+  return *value != NULL ? GPUMC_OK : out_of_memory(source, error);
+}
+
 enum gpumc_status gpumc_document_set(struct gpumc_document *document, const char *assignment,
                                      struct gpumc_report *report, struct gpumc_error *error)
 {
@@ -150,18 +177,17 @@ enum gpumc_status gpumc_document_set(struct gpumc_document *document, const char
   }
   if (document->root == NULL)
     return GPUMC_OK;
-  struct gpumc_node *value;
-  const char *text = assignment + length + 1;
-  enum gpumc_status status =
-      gpumc_node_parse(source, length + 1, text, strlen(text), &value, report, error);
-  if (status != GPUMC_OK || value == NULL)
-    return status;
   char *key = strndup(assignment, length);
-  if (key == NULL) {
-    gpumc_node_free(value);
+  if (key == NULL)
     return out_of_memory(assignment, error);
-  }
-  status = replace(document, key, mark, value, report, error);
+  struct gpumc_node *value = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  if (gpumc_assignment_removes(assignment))
+    gpumc_node_remove(document->root, key);
+  else
+    status = parse_value(source, length + 1, assignment + length + 1, &value, report, error);
+  if (value != NULL)
+    status = replace(document, key, mark, value, report, error);
   free(key);
   return status;
 }

@@ -43,6 +43,10 @@ gpumc_node_entry_n(const struct gpumc_node *node, const char *key, size_t length
 struct gpumc_entry *gpumc_node_slot(struct gpumc_node *root, const char *dotted_key,
                                     struct gpumc_mark mark, bool *memory);
 
+/* Takes the entry at a dotted key away; nothing happens where there is none. Below `campaign` the
+ * rest of the key is one key. */
+void gpumc_node_remove(struct gpumc_node *root, const char *dotted_key);
+
 /* One YAML value without the demand that it be a mapping; NULL with mistakes in the report, or,
  * with the error set, when memory ran out. `column`: of its first character in `source`, from 0. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -186,3 +186,25 @@ struct gpumc_entry *gpumc_node_slot(struct gpumc_node *root, const char *dotted_
     dotted_key += length + 1;
   }
 }
+
+void gpumc_node_remove(struct gpumc_node *root, const char *dotted_key)
+{
+  struct gpumc_node *node = root;
+  for (bool in_campaign = false;;) {
+    size_t length = in_campaign ? strlen(dotted_key) : strcspn(dotted_key, ".");
+    struct gpumc_entry *entry = gpumc_node_entry_n(node, dotted_key, length);
+    if (entry == NULL)
+      return;
+    if (dotted_key[length] == '\0') {
+      size_t behind = (size_t)(node->entries + node->count - entry) - 1;
+      free(entry->key);
+      gpumc_node_free(entry->value);
+      memmove(entry, entry + 1, behind * sizeof *entry);
+      node->count--;
+      return;
+    }
+    in_campaign = node == root && strcmp(entry->key, "campaign") == 0;
+    node = entry->value;
+    dotted_key += length + 1;
+  }
+}

@@ -361,10 +361,13 @@ enum gpumc_status gpumc_node_parse(const char *source, size_t column, const char
   *node = NULL;
   if (!check_bytes(&reader, text, length))
     return GPUMC_OK;
+  /* libyaml would count the byte order mark as a column, once it is told the encoding. */
+  size_t skipped = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   if (!yaml_parser_initialize(&reader.parser))
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: reading %s", source);
   yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
+  yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text + skipped,
+                               length - skipped);
   *node = compose_stream(&reader);
   yaml_parser_delete(&reader.parser);
   for (size_t i = 0; i < reader.n_anchors; i++)

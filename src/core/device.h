@@ -15,9 +15,10 @@ struct gpumc_device;
 
 struct gpumc_device_ops {
   const char *name; /* "cpu" */
-  /* Zeroed device memory; `what` names it in the message. */
-  GPUMC_MUST_CHECK enum gpumc_status (*allocate)(struct gpumc_device *device, size_t bytes,
-                                                 const char *what, void **memory,
+  /* Zeroed device memory for `count` elements of `size` bytes; `what` names it in the message.
+   * GPUMC_FAILURE, with *memory NULL, when count * size overflows or there is not so much. */
+  GPUMC_MUST_CHECK enum gpumc_status (*allocate)(struct gpumc_device *device, size_t count,
+                                                 size_t size, const char *what, void **memory,
                                                  struct gpumc_error *error);
   void (*release)(struct gpumc_device *device, void *memory);
   GPUMC_MUST_CHECK enum gpumc_status (*copy_to_device)(struct gpumc_device *device, void *to,
@@ -33,11 +34,9 @@ struct gpumc_device_ops {
  * run (CPU), set by whoever opens the device. */
 struct gpumc_device {
   const struct gpumc_device_ops *ops;
-  int index;
   int threads;
   enum gpumc_isa isa;
-  char description[128]; /* "AMD EPYC, 2 threads, x86-64-v4" */
-  void *handle;          /* the backend's own */
+  char description[128]; /* "AMD EPYC, 2 threads" */
 };
 
 /* Open what the configuration asks for: "auto", "cpu", "cuda", "cuda:N". `threads`: 0 for all.
@@ -49,6 +48,6 @@ void gpumc_device_close(struct gpumc_device *device);
 
 /* Typed front: gpumc_device_array(device, &pointer, count, "what", error). */
 #define gpumc_device_array(device, pointer, count, what, error)                                    \
-  (device)->ops->allocate((device), (count) * sizeof **(pointer), (what), (void **)(pointer), error)
+  (device)->ops->allocate((device), (count), sizeof **(pointer), (what), (void **)(pointer), error)
 
 #endif

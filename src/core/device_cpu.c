@@ -8,11 +8,11 @@
 #include "core/memory.h"
 #include "core/population_cpu.h"
 
-static enum gpumc_status allocate(struct gpumc_device *device, size_t bytes, const char *what,
-                                  void **memory, struct gpumc_error *error)
+static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
+                                  const char *what, void **memory, struct gpumc_error *error)
 {
   (void)device;
-  return gpumc_allocate(bytes, 1, what, memory, error);
+  return gpumc_allocate(count, size, what, memory, error);
 }
 
 static void release(struct gpumc_device *device, void *memory)
@@ -51,7 +51,8 @@ static void processor_name(char *name, size_t size)
     if (strncmp(line, "model name", 10) != 0 || colon == NULL)
       continue;
     colon[strcspn(colon, "\n")] = '\0';
-    snprintf(name, size, "%s", colon + 2);
+    char *text = colon + 1;
+    snprintf(name, size, "%s", text + strspn(text, " \t"));
     break;
   }
   fclose(file);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIRECTORY_MODE = 0777, FILE_MODE = 0666 };
+enum { DIRECTORY_MODE = 0777 };
 
 char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_error *error)
 {
@@ -143,36 +143,4 @@ gpumc_file_publish(const char *written, const char *path, struct gpumc_error *er
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
                            strerror(errno));
   return GPUMC_OK;
-}
-
-static int write_new(const char *path, const void *bytes, size_t count)
-{
-  int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
-  if (descriptor < 0)
-    return -1;
-  int failed = gpumc_write_all(descriptor, bytes, count) != 0 || fsync(descriptor) != 0;
-  int code = errno;
-  if (close(descriptor) != 0 && !failed) {
-    failed = 1;
-    code = errno;
-  }
-  errno = code;
-  return failed ? -1 : 0;
-}
-
-enum gpumc_status
-gpumc_file_replace(const char *path, const void *bytes, size_t count, struct gpumc_error *error)
-{
-  enum gpumc_status status;
-  char *written = gpumc_path_with_suffix(path, ".new", error);
-  if (written == NULL)
-    return GPUMC_FAILURE;
-  if (write_new(written, bytes, count) == 0)
-    status = gpumc_file_publish(written, path, error);
-  else
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
-  if (status != GPUMC_OK)
-    unlink(written);
-  free(written);
-  return status;
 }

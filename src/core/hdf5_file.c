@@ -61,6 +61,16 @@ enum gpumc_status gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gp
   return GPUMC_OK;
 }
 
+void gpumc_hdf5_release(hid_t id)
+{
+  if (id < 0)
+    return;
+  hid_t stack = H5Eget_current_stack();
+  H5Idec_ref(id);
+  if (stack >= 0)
+    H5Eset_current_stack(stack);
+}
+
 static enum gpumc_status
 make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
 {
@@ -92,7 +102,7 @@ static hid_t access_list(struct gpumc_hdf5_file *file)
       H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0 &&
       H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0)
     return list;
-  H5Pclose(list);
+  gpumc_hdf5_release(list);
   return H5I_INVALID_HID;
 }
 
@@ -105,17 +115,8 @@ static hid_t creation_list(hsize_t user_block)
   if (H5Pset_userblock(list, user_block) >= 0 &&
       H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
     return list;
-  H5Pclose(list);
+  gpumc_hdf5_release(list);
   return H5I_INVALID_HID;
-}
-
-/* Close a property list and leave the error stack as it is. */
-static void close_list(hid_t list)
-{
-  hid_t stack = H5Eget_current_stack();
-  H5Pclose(list);
-  if (stack >= 0)
-    H5Eset_current_stack(stack);
 }
 
 static hid_t
@@ -131,10 +132,10 @@ create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags, hsize_t
     hid_t creation = creation_list(user_block);
     if (creation >= 0) {
       id = H5Fcreate(file->path, H5F_ACC_TRUNC, creation, access);
-      close_list(creation);
+      gpumc_hdf5_release(creation);
     }
   }
-  close_list(access);
+  gpumc_hdf5_release(access);
   return id;
 }
 

@@ -58,13 +58,17 @@ gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error);
 /* Close without interest in the outcome; legal on NULL. */
 void gpumc_hdf5_discard(struct gpumc_hdf5_file *file);
 
+/* Let go of an open object, type, space or property list, on success and failure alike: the error
+ * stack stays as it is. Legal on an invalid id. */
+void gpumc_hdf5_release(hid_t id);
+
 /* GPUMC_FAILURE when the file has a fault, that is, when anything written so far may be missing. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error);
 
 /* Set "PATH: cannot WHAT: CAUSE" and return GPUMC_FAILURE: the cause is the fault of the file if it
  * has one ("No space left on device"), else the innermost entry of the HDF5 error stack. To be
- * called before any other call of HDF5, which would clear the stack. */
+ * called before any other call of HDF5 but gpumc_hdf5_release(), which would clear the stack. */
 enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
                                    const char *what, ...) GPUMC_PRINTF(3, 4);
 

@@ -20,7 +20,7 @@ static hid_t text_type(size_t size)
     return type;
   if (H5Tset_size(type, size) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
     return type;
-  H5Tclose(type);
+  gpumc_hdf5_release(type);
   return H5I_INVALID_HID;
 }
 
@@ -42,9 +42,8 @@ set_attribute(const struct gpumc_hdf5_file *file, hid_t object, const char *wher
 failed:
   status = gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
 out:
-  if (attribute >= 0)
-    H5Aclose(attribute);
-  H5Sclose(space);
+  gpumc_hdf5_release(attribute);
+  gpumc_hdf5_release(space);
   return status;
 }
 
@@ -56,7 +55,7 @@ enum gpumc_status gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t 
   if (type < 0)
     return gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
   enum gpumc_status status = set_attribute(file, object, where, name, type, type, &value, error);
-  H5Tclose(type);
+  gpumc_hdf5_release(type);
   return status;
 }
 
@@ -81,7 +80,7 @@ hid_t gpumc_hdf5_intermediate_groups(void)
     return list;
   if (H5Pset_create_intermediate_group(list, 1) >= 0)
     return list;
-  H5Pclose(list);
+  gpumc_hdf5_release(list);
   return H5I_INVALID_HID;
 }
 
@@ -99,11 +98,10 @@ enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file, const 
     status = gpumc_hdf5_error(file, error, "write %s", path);
   else
     status = gpumc_hdf5_check(file, error);
-  if (data >= 0)
-    H5Dclose(data);
-  H5Pclose(links);
-  H5Sclose(space);
-  H5Tclose(type);
+  gpumc_hdf5_release(data);
+  gpumc_hdf5_release(links);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
   return status;
 }
 
@@ -134,10 +132,8 @@ hid_t gpumc_hdf5_group(hid_t location, const char *path)
   if (links >= 0 && creation >= 0 &&
       H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
     group = H5Gcreate2(location, path, links, creation, H5P_DEFAULT);
-  if (group >= 0) {
-    H5Pclose(creation);
-    H5Pclose(links);
-  }
+  gpumc_hdf5_release(creation);
+  gpumc_hdf5_release(links);
   return group;
 }
 
@@ -173,7 +169,7 @@ static char *read_text(hid_t object, bool is_attribute, hid_t stored)
     free(text);
     text = NULL;
   }
-  H5Tclose(type);
+  gpumc_hdf5_release(type);
   return text;
 }
 
@@ -201,9 +197,9 @@ enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_file *file, const 
     if (*text == NULL)
       status = gpumc_hdf5_error(file, error, "read %s", path);
   }
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Dclose(data);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(data);
   return status;
 }
 
@@ -241,9 +237,9 @@ char *gpumc_hdf5_attribute_text(hid_t object, const char *name)
   } else if (class == H5T_FLOAT && H5Aread(attribute, H5T_NATIVE_DOUBLE, &number) >= 0) {
     text = number_text(number);
   }
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Aclose(attribute);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(attribute);
   return text;
 }
 
@@ -263,14 +259,17 @@ H5T_class_t gpumc_hdf5_attribute_class(hid_t object, const char *name)
 
 bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value)
 {
-  char *text = gpumc_hdf5_attribute_text(object, name);
-  char *end = NULL;
-  if (text == NULL)
+  if (H5Aexists(object, name) <= 0)
     return false;
-  long long parsed = strtoll(text, &end, 10);
-  bool valid = *text != '\0' && *end == '\0';
-  if (valid)
-    *value = parsed;
-  free(text);
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  if (attribute < 0)
+    return false;
+  hid_t type = H5Aget_type(attribute);
+  hid_t space = H5Aget_space(attribute);
+  bool valid = type >= 0 && H5Tget_class(type) == H5T_INTEGER && is_scalar(space) &&
+               H5Aread(attribute, H5T_NATIVE_INT64, value) >= 0;
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(attribute);
   return valid;
 }

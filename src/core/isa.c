@@ -30,6 +30,24 @@ const char *gpumc_isa_name(enum gpumc_isa isa)
   return names[isa];
 }
 
+const char *gpumc_isa_compiled(void)
+{
+#ifdef GPUMC_ISA_X86_64
+  return "x86-64-v2, x86-64-v3, x86-64-v4";
+#else
+  return "portable";
+#endif
+}
+
+bool gpumc_isa_is_compiled(const char *name)
+{
+#ifdef GPUMC_ISA_X86_64
+  return strcmp(name, names[GPUMC_ISA_LEVEL_PORTABLE]) != 0;
+#else
+  return strcmp(name, "auto") == 0 || strcmp(name, names[GPUMC_ISA_LEVEL_PORTABLE]) == 0;
+#endif
+}
+
 enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct gpumc_error *error)
 {
   enum gpumc_isa highest = gpumc_isa_detect();

@@ -3,6 +3,8 @@
 #ifndef GPUMC_CORE_ISA_H
 #define GPUMC_CORE_ISA_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 
 /* In ascending order. PORTABLE is what other architectures than x86-64 run. */
@@ -19,6 +21,11 @@ enum gpumc_isa gpumc_isa_detect(void);
 
 /* "portable", "x86-64-v2", "x86-64-v3", "x86-64-v4". */
 const char *gpumc_isa_name(enum gpumc_isa isa);
+
+/* The levels whose kernels this build has, "x86-64-v2, x86-64-v3, x86-64-v4", and whether `name` is
+ * one of them or "auto". */
+const char *gpumc_isa_compiled(void);
+bool gpumc_isa_is_compiled(const char *name);
 
 /* The level of that name, or the highest for "auto". GPUMC_INVALID for a name that does not exist,
  * GPUMC_DEVICE for a level that this machine does not run. */

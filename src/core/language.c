@@ -83,6 +83,42 @@ static void check_overrides(struct gpumc_language *language, const char *const *
   }
 }
 
+/* Taking away a key that does not exist would have no effect either. */
+static void
+check_removal(struct gpumc_language *language, const char *dotted_key, struct gpumc_mark mark)
+{
+  static const char campaign[] = "campaign.";
+  bool varied = strncmp(dotted_key, campaign, strlen(campaign)) == 0;
+  const char *prefix = varied ? campaign : "";
+  const char *key = dotted_key + strlen(prefix);
+  if (gpumc_language_find(language, key) != NULL || gpumc_language_is_below_unknown(language, key))
+    return;
+  char *nearest = gpumc_language_nearest(language, key, varied);
+  if (nearest != NULL)
+    gpumc_report_mistake(&language->report, mark, "unknown key '%s'; did you mean '%s%s'?",
+                         dotted_key, prefix, nearest);
+  else
+    gpumc_report_mistake(&language->report, mark, "unknown key '%s'", dotted_key);
+  free(nearest);
+}
+
+/* False when memory ran out. */
+static bool check_removals(struct gpumc_language *language, const char *const *assignments,
+                           size_t n_assignments)
+{
+  char *const *sources = language->config->document.sources;
+  for (size_t i = 0; i < n_assignments; i++) {
+    if (!gpumc_assignment_removes(assignments[i]))
+      continue;
+    char *key = strndup(assignments[i], strcspn(assignments[i], "="));
+    if (key == NULL)
+      return false;
+    check_removal(language, key, (struct gpumc_mark){.source = sources[i], .line = 1, .column = 1});
+    free(key);
+  }
+  return true;
+}
+
 static int compare_outputs(const void *left, const void *right)
 {
   const struct gpumc_task *a = *(const struct gpumc_task *const *)left;
@@ -133,7 +169,7 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   if (status != GPUMC_OK || language->config->document.root == NULL)
     return status;
   check_overrides(language, assignments, n_assignments);
-  if (!find_plugins(language))
+  if (!find_plugins(language) || !check_removals(language, assignments, n_assignments))
     return out_of_memory(error);
   status = gpumc_language_expand(language, error);
   if (status == GPUMC_OK && !check_outputs(language))
@@ -192,13 +228,6 @@ enum gpumc_status gpumc_config_load(const char *path, const char *const *assignm
 {
   struct gpumc_plugins plugins = gpumc_plugins_registered();
   return gpumc_config_load_with(&plugins, path, assignments, n_assignments, config, error);
-}
-
-enum gpumc_status gpumc_config_parse(const char *name, const char *text, size_t length,
-                                     struct gpumc_config *config, struct gpumc_error *error)
-{
-  struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return gpumc_config_parse_with(&plugins, name, text, length, NULL, 0, config, error);
 }
 
 void gpumc_config_free(struct gpumc_config *config)

@@ -30,10 +30,6 @@ struct gpumc_config {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_load(const char *path, const char *const *assignments, size_t n_assignments,
                   struct gpumc_config *config, struct gpumc_error *error);
-/* The same from a text in memory. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_config_parse(const char *name, const char *text,
-                                                      size_t length, struct gpumc_config *config,
-                                                      struct gpumc_error *error);
 void gpumc_config_free(struct gpumc_config *config);
 
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */

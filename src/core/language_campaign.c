@@ -43,20 +43,13 @@ report_key(struct gpumc_language *language, const struct gpumc_entry *entry, boo
   free(nearest);
 }
 
-/* Below a plugin whose name is not known nothing can be said about keys. */
-static bool is_below_unknown(const struct gpumc_language *language, const char *key)
-{
-  return (language->model_keys == NULL && strncmp(key, "model.", 6) == 0) ||
-         (language->algorithm_keys == NULL && strncmp(key, "algorithm.", 10) == 0);
-}
-
 /* May this entry be expanded? The value that it replaces is checked here: no combination sees it.
  */
 static bool check_axis(struct gpumc_language *language, const struct gpumc_entry *entry)
 {
   const struct gpumc_key *key = gpumc_language_find(language, entry->key);
   char found[GPUMC_DESCRIPTION_BYTES];
-  if (is_below_unknown(language, entry->key))
+  if (gpumc_language_is_below_unknown(language, entry->key))
     return false;
   if (key == NULL || !key->sweepable || key->type == GPUMC_KEY_MAPPING) {
     report_key(language, entry, key != NULL);

@@ -62,10 +62,15 @@ gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);
 
+/* Below a plugin whose name is not known nothing can be said about keys. */
+bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key);
+
 /* The path with its {placeholders} filled from `resolved`; NULL with a mistake reported, or when
- * memory ran out. */
+ * memory ran out. Without `complete` (other values are missing or wrong) the names in braces are
+ * checked, and the result is NULL. */
 char *gpumc_output_fill(const struct gpumc_language *language, const char *pattern,
-                        const cJSON *resolved, struct gpumc_mark mark, struct gpumc_report *report);
+                        const cJSON *resolved, bool complete, struct gpumc_mark mark,
+                        struct gpumc_report *report);
 /* Put `value`, taken over in any case, in the place of a member; false when memory ran out. */
 bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value);
 /* Compact JSON in which every number stands exactly. Caller frees; NULL when memory ran out. */

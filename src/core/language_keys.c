@@ -22,7 +22,9 @@ static const struct gpumc_key kernel_keys[] = {
      .default_text = "auto"},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,
-     .doc = "The instruction set of CPU kernels; all give the same numbers.",
+     .doc =
+         "The instruction set of CPU kernels; all give the same numbers. `portable` is for other "
+         "processors than x86-64.",
      .default_text = "auto",
      .choices = instruction_sets,
      .incidental = true},
@@ -75,7 +77,8 @@ static const struct gpumc_key root_keys[] = {
      .children = kernel_keys},
     {.name = "output",
      .type = GPUMC_KEY_STRING,
-     .doc = "The path of the result file; {key} stands for the value of a key.",
+     .doc =
+         "The path of the result file; {key} stands for the value of a key, {{ and }} for braces.",
      .required = true,
      .incidental = true},
     {.name = "checkpoint",
@@ -160,6 +163,12 @@ gpumc_language_find(const struct gpumc_language *language, const char *dotted_ke
   if ((rest = below(dotted_key, "algorithm")) != NULL)
     return gpumc_key_find(language->algorithm_keys, rest);
   return gpumc_key_find(root_keys, dotted_key);
+}
+
+bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key)
+{
+  return (language->model_keys == NULL && below(dotted_key, "model") != NULL) ||
+         (language->algorithm_keys == NULL && below(dotted_key, "algorithm") != NULL);
 }
 
 /* The best candidate so far; two names are compared by asking which of them is nearer. */

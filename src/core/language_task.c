@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/config_internal.h"
+#include "core/isa.h"
 #include "core/language_internal.h"
 #include "core/params_internal.h"
 #include "core/registry.h"
@@ -39,7 +40,24 @@ view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
                                .node = gpumc_node_find(root, block)};
 }
 
-/* False when memory ran out. */
+/* What only an instance of the model can tell. False when memory ran out. */
+static bool check_instance(struct gpumc_language *language, const struct gpumc_params *model_params,
+                           const struct gpumc_params *algorithm_params)
+{
+  struct gpumc_model model = {0};
+  struct gpumc_error error = {0};
+  enum gpumc_status status = language->model->create(model_params, &model, &error);
+  if (status == GPUMC_OK)
+    language->algorithm->check_instance(algorithm_params, &model, &language->report);
+  else if (status == GPUMC_INVALID)
+    gpumc_report_mistake(&language->report, model_params->node->mark, "%s",
+                         gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  language->model->destroy(&model);
+  return status == GPUMC_OK || status == GPUMC_INVALID;
+}
+
+/* A check runs where the blocks it looks at are without mistakes. False when memory ran out. */
 static bool
 check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
 {
@@ -50,11 +68,26 @@ check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJ
     return false;
   struct gpumc_params model = view(resolved, root, "model");
   struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  size_t before = language->report.calls;
   if (model_clean && language->model->check != NULL)
     language->model->check(&model, &language->report);
   if (model_clean && algorithm_clean && language->algorithm->check != NULL)
     language->algorithm->check(&algorithm, language->model, &model, &language->report);
-  return true;
+  bool clean = model_clean && algorithm_clean && language->report.calls == before;
+  return !clean || language->algorithm->check_instance == NULL ||
+         check_instance(language, &model, &algorithm);
+}
+
+/* A level that this build does not have can never run; one that this machine lacks may run on
+ * another. A level that does not exist has been told already. */
+static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
+                                  const cJSON *resolved)
+{
+  const struct gpumc_node *node = gpumc_node_find(root, "kernel.isa");
+  const char *name = cJSON_GetStringValue(gpumc_resolved_find(resolved, "kernel.isa"));
+  if (node != NULL && name != NULL && name[0] != '\0' && !gpumc_isa_is_compiled(name))
+    gpumc_report_mistake(&language->report, node->mark, "kernel.isa: this build has %s, not %s",
+                         gpumc_isa_compiled(), name);
 }
 
 /* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
@@ -143,15 +176,20 @@ static bool append_task(struct gpumc_language *language, cJSON *resolved, char *
   return true;
 }
 
-/* The output path into `resolved` as well. A mistake leaves it NULL and is no failure. */
+/* The output path into `resolved` as well; `complete`: no mistake so far. A mistake leaves it NULL
+ * and is no failure; the path itself, when it is no text, has been told already. */
 static bool fill_output(struct gpumc_language *language, const struct gpumc_node *root,
-                        cJSON *resolved, char **output)
+                        cJSON *resolved, bool complete, char **output)
 {
   const struct gpumc_node *pattern = gpumc_node_find(root, "output");
   size_t before = language->report.calls;
-  *output = gpumc_output_fill(language, pattern->text, resolved, pattern->mark, &language->report);
+  *output = NULL;
+  if (pattern == NULL || pattern->kind != GPUMC_NODE_SCALAR)
+    return true;
+  *output = gpumc_output_fill(language, pattern->text, resolved, complete, pattern->mark,
+                              &language->report);
   if (*output == NULL)
-    return language->report.calls > before;
+    return !complete || language->report.calls > before;
   return gpumc_json_replace(resolved, "output", cJSON_CreateString(*output));
 }
 
@@ -167,11 +205,12 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   if (resolved == NULL)
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
+  check_instruction_set(language, root, resolved);
   if (!check_plugins(language, root, resolved) || !pin_variant(language, root, resolved))
     goto out;
-  bool clean =
+  bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;
-  good = !clean || fill_output(language, root, resolved, &output);
+  good = fill_output(language, root, resolved, complete, &output);
   if (!good || output == NULL)
     goto out;
   label = make_label(resolved, axes, n_axes);

@@ -33,10 +33,11 @@ const char *gpumc_size_text(double bytes, char text[static 32])
 {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+  /* From 1023.5 on it would be printed as 1024. */
+  while (bytes >= 1023.5 && unit + 1 < sizeof units / sizeof *units) {
     bytes /= 1024;
     unit++;
   }
-  snprintf(text, 32, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  snprintf(text, 32, unit == 0 || bytes >= 999.5 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
   return text;
 }

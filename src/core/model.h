@@ -50,7 +50,11 @@ struct gpumc_model {
    */
   int64_t lowest, spacing;
   size_t levels;
-  double log_states;     /* ln Z at beta = 0 */
+  double log_states;      /* ln Z at beta = 0 */
+  double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
+  /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
+   * with a coupling of 2.5 "J/2.5" and "2.5/J". */
+  char energy_unit[32], beta_unit[32];
   size_t portable_bytes; /* of one replica in portable form */
   void *parameters;      /* the model's own */
 };

@@ -53,15 +53,21 @@ static void make_level(const struct gpumc_histograms *h, const double *factor, s
     uint64_t mine = h->bins[b * h->levels + level];
     for (size_t i = 0; i < h->temperatures; i++)
       without += term[i] * factor[b * h->temperatures + i];
-    double ratio = (double)(seen - mine) / (double)seen * (whole / without);
+    /* A block that holds every sample that matters here cannot be left out. */
+    double ratio = without > 0 ? (double)(seen - mine) / (double)seen * (whole / without) : 1.0;
     density->ratio[b * h->levels + level] = ratio;
     value[b] = ratio > 0 ? gpumc_log(ratio) : 0.0;
     holding += mine > 0;
   }
-  /* With fewer than two blocks there is no scatter to learn from. */
+  /* With fewer than two blocks there is no scatter to learn from; with few families at the
+   * temperatures that see the level, little. */
+  struct gpumc_variance variance = gpumc_jackknife(value, h->strata, h->blocks / h->strata);
+  double freedom = 0;
+  for (size_t i = 0; i < h->temperatures; i++)
+    freedom += term[i] / whole * h->freedom[i];
+  variance.freedom = fmin(variance.freedom, freedom);
   if (holding >= 2)
-    density->log_dos_error[level] =
-        gpumc_pooled_error(gpumc_jackknife(value, 1, h->blocks), (struct gpumc_variance){0, 0});
+    density->log_dos_error[level] = gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
 }
 
 enum gpumc_status gpumc_density_make(const struct gpumc_histograms *histograms, int threads,
@@ -74,6 +80,7 @@ enum gpumc_status gpumc_density_make(const struct gpumc_histograms *histograms, 
   memset(density, 0, sizeof *density);
   density->levels = h->levels;
   density->blocks = h->blocks;
+  density->strata = h->strata;
   density->lowest = h->lowest;
   density->spacing = h->spacing;
   enum gpumc_status status =
@@ -112,6 +119,8 @@ static struct gpumc_reweighted averages(const struct gpumc_density *density, con
   double first = 0;
   double second = 0;
   for (size_t k = 0; k < density->levels; k++) {
+    if (weight[k] == 0.0)
+      continue;
     double w = ratio == NULL ? weight[k] : weight[k] * ratio[k];
     double distance = density->lowest + (double)k * density->spacing - centre;
     sum += w;

@@ -13,11 +13,13 @@
 /* All energies are of the whole system. */
 struct gpumc_histograms {
   size_t temperatures, levels, blocks;
-  double lowest, spacing;            /* energy of level k: lowest + k spacing */
-  const double *beta;                /* [temperatures] */
-  const double *samples;             /* [temperatures]: samples taken there, all blocks */
-  const double *log_partition;       /* [temperatures]: ln Z */
-  const double *block_samples;       /* [blocks][temperatures] */
+  size_t strata;               /* of the jackknife: blocks / strata blocks each (jackknife.h) */
+  double lowest, spacing;      /* energy of level k: lowest + k spacing */
+  const double *beta;          /* [temperatures] */
+  const double *samples;       /* [temperatures]: samples taken there, all blocks */
+  const double *log_partition; /* [temperatures]: ln Z */
+  const double *freedom;       /* [temperatures]: most degrees of freedom of an error there */
+  const double *block_samples; /* [blocks][temperatures] */
   const double *block_log_partition; /* [blocks][temperatures]: ln Z without the block */
   const uint64_t *bins;              /* [blocks][levels]: summed over the temperatures */
 };
@@ -25,7 +27,7 @@ struct gpumc_histograms {
 /* ln Omega(E), -infinity at levels never seen, and for each block the ratio of Omega without the
  * block to the whole. Made by gpumc_density_make. */
 struct gpumc_density {
-  size_t levels, blocks;
+  size_t levels, blocks, strata;
   double lowest, spacing;
   double *log_dos;       /* [levels] */
   double *log_dos_error; /* [levels], NaN where unknown */

@@ -19,7 +19,7 @@ bool gpumc_scalar_boolean(const struct gpumc_node *node, bool *value);
 bool gpumc_device_name_is_valid(const char *name);
 extern const char *const gpumc_device_pattern;
 
-/* "text 'abc'", "the number 3", "a list", "nothing". Returns `description`. */
+/* "text 'abc'", "empty text", "the number 3", "a list", "nothing". Returns `description`. */
 const char *gpumc_node_describe(const struct gpumc_node *node,
                                 char description[static GPUMC_DESCRIPTION_BYTES]);
 /* Integers without exponent, reals in the fewest digits that give them back. */

@@ -103,6 +103,8 @@ gpumc_node_describe(const struct gpumc_node *node, char description[static GPUMC
     snprintf(description, GPUMC_DESCRIPTION_BYTES, "a block of keys");
   } else if (gpumc_scalar_is_null(node)) {
     snprintf(description, GPUMC_DESCRIPTION_BYTES, "nothing");
+  } else if (node->text[0] == '\0') {
+    snprintf(description, GPUMC_DESCRIPTION_BYTES, "empty text");
   } else {
     int shown = (int)shown_length(node->text);
     const char *more = node->text[shown] == '\0' ? "" : "...";

@@ -2,6 +2,7 @@
  * are of integers, so that the order of the threads does not matter. */
 #include "core/population_cpu.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,11 +96,20 @@ static enum gpumc_status block_weights(struct gpumc_device *device, const uint64
                                        const uint32_t *family, size_t n, size_t blocks,
                                        uint64_t *sums, struct gpumc_error *error)
 {
-  (void)device;
-  (void)error;
+  uint64_t *partial = NULL;
+  size_t threads = (size_t)device->threads;
+  enum gpumc_status status =
+      gpumc_allocate_array(&partial, threads * blocks, "weights by block", error);
+  if (status != GPUMC_OK)
+    return status;
+#pragma omp parallel for num_threads(device->threads) schedule(static, 1)
+  for (size_t t = 0; t < threads; t++)
+    for (size_t r = n * t / threads; r < n * (t + 1) / threads; r++)
+      partial[t * blocks + family[r] % blocks] += weight[r];
   memset(sums, 0, blocks * sizeof *sums);
-  for (size_t r = 0; r < n; r++)
-    sums[family[r] % blocks] += weight[r];
+  for (size_t i = 0; i < threads * blocks; i++)
+    sums[i % blocks] += partial[i];
+  free(partial);
   return GPUMC_OK;
 }
 
@@ -190,6 +200,7 @@ static enum gpumc_status histogram(struct gpumc_device *device, const int64_t *x
   (void)error;
   for (size_t r = 0; r < n; r++) {
     size_t level = (size_t)((x[r] - lowest) / spacing);
+    assert(level < levels && (x[r] - lowest) % spacing == 0);
     bins[family[r] % blocks * levels + level]++;
   }
   return GPUMC_OK;

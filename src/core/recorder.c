@@ -4,23 +4,16 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_info.h"
+#include "core/clock.h"
 #include "core/durable_file.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
 
 static const double seconds_between_flushes = 2;
 enum { FORMAT_VERSION = 1 };
-
-static double now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static enum gpumc_status copy_header(struct gpumc_recorder *recorder,
                                      const struct gpumc_recorder_header *header,
@@ -114,7 +107,7 @@ static enum gpumc_status store_tables(struct gpumc_recorder *recorder, struct gp
     if (status == GPUMC_OK && H5Fflush(recorder->file->id, H5F_SCOPE_LOCAL) < 0)
       status = gpumc_hdf5_error(recorder->file, error, "flush %s", recorder->partial);
   }
-  recorder->last_flush = now();
+  recorder->last_flush = gpumc_clock();
   return status;
 }
 
@@ -163,7 +156,7 @@ enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder, size_t 
 {
   assert(recorder->phase == GPUMC_RECORDER_APPENDING && table < recorder->n_tables);
   enum gpumc_status status = gpumc_table_add_row(&recorder->tables[table], row, error);
-  if (status == GPUMC_OK && now() - recorder->last_flush > seconds_between_flushes)
+  if (status == GPUMC_OK && gpumc_clock() - recorder->last_flush > seconds_between_flushes)
     status = gpumc_recorder_flush(recorder, error);
   return status;
 }

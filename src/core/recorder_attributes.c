@@ -63,7 +63,7 @@ enum gpumc_status gpumc_attribute_write(const struct gpumc_hdf5_file *file,
                                     attribute->integer, error);
     break;
   }
-  H5Oclose(object);
+  gpumc_hdf5_release(object);
   return status;
 }
 

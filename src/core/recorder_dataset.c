@@ -20,7 +20,7 @@ static hid_t dataset_creation_list(size_t rank, const hsize_t *shape, size_t chu
   hsize_t chunk[2] = {chunk_rows, rank > 1 ? shape[1] : 1};
   if (H5Pset_chunk(list, (int)rank, chunk) >= 0)
     return list;
-  H5Pclose(list);
+  gpumc_hdf5_release(list);
   return H5I_INVALID_HID;
 }
 
@@ -59,10 +59,10 @@ hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, c
                       H5P_DEFAULT, creation, H5P_DEFAULT);
   if (data < 0)
     (void)gpumc_hdf5_error(file, error, "make the dataset %s in %s", label->name, group);
-  H5Pclose(creation);
-  H5Sclose(space);
+  gpumc_hdf5_release(creation);
+  gpumc_hdf5_release(space);
   if (data >= 0 && set_label(file, data, label, error) != GPUMC_OK) {
-    H5Dclose(data);
+    gpumc_hdf5_release(data);
     return H5I_INVALID_HID;
   }
   return data;
@@ -80,8 +80,7 @@ enum gpumc_status gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t
       (is_scale == 0 && H5DSset_scale(axis, slash != NULL ? slash + 1 : axis_path) < 0) ||
       H5DSattach_scale(data, axis, dimension) < 0)
     status = gpumc_hdf5_error(file, error, "use %s as an axis", axis_path);
-  if (axis >= 0)
-    H5Dclose(axis);
+  gpumc_hdf5_release(axis);
   return status == GPUMC_OK ? gpumc_hdf5_check(file, error) : status;
 }
 
@@ -117,10 +116,8 @@ write_rows(hid_t data, hid_t type, size_t first, size_t count, size_t width, con
            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
            H5Dwrite(data, type, memory, space, H5P_DEFAULT, values) >= 0;
   }
-  if (done && memory >= 0)
-    H5Sclose(memory);
-  if (done)
-    H5Sclose(space);
+  gpumc_hdf5_release(memory);
+  gpumc_hdf5_release(space);
   return done;
 }
 

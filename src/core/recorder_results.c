@@ -23,7 +23,7 @@ static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t
   if (status == GPUMC_OK)
     status = gpumc_dataset_write(file, data, dataset->label.name, dataset->integer, 0, rows, width,
                                  dataset->values, error);
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   return status;
 }
 
@@ -37,7 +37,7 @@ enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
   if (group < 0)
     return gpumc_hdf5_error(recorder->file, error, "make the group %s", dataset->group);
   enum gpumc_status status = write_dataset(recorder->file, group, dataset, error);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 

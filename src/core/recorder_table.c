@@ -151,7 +151,7 @@ ensure_across(const struct gpumc_table *table, const struct gpumc_column *column
   else
     status =
         gpumc_dataset_write(file, data, column->across, true, 0, column->width, 1, indices, error);
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   free(indices);
   return status;
 }
@@ -186,7 +186,7 @@ static enum gpumc_status create_column(const struct gpumc_table *table, size_t i
     status = attach_axis(table, table->columns[0].label.name, file, data, 0, error);
   if (status == GPUMC_OK && column->across != NULL)
     status = attach_axis(table, column->across, file, data, 1, error);
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   return status;
 }
 
@@ -199,7 +199,7 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
     return gpumc_hdf5_error(file, error, "make the group %s", table->group);
   for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++)
     status = create_column(table, i, file, group, error);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 
@@ -227,7 +227,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   if (status == GPUMC_OK)
     status = gpumc_dataset_write(file, data, where, column->integer, table->n_stored, count,
                                  column->width, values, error);
-  H5Dclose(data);
+  gpumc_hdf5_release(data);
   return status;
 }
 

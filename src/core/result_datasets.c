@@ -1,6 +1,7 @@
 /* Numeric datasets of a group with their labels and values. */
 #include "core/result_datasets.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,10 @@
 /* More than any summary; what claims to be larger is damaged or not a summary. */
 enum { MOST_VALUES = 1 << 27 };
 
+/* `prefix`: "GROUP/" within a group of summary, or "". */
 struct walk {
   const struct gpumc_hdf5_file *file;
+  const char *prefix;
   struct gpumc_result *result;
   struct gpumc_error *error;
   enum gpumc_status status;
@@ -38,8 +41,8 @@ static bool read_shape(hid_t data, struct gpumc_result_dataset *dataset)
   bool numeric = class == H5T_FLOAT || class == H5T_INTEGER;
   bool fits = rank >= 0 && rank <= 2 && H5Sget_simple_extent_dims(space, shape, NULL) == rank &&
               H5Sget_simple_extent_type(space) != H5S_NULL;
-  H5Tclose(type);
-  H5Sclose(space);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(space);
   if (!numeric || !fits)
     return false;
   dataset->rank = (size_t)rank;
@@ -95,8 +98,10 @@ static enum gpumc_status add_dataset(struct walk *walk, hid_t data, const char *
   struct gpumc_result *result = walk->result;
   struct gpumc_result_dataset dataset;
   bool numeric;
+  char path[BUFSIZ];
+  snprintf(path, sizeof path, "%s%s", walk->prefix, name);
   enum gpumc_status status =
-      gpumc_result_describe_dataset(walk->file, data, name, &dataset, &numeric, walk->error);
+      gpumc_result_describe_dataset(walk->file, data, path, &dataset, &numeric, walk->error);
   if (status != GPUMC_OK || !numeric)
     return status;
   struct gpumc_result_dataset *items =
@@ -114,6 +119,24 @@ static enum gpumc_status add_dataset(struct walk *walk, hid_t data, const char *
   return status;
 }
 
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *state);
+
+/* One level deep: a group of datasets over an axis of their own. */
+static enum gpumc_status add_group(const struct walk *walk, hid_t group, const char *name)
+{
+  char *prefix = NULL;
+  if (walk->prefix[0] != '\0')
+    return GPUMC_OK;
+  if (asprintf(&prefix, "%s/", name) < 0)
+    return gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
+  struct walk inner = {walk->file, prefix, walk->result, walk->error, GPUMC_OK};
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &inner) < 0 &&
+      inner.status == GPUMC_OK)
+    inner.status = gpumc_hdf5_error(walk->file, walk->error, "list summary/%s", name);
+  free(prefix);
+  return inner.status;
+}
+
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *state)
 {
   struct walk *walk = state;
@@ -126,14 +149,16 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void 
   }
   if (H5Iget_type(object) == H5I_DATASET)
     walk->status = add_dataset(walk, object, name);
-  H5Oclose(object);
+  else if (H5Iget_type(object) == H5I_GROUP)
+    walk->status = add_group(walk, object, name);
+  gpumc_hdf5_release(object);
   return walk->status == GPUMC_OK ? 0 : -1;
 }
 
 enum gpumc_status gpumc_result_read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
                                              struct gpumc_result *result, struct gpumc_error *error)
 {
-  struct walk walk = {file, result, error, GPUMC_OK};
+  struct walk walk = {file, "", result, error, GPUMC_OK};
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &walk) >= 0)
     return GPUMC_OK;
   return walk.status != GPUMC_OK ? walk.status : gpumc_hdf5_error(file, error, "list summary");

@@ -5,7 +5,8 @@
 #include "core/hdf5_file.h"
 #include "core/result_info.h"
 
-/* All numeric datasets of rank 0 to 2 directly in `group`, appended to those of the result. */
+/* All numeric datasets of rank 0 to 2 in `group`, and as "NAME/..." those in its groups, appended
+ * to those of the result. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_result_read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
                            struct gpumc_result *result, struct gpumc_error *error);

@@ -96,7 +96,7 @@ static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const c
     return gpumc_hdf5_error(file, error, "read %s", path);
   if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
     status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 
@@ -142,7 +142,7 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
     status = gpumc_result_read_runs(file, group, result, error);
   else if (H5Gget_info(group, &info) >= 0)
     result->n_runs = (size_t)info.nlinks;
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 
@@ -155,7 +155,7 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
   if (group < 0)
     return gpumc_hdf5_error(file, error, "read summary");
   enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return status;
 }
 

@@ -20,8 +20,9 @@ struct gpumc_result_fields {
   struct gpumc_result_field *items;
 };
 
-/* A numeric dataset of rank 0 to 2 in /summary. `values[shape[0]][shape[1]]`, the shape being 1
- * along dimensions that it lacks; integers as doubles. */
+/* A numeric dataset of rank 0 to 2 in /summary, "energy", or in a group there, "reweighted/energy".
+ * `values[shape[0]][shape[1]]`, the shape being 1 along dimensions that it lacks; integers as
+ * doubles. */
 struct gpumc_result_dataset {
   char *name, *long_name, *units, *symbol;
   size_t rank;

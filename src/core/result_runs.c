@@ -22,7 +22,7 @@ static bool grows(hid_t data)
   hsize_t shape[H5S_MAX_RANK], limit[H5S_MAX_RANK] = {0};
   hid_t space = H5Dget_space(data);
   int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, shape, limit);
-  H5Sclose(space);
+  gpumc_hdf5_release(space);
   return rank > 0 && limit[0] == H5S_UNLIMITED;
 }
 
@@ -34,8 +34,8 @@ static bool read_element(hid_t data, size_t row, double *value)
   bool done = space >= 0 &&
               H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
               H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) >= 0;
-  H5Sclose(space);
-  H5Sclose(memory);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(memory);
   return done;
 }
 
@@ -117,7 +117,7 @@ static herr_t visit_run(hid_t runs, const char *name, const H5L_info_t *link, vo
     walk->status = gpumc_hdf5_error(walk->file, walk->error, "read runs/%s", name);
   else
     walk->status = read_run(walk, group);
-  H5Gclose(group);
+  gpumc_hdf5_release(group);
   return walk->status == GPUMC_OK ? 0 : -1;
 }
 

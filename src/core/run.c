@@ -1,27 +1,24 @@
 /* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
 #include "core/run.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/run_internal.h"
 #include "core/units.h"
 
 static const double status_interval = 2.0; /* s */
-
-double gpumc_run_clock(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+/* The summary may take long: more than this much work is saved before it. */
+static const double final_interval = 5.0; /* s */
 
 double gpumc_run_seconds(const struct gpumc_run *run)
 {
-  return run->earlier_seconds + gpumc_run_clock() - run->begun;
+  return run->earlier_seconds + gpumc_clock() - run->begun;
 }
 
 void gpumc_run_timestamp(char text[static 32])
@@ -121,7 +118,7 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
   run->begun_fraction = gpumc_run_position(run).fraction;
-  run->checkpointed = gpumc_run_clock();
+  run->checkpointed = gpumc_clock();
   status = gpumc_run_record_start(run, error);
   return status == GPUMC_OK ? gpumc_recorder_start(run->recorder, error) : status;
 }
@@ -133,8 +130,7 @@ static bool stop_asked(const struct gpumc_run *run)
 
 static bool out_of_time(const struct gpumc_run *run)
 {
-  return run->options->max_seconds > 0 &&
-         gpumc_run_clock() - run->begun >= run->options->max_seconds;
+  return run->options->max_seconds > 0 && gpumc_clock() - run->begun >= run->options->max_seconds;
 }
 
 static enum gpumc_status stop(struct gpumc_run *run, struct gpumc_error *error)
@@ -157,7 +153,7 @@ static void tell_progress(struct gpumc_run *run)
     struct gpumc_position position = gpumc_run_position(run);
     observer->progress(observer->state, &position, gpumc_run_seconds(run));
   }
-  if (gpumc_run_clock() - run->status_written >= status_interval)
+  if (gpumc_clock() - run->status_written >= status_interval)
     gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
 }
 
@@ -166,19 +162,20 @@ static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(run->task, "");
   double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
-  bool finished = false;
   enum gpumc_status status = GPUMC_OK;
   gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
-  while (!finished && status == GPUMC_OK) {
+  while (!run->finished && status == GPUMC_OK) {
     if (stop_asked(run))
       return stop(run, error);
-    status = run->task->algorithm->advance(run->state, &finished, error);
+    status = run->task->algorithm->advance(run->state, &run->finished, error);
     if (status != GPUMC_OK)
       return status;
     tell_progress(run);
-    if (!finished && out_of_time(run))
+    if (!run->finished && out_of_time(run))
       return stop(run, error);
-    if (!finished && gpumc_run_clock() - run->checkpointed >= checkpoint_interval)
+    double interval =
+        run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
+    if (gpumc_clock() - run->checkpointed >= interval)
       status = gpumc_run_save(run, error);
   }
   return status;
@@ -211,6 +208,22 @@ static void release(struct gpumc_run *run)
   run->recorder = NULL;
 }
 
+static void note_complete(const struct gpumc_run *run)
+{
+  gpumc_run_note(run, "%s: already complete", run->task->output);
+}
+
+/* A look without the lock, which can only be trusted when it finds this task's finished result. */
+static bool looks_complete(const struct gpumc_run *run)
+{
+  struct gpumc_error ignored = {0};
+  bool complete = false;
+  if (!run->options->fresh &&
+      gpumc_run_check_output(run->task, false, &complete, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  return complete;
+}
+
 /* With the lock held: the files are ours alone. */
 static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *error)
 {
@@ -221,7 +234,7 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
       return checked;
   }
   if (complete) {
-    gpumc_run_note(run, "%s: already complete", run->task->output);
+    note_complete(run);
     return gpumc_run_remove_side_files(run, error);
   }
   bool in_the_way = false; /* files of another configuration, and the status record is theirs */
@@ -242,12 +255,28 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
   return status;
 }
 
+/* A finished result needs no lock, and none is to be had in a directory that cannot be written. */
+static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_task_lock *lock = NULL;
+  bool complete = looks_complete(run);
+  enum gpumc_status status = gpumc_task_lock_acquire(&run->files, &lock, error);
+  if (status == GPUMC_OK) {
+    status = run_locked(run, error);
+  } else if (complete && !gpumc_task_lock_held(&run->files, NULL)) {
+    note_complete(run);
+    gpumc_error_free(error);
+    status = GPUMC_OK;
+  }
+  gpumc_task_lock_release(lock);
+  return status;
+}
+
 enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                                  const struct gpumc_run_options *options, struct gpumc_error *error)
 {
   struct gpumc_run run = {.config = config, .task = task, .options = options};
-  struct gpumc_task_lock *lock = NULL;
-  run.begun = gpumc_run_clock();
+  run.begun = gpumc_clock();
   gpumc_run_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
   enum gpumc_status status =
@@ -255,10 +284,7 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
           ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task")
           : gpumc_task_files_init(&run.files, task->output, error);
   if (status == GPUMC_OK)
-    status = gpumc_task_lock_acquire(&run.files, &lock, error);
-  if (status == GPUMC_OK)
-    status = run_locked(&run, error);
-  gpumc_task_lock_release(lock);
+    status = run_with_lock(&run, error);
   gpumc_task_files_free(&run.files);
   free(run.identity);
   return status;

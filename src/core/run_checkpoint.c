@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/clock.h"
 #include "core/run_internal.h"
 
 enum { SLICE = 1024 /* replicas that are copied at once */ };
@@ -46,6 +47,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   enum gpumc_status status =
       gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error);
   if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error);
+  if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/started", run->started, error);
   if (status == GPUMC_OK)
     status =
@@ -73,7 +76,7 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
     gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
     return status;
   }
-  run->checkpointed = gpumc_run_clock();
+  run->checkpointed = gpumc_clock();
   return gpumc_checkpoint_commit(writer, error);
 }
 
@@ -93,6 +96,23 @@ static enum gpumc_status check_identity(const struct gpumc_run *run,
     free(difference);
   }
   free(identity);
+  return status;
+}
+
+static enum gpumc_status check_trajectory(const struct gpumc_run *run,
+                                          struct gpumc_checkpoint_reader *reader,
+                                          struct gpumc_error *error)
+{
+  const char *now = run->ensemble.ops->trajectory;
+  char *before = NULL;
+  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/trajectory", &before, error);
+  if (status == GPUMC_OK && strcmp(before, now) != 0)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the checkpoint was made with trajectory %s, this program has %s: "
+                             "finish it with the program that began it, choose another output, or "
+                             "start over with --fresh",
+                             run->files.checkpoint, before, now);
+  free(before);
   return status;
 }
 
@@ -154,7 +174,7 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)
-    status = run->task->algorithm->load(run->state, reader, error);
+    status = run->task->algorithm->load(run->state, reader, &run->finished, error);
   if (status != GPUMC_OK)
     gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
   return status;
@@ -169,6 +189,8 @@ enum gpumc_status gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gp
   enum gpumc_status status = gpumc_checkpoint_open(run->files.checkpoint, &reader, error);
   if (status == GPUMC_OK)
     status = check_identity(run, reader, error);
+  if (status == GPUMC_OK)
+    status = check_trajectory(run, reader, error);
   if (status == GPUMC_OK)
     status = load_all(run, reader, error);
   gpumc_checkpoint_close(reader);

@@ -4,30 +4,73 @@
 #include <string.h>
 
 #include "core/durable_file.h"
+#include "core/registry.h"
 #include "core/result_info.h"
+#include "core/clock.h"
 #include "core/run_internal.h"
 
-/* The identity of a stored configuration, by the plugins that it names; the stored text itself
- * where this program does not know them. Caller frees. */
-static char *stored_identity(const char *resolved)
+/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
+static const char *stored_name(const cJSON *resolved, const char *block)
 {
-  cJSON *json = cJSON_Parse(resolved);
-  struct gpumc_task stored = {.resolved = json};
-  struct gpumc_params root = gpumc_task_params(&stored, "");
-  if (gpumc_params_has(&root, "model.name") && gpumc_params_has(&root, "algorithm.name")) {
-    stored.model = gpumc_model_find(gpumc_params_string(&root, "model.name"));
-    stored.algorithm = gpumc_algorithm_find(gpumc_params_string(&root, "algorithm.name"));
-  }
-  char *identity = stored.model != NULL && stored.algorithm != NULL ? gpumc_task_identity(&stored)
-                                                                    : strdup(resolved);
-  cJSON_Delete(json);
-  return identity;
+  const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
+  return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
 }
 
-static enum gpumc_status
-compare_result(const struct gpumc_task *task, const char *resolved, struct gpumc_error *error)
+/* The identity of a stored configuration, by the plugins that it names; the stored text itself
+ * where this program does not understand it. Caller frees. */
+static char *stored_identity(const char *resolved)
 {
-  char *before = stored_identity(resolved);
+  char *identity = NULL;
+  cJSON *json = cJSON_Parse(resolved);
+  const char *model = stored_name(json, "model");
+  const char *algorithm = stored_name(json, "algorithm");
+  struct gpumc_task stored = {.resolved = json,
+                              .model = model != NULL ? gpumc_model_find(model) : NULL,
+                              .algorithm =
+                                  algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
+  if (stored.model != NULL && stored.algorithm != NULL)
+    identity = gpumc_task_identity(&stored);
+  cJSON_Delete(json);
+  return identity != NULL ? identity : strdup(resolved);
+}
+
+/* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
+ * which has all of them, where there is no such device. "none" when there is no kernel. */
+static const char *trajectory_of(const struct gpumc_task *task, const char *device)
+{
+  struct gpumc_error ignored = {0};
+  const struct gpumc_kernel_ops *kernel = NULL;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  const char *variant = gpumc_params_string(&root, "kernel.variant");
+  const char *const devices[] = {device, "cpu"};
+  for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
+    if (gpumc_kernel_choose(task->model, task->algorithm, devices[i], variant, &kernel, &ignored) !=
+        GPUMC_OK)
+      gpumc_error_free(&ignored);
+  return kernel != NULL ? kernel->trajectory : "none";
+}
+
+/* The same configuration gives other numbers with a kernel of another trajectory. */
+static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
+                                            const struct gpumc_result *result,
+                                            struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, "trajectory");
+  const char *device = gpumc_result_field(&result->provenance, "kernel_device");
+  const char *now = trajectory_of(task, device != NULL ? device : "cpu");
+  if (before != NULL && strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s was made with trajectory %s, this program has %s: choose another "
+                         "output, or replace it with --fresh",
+                         task->output, before != NULL ? before : "unknown", now);
+}
+
+static enum gpumc_status compare_result(const struct gpumc_task *task,
+                                        const struct gpumc_result *result,
+                                        struct gpumc_error *error)
+{
+  char *before = stored_identity(result->resolved);
   char *after = gpumc_task_identity(task);
   enum gpumc_status status = GPUMC_OK;
   if (before == NULL || after == NULL) {
@@ -39,6 +82,8 @@ compare_result(const struct gpumc_task *task, const char *resolved, struct gpumc
                              "choose another output, or replace it with --fresh",
                              task->output, difference != NULL ? difference : "");
     free(difference);
+  } else {
+    status = compare_trajectory(task, result, error);
   }
   free(before);
   free(after);
@@ -65,7 +110,7 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task, bool any
                              "output",
                              task->output);
   else if (!any_configuration)
-    status = compare_result(task, result.resolved, error);
+    status = compare_result(task, &result, error);
   *complete = status == GPUMC_OK;
   gpumc_error_free(&reason);
   gpumc_result_free(&result);
@@ -111,7 +156,7 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
 {
   struct gpumc_error ignored = {0};
   struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
-  double worked = gpumc_run_clock() - run->begun;
+  double worked = gpumc_clock() - run->begun;
   record.fraction = run->state != NULL ? gpumc_run_position(run).fraction : -1;
   record.seconds = gpumc_run_seconds(run);
   if (record.fraction > run->begun_fraction)
@@ -121,7 +166,7 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
     snprintf(record.message, sizeof record.message, "%s", message);
   if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
-  run->status_written = gpumc_run_clock();
+  run->status_written = gpumc_clock();
 }
 
 static void report_result(const struct gpumc_task *task, struct gpumc_task_report *report)

@@ -17,7 +17,8 @@ struct gpumc_run {
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
   struct gpumc_context context;
-  void *state; /* the algorithm's */
+  void *state;   /* the algorithm's */
+  bool finished; /* all units are done */
   /* Survive in the checkpoint. */
   char started[32]; /* UTC, ISO 8601 */
   uint64_t resumes;
@@ -26,8 +27,6 @@ struct gpumc_run {
   double begun, begun_fraction, checkpointed, status_written;
 };
 
-/* Seconds on the monotonic clock. */
-double gpumc_run_clock(void);
 /* Seconds worked so far, earlier invocations included. */
 double gpumc_run_seconds(const struct gpumc_run *run);
 /* "2017-08-01T12:00:00Z" of this moment. */

@@ -81,15 +81,6 @@ GPUMC_INLINE gpumc_v32 gpumc_xor3(gpumc_v32 a, gpumc_v32 b, gpumc_v32 c)
 #endif
 }
 
-GPUMC_INLINE gpumc_v64 gpumc_xor3_wide(gpumc_v64 a, gpumc_v64 b, gpumc_v64 c)
-{
-#if defined(__AVX512F__)
-  return (gpumc_v64)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
-#else
-  return a ^ b ^ c;
-#endif
-}
-
 GPUMC_INLINE gpumc_v32 gpumc_majority(gpumc_v32 a, gpumc_v32 b, gpumc_v32 c)
 {
 #if defined(__AVX512F__)
@@ -126,22 +117,20 @@ GPUMC_INLINE gpumc_v64 gpumc_multiply_low(gpumc_v64 a, gpumc_v64 b)
 #endif
 }
 
-/* The words of v in the low halves of the 64-bit lanes of two vectors. Which word goes where is
- * known to the two functions that pack them again only: words 0 1 and 2 3 of each 128 bits. */
-GPUMC_INLINE void gpumc_unpack(gpumc_v32 v, gpumc_v64 *first, gpumc_v64 *second)
+/* Words 1 and 2 of each 128 bits exchanged. */
+GPUMC_INLINE gpumc_v32 gpumc_exchange(gpumc_v32 v)
 {
 #if defined(__AVX512F__)
-  *first = (gpumc_v64)_mm512_unpacklo_epi32((__m512i)v, (__m512i)v);
-  *second = (gpumc_v64)_mm512_unpackhi_epi32((__m512i)v, (__m512i)v);
+  return (gpumc_v32)_mm512_shuffle_epi32((__m512i)v, 0xd8);
 #elif defined(__AVX2__)
-  *first = (gpumc_v64)_mm256_unpacklo_epi32((__m256i)v, (__m256i)v);
-  *second = (gpumc_v64)_mm256_unpackhi_epi32((__m256i)v, (__m256i)v);
+  return (gpumc_v32)_mm256_shuffle_epi32((__m256i)v, 0xd8);
 #else
-  *first = (gpumc_v64){v[0], v[1]};
-  *second = (gpumc_v64){v[2], v[3]};
+  return (gpumc_v32){v[0], v[2], v[1], v[3]};
 #endif
 }
 
+/* The low (high) halves of the 64-bit lanes, within each 128 bits those of `first` before those of
+ * `second`. */
 GPUMC_INLINE gpumc_v32 gpumc_pack_low(gpumc_v64 first, gpumc_v64 second)
 {
 #if defined(__AVX512F__)

@@ -89,7 +89,7 @@ class Plugins(ProgramCase):
 
     def test_describe_an_algorithm(self):
         text = self.gpumc("describe", "pa").out
-        for words in ["pa (algorithm)", "population", "2 to 2147483647", "in replicas",
+        for words in ["pa (algorithm)", "population", "10 to 2147483647", "in replicas",
                       "exactly one of 'schedule'", "nearest_integer | systematic", "default 10"]:
             self.assertIn(words, text)
 
@@ -155,7 +155,7 @@ class Info(ProgramCase):
 
     def test_thinned_table_says_so(self):
         self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))
-        self.assertIn("(1 row in 3 of 51; all of them by --json)",
+        self.assertIn("(one in 3 of 51 rows; all of them by --json)",
                       self.gpumc("info", "small.h5").out)
 
     def test_of_an_unfinished_run(self):

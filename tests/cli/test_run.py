@@ -224,15 +224,13 @@ class Refusals(ProgramCase):
         self.assertIn("1 resumable, 0 failed", self.gpumc("status", config).out)
 
     def test_refused_by_the_algorithm(self):
-        """What passes the checks of the configuration and is then refused is a failed task."""
+        """A combination that only the instance shows is a mistake of the file, with its place."""
         config = self.write("c.yaml", SMALL.replace("  runs: 2", """\
   runs: 2
   reweight: {from: 0.1, to: 0.4, step: 0.1}""").replace("[8, 8]", "[8, 8]\n  h: 0.1"))
         process = self.gpumc("run", config, code=INVALID)
-        self.assertIn("algorithm.reweight needs", process.err)
-        status = self.gpumc("status", config).out
-        self.assertIn("1 failed, 0 not started", status)
-        self.assertIn("task 0 failed: algorithm.reweight needs", status)
+        self.assertRegex(process.err, r"c\.yaml:14:13: reweight needs a model with a discrete spectrum")
+        self.assertEqual(self.names(), ["c.yaml"])
 
     def test_cuda_that_is_not_there(self):
         config = self.write("c.yaml", SMALL)

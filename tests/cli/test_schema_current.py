@@ -60,7 +60,7 @@ RIGHT = [
     ("integral real", "algorithm.population", 100.0),
     ("largest seed", "seed", 2**48 - 1),
     ("title", "title", "a title"),
-    ("device", "kernel", {"device": "cuda:3", "variant": "auto", "isa": "portable"}),
+    ("device", "kernel", {"device": "cuda:3", "variant": "auto", "isa": "auto"}),
     ("duration", "checkpoint", {"every": "1.5 h"}),
     ("campaign", "campaign", {"model.shape": [[8, 8]], "seed": [3]}),
 ]

@@ -113,6 +113,39 @@ class Validate(ProgramCase):
         process = self.gpumc("validate", config, "--set", "algorithm.population=0", code=INVALID)
         self.assertIn("--set algorithm.population=0", process.err)
 
+    def test_what_only_an_instance_of_the_model_tells(self):
+        reweight = "  reweight: {from: 0.1, to: 0.5, step: 0.1}\n"
+        field = self.write("field.yaml", SMALL.replace("[8, 8]", "[8, 8]\n  h: 0.5")
+                           .replace("  runs: 2\n", "  runs: 2\n" + reweight))
+        process = self.gpumc("validate", field, code=INVALID)
+        self.assertRegex(process.err, rf"^{field}:14:13: reweight needs a model with a discrete")
+        self.assertEqual(len(process.err.splitlines()), 1, process.err)
+        self.gpumc("validate", field, "--set", "algorithm.reweight=null")
+        self.gpumc("validate", field, "--set", "model.h=null")
+        large = self.write("large.yaml", SMALL.replace("[8, 8]", "[65536, 65536]"))
+        process = self.gpumc("validate", large, code=INVALID)
+        self.assertRegex(process.err, rf"^{large}:9:15: 200 replicas of 4294967296 sites are too "
+                         "many")
+
+    def test_what_a_campaign_makes_impossible_is_told_once(self):
+        config = self.write("c.yaml", SMALL.replace("[8, 8]", "[16384, 16384]")
+                            .replace("small.h5", "o-{seed}-{algorithm.population}.h5")
+                            + "campaign:\n  seed: [1, 2]\n  algorithm.population: [10, 32768]\n")
+        process = self.gpumc("validate", config, code=INVALID)
+        self.assertRegex(process.err, rf"^{config}:16:30: 32768 replicas")
+        self.assertEqual(len(process.err.splitlines()), 1, process.err)
+
+    def test_mistakes_of_different_blocks_at_once(self):
+        config = self.write("c.yaml", SMALL.replace("seed: 11", "seed: 0x10")
+                            .replace("from: 0.0, to: 0.5", "from: 2, to: 1")
+                            .replace("small.h5", "o{foo}.h5"))
+        places = [line.split(": ")[0].removeprefix(config)
+                  for line in self.gpumc("validate", config, code=INVALID).err.splitlines()]
+        self.assertEqual(places, [":3:7", ":11:16", ":13:9"])
+
+    def test_a_byte_order_mark_is_no_mistake(self):
+        self.gpumc("validate", self.write("c.yaml", "\ufeff" + SMALL))
+
     def test_a_file_that_is_not_there(self):
         process = self.gpumc("validate", "missing.yaml", code=1)
         self.assertIn("missing.yaml", process.err)

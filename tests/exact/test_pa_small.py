@@ -123,6 +123,10 @@ class Small(unittest.TestCase):
         for e, log_dos, error in zip(found["level_energy"], found["log_dos"],
                                      found["log_dos_error"]):
             self.assertLess(abs(log_dos - np.log(dos[e])), 4.5 * max(error, 0.01), e)
+        # a density wrong by 10 % at one level in the middle is rejected
+        middle = list(found["level_energy"]).index(0)
+        self.assertGreater(abs(found["log_dos"][middle] - np.log(1.1 * dos[0])),
+                           4.5 * max(found["log_dos_error"][middle], 0.01))
         exact = gpumc.enumerate_ising(4, 4, 0.0, found["beta"])
         for name, value in (("energy", exact[1]), ("specific_heat", exact[2]),
                             ("beta_free_energy", -exact[0])):
@@ -135,11 +139,16 @@ class Small(unittest.TestCase):
             path = self.anneal(folder, population=20000, beta="{to: 0.4, step: 0.04}",
                                more="  blocks: 100", rows="4", field="0.0, J: -1.5")
             found = gpumc.summary(path)
+            with h5py.File(path) as file:
+                self.assertEqual(file["summary/energy"].attrs["units"], "|J|/1.5")
         exact = gpumc.enumerate_ising(4, 4, 0.0, found["beta"], -1.5)
         for name, value in (("energy", exact[1]), ("beta_free_energy", -exact[0]),
                             ("magnetization2", exact[4])):
             deviation = (found[name] - value)[1:] / found[name + "_error"][1:]
             self.assertLess(np.abs(deviation).max(), 4.5, name)
+        wrong = gpumc.enumerate_ising(4, 4, 0.0, found["beta"], -1.51)[1]
+        self.assertGreater(np.abs((found["energy"] - wrong)[1:] / found["energy_error"][1:]).max(),
+                           4.5)
 
     def test_ground_states_are_found(self):
         with gpumc.folder() as folder:
@@ -162,6 +171,27 @@ class Small(unittest.TestCase):
                 self.assertEqual(first["beta"][-1], 0.6)
                 self.assertLess(np.abs(first["overlap"][1:-1] - 0.8).max(), 1e-3)
                 self.assertGreaterEqual(first["overlap"][-1], 0.799)
+
+    def test_adaptive_steps_of_small_populations(self):
+        """The population fluctuates round the target; the steps must not depend on that."""
+        for seed in range(20):
+            with self.subTest(seed=seed), gpumc.folder() as folder:
+                path = self.anneal(folder, seed=seed, rows=16, population=100,
+                                   beta="{to: 0.3, overlap: 0.95}")
+                with h5py.File(path) as file:
+                    steps = np.diff(file["runs/0000/beta"][...])
+                self.assertGreater(steps[:-1].min(), 0.2 * np.median(steps))
+
+    def test_errors_are_unknown_where_few_families_are_left(self):
+        """A population that descends from a handful of families has no error, reweighted or not."""
+        with gpumc.folder() as folder:
+            path = self.anneal(folder, rows=16, population=50, sweeps=1,
+                               beta="{to: 0.7, step: 0.02}",
+                               more="  reweight: {from: 0.02, to: 0.68, step: 0.02}")
+            direct, grid = gpumc.summary(path), gpumc.summary(path, "summary/reweighted")
+        self.assertTrue(np.isnan(direct["energy_error"][-1]))
+        self.assertTrue(np.isnan(grid["energy_error"][-1]))
+        self.assertTrue(np.isfinite(grid["energy_error"][1]))
 
 
 if __name__ == "__main__":

@@ -119,6 +119,42 @@ static void check_chain(const struct gpumc_params *params, struct gpumc_report *
                          (long long)sites);
 }
 
+static enum gpumc_status create_chain(const struct gpumc_params *params, struct gpumc_model *model,
+                                      struct gpumc_error *error)
+{
+  if (gpumc_params_real(params, "J") == 13)
+    return gpumc_error_set(error, GPUMC_INVALID, "no chain is made with J = 13");
+  model->ops = &fake_chain;
+  model->sites = 1;
+  for (size_t i = 0; i < gpumc_params_count(params, "shape"); i++)
+    model->sites *= (size_t)gpumc_params_integer_at(params, "shape", i);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status create_frozen(const struct gpumc_params *params, struct gpumc_model *model,
+                                       struct gpumc_error *error)
+{
+  (void)params;
+  (void)error;
+  model->ops = &fake_frozen;
+  model->sites = 1;
+  return GPUMC_OK;
+}
+
+static void destroy_model(struct gpumc_model *model)
+{
+  *model = (struct gpumc_model){0};
+}
+
+static void check_anneal_instance(const struct gpumc_params *params,
+                                  const struct gpumc_model *model, struct gpumc_report *report)
+{
+  int64_t population = gpumc_params_integer(params, "population");
+  if ((double)population * (double)model->sites > 1e10)
+    gpumc_params_mistake(params, report, "population", "%lld replicas of %zu sites are too many",
+                         (long long)population, model->sites);
+}
+
 static void check_anneal(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                          const struct gpumc_params *model_params, struct gpumc_report *report)
 {
@@ -180,18 +216,23 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .observables = observables,
                                            .n_observables = 1,
                                            .kernels = chain_kernels,
-                                           .check = check_chain};
+                                           .check = check_chain,
+                                           .create = create_chain,
+                                           .destroy = destroy_model};
 const struct gpumc_model_ops fake_frozen = {.name = "frozen",
                                             .summary = "Has no keys and cannot move.",
                                             .keys = look_keys,
-                                            .kernels = frozen_kernels};
+                                            .kernels = frozen_kernels,
+                                            .create = create_frozen,
+                                            .destroy = destroy_model};
 const struct gpumc_algorithm_ops fake_anneal = {.name = "anneal",
                                                 .summary = "Anneals nothing.",
                                                 .citation = "@misc{anneal}",
                                                 .keys = anneal_keys,
                                                 .required = GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                                                             GPUMC_CAN_GATHER,
-                                                .check = check_anneal};
+                                                .check = check_anneal,
+                                                .check_instance = check_anneal_instance};
 const struct gpumc_algorithm_ops fake_look = {
     .name = "look", .summary = "Only looks.", .keys = look_keys, .required = GPUMC_CAN_MEASURE};
 

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "core/checkpoint.h"
-#include "core/hdf5_file.h"
+#include "core/hdf5_values.h"
+#include "core/recorder_dataset.h"
 #include "support/work_directory.h"
 
 static const char path[] = "run.ckpt";
@@ -165,6 +166,69 @@ static void test_round_trip_errors(void **state)
   gpumc_checkpoint_abandon(NULL);
 }
 
+/* HDF5 numbers the ids of a kind one after the other: what two marks enclose was made between. */
+struct mark {
+  hid_t space, list, type;
+};
+
+static struct mark set_mark(void)
+{
+  struct mark mark = {.space = H5Screate(H5S_SCALAR),
+                      .list = H5Pcreate(H5P_LINK_CREATE),
+                      .type = H5Tcopy(H5T_C_S1)};
+  assert_true(mark.space >= 0 && mark.list >= 0 && mark.type >= 0);
+  return mark;
+}
+
+static int count_valid(hid_t first, hid_t last)
+{
+  int count = 0;
+  for (hid_t id = first + 1; id < last; id++)
+    count += H5Iis_valid(id) > 0;
+  H5Idec_ref(first);
+  H5Idec_ref(last);
+  return count;
+}
+
+/* Each refusal that HDF5 itself makes, with its reason and nothing left open. */
+static void test_failures_leave_nothing_open(void **state)
+{
+  (void)state;
+  GPUMC_HDF5_QUIET();
+  struct gpumc_error error = {0};
+  struct gpumc_checkpoint_writer *writer;
+  const uint64_t values[2] = {1, 2};
+  const double numbers[2] = {0, 1};
+  struct gpumc_hdf5_file *file;
+  assert_ok(gpumc_checkpoint_begin("other.ckpt", &writer, &error), &error);
+  assert_ok(gpumc_checkpoint_put(writer, "a", GPUMC_UINT64, 2, 1, values, &error), &error);
+  assert_ok(gpumc_hdf5_create("x.h5", 0, &file, &error), &error);
+  struct gpumc_label label = {"d", "", "1", ""};
+  hsize_t shape[1] = {2};
+  hid_t data = gpumc_dataset_create(file, file->id, "/", &label, 1, shape, 0, false, &error);
+  assert_true(data >= 0);
+  struct mark before = set_mark();
+  assert_refused(gpumc_checkpoint_put_rows(writer, "a", 1, 2, values, &error), &error, "other.ckpt",
+                 "rows from 1 to 3 of a");
+  assert_refused(gpumc_checkpoint_declare(writer, "a", GPUMC_UINT64, 2, 1, &error), &error,
+                 "other.ckpt", "cannot write a: ");
+  assert_refused(gpumc_checkpoint_put_text(writer, "a/b", "text", &error), &error, "other.ckpt",
+                 "cannot write a/b: ");
+  assert_refused(gpumc_dataset_write(file, data, "d", false, 1, 2, 1, numbers, &error), &error,
+                 "x.h5", "cannot write d: ");
+  assert_true(gpumc_hdf5_group(file->id, "d/e") < 0);
+  assert_true(gpumc_dataset_create(file, file->id, "/", &label, 1, shape, 0, false, &error) < 0);
+  struct mark after = set_mark();
+  assert_int_equal(count_valid(before.space, after.space), 0);
+  assert_int_equal(count_valid(before.list, after.list), 0);
+  assert_int_equal(count_valid(before.type, after.type), 0);
+  assert_int_equal(H5Fget_obj_count(file->id, H5F_OBJ_ALL), 2); /* itself and `data` */
+  gpumc_error_free(&error);
+  gpumc_hdf5_release(data);
+  gpumc_hdf5_discard(file);
+  gpumc_checkpoint_abandon(writer);
+}
+
 static void test_abandoned_leaves_the_old_one(void **state)
 {
   (void)state;
@@ -202,11 +266,11 @@ static void test_damage_is_noticed(void **state)
   unsigned char *bytes = file_bytes(path, &size);
   for (size_t i = 0; i < size; i += i < 600 ? 1 : 397) {
     bytes[i] ^= (unsigned char)(1 << i % 8);
-    assert_damaged(bytes, size, "run with --fresh");
+    assert_damaged(bytes, size, "run.ckpt: ");
     bytes[i] ^= (unsigned char)(1 << i % 8);
   }
   for (size_t length = 0; length < size; length += length < 600 ? 1 : 397)
-    assert_damaged(bytes, length, "run with --fresh");
+    assert_damaged(bytes, length, "run.ckpt: ");
   assert_damaged(bytes, 100, "cut off after 100 bytes");
   assert_damaged(bytes, size - 1, "bytes long instead of");
   memset(bytes + 4096, 0, 4096);
@@ -291,6 +355,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(test_round_trip),
       TEST(test_round_trip_errors),
+      TEST(test_failures_leave_nothing_open),
       TEST(test_abandoned_leaves_the_old_one),
       TEST(test_damage_is_noticed),
       TEST(test_foreign_files_are_named),

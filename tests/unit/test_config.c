@@ -82,10 +82,21 @@ static void test_aliases_are_copies(void **state)
 static void test_byte_order_mark(void **state)
 {
   struct gpumc_document document = accept("\xef\xbb\xbf"
-                                          "a: 1\n");
+                                          "a: 1\nb: 2\n");
   (void)state;
   assert_string_equal(document.root->entries[0].key, "a");
+  assert_int_equal(document.root->entries[0].key_mark.column, 1);
+  assert_int_equal(document.root->entries[0].value->mark.column, 4);
+  assert_string_equal(document.root->entries[1].key, "b");
   gpumc_document_free(&document);
+  document = accept("\xef\xbb\xbf# a comment\n---\na: 1\nb: 2\n");
+  assert_int_equal(document.root->count, 2);
+  assert_int_equal(document.root->entries[1].key_mark.line, 4);
+  gpumc_document_free(&document);
+  refuse("\xef\xbb\xbf", "c.yaml:1:1: the configuration is empty\n");
+  refuse("\xef\xbb\xbf\xef\xbb\xbf"
+         "a: 1\n",
+         "c.yaml:1:1: the character U+FEFF is not allowed\n");
 }
 
 static void test_syntax_errors(void **state)

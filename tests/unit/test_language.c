@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/isa.h"
 #include "support/fake_plugins.h"
 
 #define HEAD "gpumc: 1\nseed: 7\noutput: out.h5\n"
@@ -227,17 +228,23 @@ static void test_variant_errors(void **state)
 static void test_output_errors(void **state)
 {
   (void)state;
+#define BRACES                                                                                     \
+  "c.yaml:3:9: output: braces must be pairs round the name of a key; {{ and }} stand for braces"
 #define WITH_OUTPUT(output) "gpumc: 1\nseed: 7\noutput: " output "\n" MODEL ALGORITHM
   refuse(WITH_OUTPUT("'{model.shap}'"), "c.yaml:3:9: output: unknown key 'model.shap' in braces; "
                                         "did you mean 'model.shape'?");
   refuse(WITH_OUTPUT("'{output}'"), "c.yaml:3:9: output: unknown key 'output' in braces; did you "
                                     "mean 'output'?");
-  refuse(WITH_OUTPUT("'a{seed'"),
-         "c.yaml:3:9: output: braces must be pairs round the name of a key");
-  refuse(WITH_OUTPUT("'a}'"), "c.yaml:3:9: output: braces must be pairs round the name of a key");
+  refuse(WITH_OUTPUT("'a{seed'"), BRACES);
+  refuse(WITH_OUTPUT("'a}'"), BRACES);
+  refuse(WITH_OUTPUT("'{seed}}'"), BRACES);
+  refuse(WITH_OUTPUT("'{{seed}'"), BRACES);
   refuse(WITH_OUTPUT("'{model}'"), "c.yaml:3:9: output: 'model' in braces is a block, not a value");
   refuse(WITH_OUTPUT("'{algorithm.note}'"),
          "c.yaml:3:9: output: 'algorithm.note' in braces has no value here");
+  refuse(WITH_OUTPUT("'{foo}{model.shap}'"),
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:3:9: output: unknown key 'model.shap' in braces; did you mean 'model.shape'?");
   refuse(WITH_OUTPUT("results/"),
          "c.yaml:3:9: output: expected the path of a file, found 'results/'");
   refuse(WITH_OUTPUT("''"), "c.yaml:3:9: output must not be empty");
@@ -254,6 +261,95 @@ static void test_output_of_every_type(void **state)
   gpumc_config_free(&config);
 }
 
+static void test_output_with_braces(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  accept(WITH_OUTPUT("'a{{x}}{{{seed}}}{{seed}}'"), &config);
+  assert_string_equal(config.tasks[0].output, "a{x}{7}{seed}");
+  gpumc_config_free(&config);
+}
+
+/* Whatever is wrong elsewhere, each check that can be made is made. */
+static void test_checks_are_independent(void **state)
+{
+  (void)state;
+  refuse("gpumc: 1\nseed: 0x10\noutput: o{foo}.h5\nmodel: {name: chain, shape: [1024, 8]}\n"
+         "algorithm: {name: anneal, population: 1, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text '0x10'\n"
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:4:29: 8192 sites are too many for a test\n"
+         "c.yaml:5:39: algorithm.population: expected an integer from 2 to 2147483647, found the "
+         "number 1");
+  refuse("gpumc: 1\nseed: 0x10\noutput: 'o{seed}{model}.h5'\n" MODEL
+         "algorithm: {name: anneal, population: 2, beta: {from: 2, to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text '0x10'\n"
+         "c.yaml:3:9: output: 'model' in braces is a block, not a value\n"
+         "c.yaml:5:62: beta.to must exceed beta.from");
+  refuse("gpumc: 1\nseed: 1\noutput: '{foo}{model.bar}{algorithm.note}.h5'\n"
+         "model: {name: chian}\n" ALGORITHM,
+         "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+         "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'chian'; did you mean "
+         "'chain'?");
+  refuse("gpumc: 1\nseed: 1\noutput: [a]\n" MODEL ALGORITHM,
+         "c.yaml:3:9: output: expected text, found a list");
+}
+
+static void test_checks_of_instances(void **state)
+{
+  (void)state;
+  refuse(HEAD "model: {name: chain, shape: [64, 64]}\n"
+              "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:5:39: 10000000 replicas of 4096 sites are too many");
+  refuse(HEAD "model: {name: chain, shape: [2], J: 13}\n" ALGORITHM,
+         "c.yaml:4:8: no chain is made with J = 13");
+  refuse("gpumc: 1\nseed: x\noutput: o.h5\nmodel: {name: chain, shape: [64, 64]}\n"
+         "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n",
+         "c.yaml:2:7: seed: expected an integer from 0 to 281474976710655, found text 'x'\n"
+         "c.yaml:5:39: 10000000 replicas of 4096 sites are too many");
+}
+
+/* Told once, at the value in the campaign that did it. */
+static void test_checks_of_instances_in_campaigns(void **state)
+{
+  (void)state;
+  refuse("gpumc: 1\noutput: '{seed}-{algorithm.population}.h5'\n"
+         "model: {name: chain, shape: [64, 64]}\n" ALGORITHM
+         "campaign:\n  seed: [1, 2, 3]\n  algorithm.population: [2, 10000000]\n",
+         "c.yaml:7:29: 10000000 replicas of 4096 sites are too many");
+  refuse("gpumc: 1\noutput: '{seed}-{model.shape}.h5'\nmodel: {name: chain}\n"
+         "algorithm: {name: anneal, population: 10000000, beta: {to: 1, step: 0.1}}\n"
+         "campaign:\n  seed: [1, 2, 3]\n  model.shape: [[2], [64, 64]]\n",
+         "c.yaml:4:39: 10000000 replicas of 4096 sites are too many");
+}
+
+/* Every build has "auto" and lacks some level. */
+static void test_instruction_set_errors(void **state)
+{
+  static const char *const levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"};
+  struct gpumc_config config;
+  size_t refused = 0;
+  (void)state;
+  accept(GOOD "kernel: {isa: auto}\n", &config);
+  gpumc_config_free(&config);
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    struct gpumc_text text = {0}, message = {0};
+    gpumc_text_append(&text, GOOD "kernel: {isa: %s}\n", levels[i]);
+    gpumc_text_append(&message, "c.yaml:6:15: kernel.isa: this build has %s, not %s",
+                      gpumc_isa_compiled(), levels[i]);
+    if (gpumc_isa_is_compiled(levels[i])) {
+      accept(gpumc_text_string(&text), &config);
+      gpumc_config_free(&config);
+    } else {
+      refuse(gpumc_text_string(&text), gpumc_text_string(&message));
+      refused++;
+    }
+    gpumc_text_free(&text);
+    gpumc_text_free(&message);
+  }
+  assert_true(refused > 0);
+}
+
 static enum gpumc_status set(const char *text, const char *const *assignments, size_t count,
                              struct gpumc_config *config, struct gpumc_error *error)
 {
@@ -267,15 +363,15 @@ static void test_overrides(void **state)
   struct gpumc_error error = {0};
   static const char *const assignments[] = {"seed=11",
                                             "algorithm.beta.to=2.5",
-                                            "title=",
-                                            "kernel.isa=portable",
+                                            "seed=",
+                                            "rng=philox4x32-7",
                                             "model.shape=[4, 4]",
                                             "campaign.model.J=[1, 2]",
                                             "output={model.J}.h5"};
   (void)state;
   static const char *const used[] = {"seed=11",
                                      "algorithm.beta.to=2.5",
-                                     "kernel.isa=portable",
+                                     "rng=philox4x32-7",
                                      "model.shape=[4, 4]",
                                      "campaign.model.J=[1, 2]",
                                      "output='{model.J}.h5'"};
@@ -285,14 +381,92 @@ static void test_overrides(void **state)
   struct gpumc_params root = gpumc_task_params(&config.tasks[1], "");
   assert_int_equal(gpumc_params_integer(&root, "seed"), 11);
   assert_true(gpumc_params_real(&root, "algorithm.beta.to") == 2.5);
-  assert_string_equal(gpumc_params_string(&root, "kernel.isa"), "portable");
+  assert_string_equal(gpumc_params_string(&root, "rng"), "philox4x32-7");
   gpumc_config_free(&config);
   assert_int_equal(set(GOOD, assignments, 7, &config, &error), GPUMC_INVALID);
   assert_string_equal(gpumc_error_text(&error),
                       "--set output={model.J}.h5:1:17: not valid YAML: did not find expected "
                       "<document start>\n"
-                      "--set title=:1:7: title: expected text, found nothing");
+                      "--set seed=:1:6: seed: expected an integer from 0 to 281474976710655, found "
+                      "empty text");
   gpumc_error_free(&error);
+}
+
+static void accept_set(const char *text, const char *const *assignments, size_t count,
+                       struct gpumc_config *config)
+{
+  struct gpumc_error error = {0};
+  if (set(text, assignments, count, config, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+}
+
+static void refuse_set(const char *text, const char *assignment, const char *message)
+{
+  struct gpumc_config config;
+  struct gpumc_error error = {0};
+  assert_int_equal(set(text, &assignment, 1, &config, &error), GPUMC_INVALID);
+  assert_string_equal(gpumc_error_text(&error), message);
+  gpumc_error_free(&error);
+}
+
+static void test_overrides_with_empty_text(void **state)
+{
+  static const char *const assignments[] = {"title=", "title=\"\""};
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    struct gpumc_config config;
+    accept_set(GOOD "title: words\n", &assignments[i], 1, &config);
+    struct gpumc_params root = gpumc_task_params(&config.tasks[0], "");
+    assert_string_equal(gpumc_params_string(&root, "title"), "");
+    gpumc_config_free(&config);
+  }
+  refuse_set(GOOD, "output=", "--set output=:1:8: output must not be empty");
+  refuse_set(GOOD, "algorithm.window=",
+             "--set algorithm.window=:1:18: algorithm.window: expected a block of keys, found "
+             "empty text");
+}
+
+static void test_overrides_that_remove(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  static const char *const assignments[] = {
+      "algorithm.window=null", "algorithm.beta.step=~", "algorithm.beta.overlap=0.5",
+      "title= null ",          "campaign.seed=null",    "campaign.model.J=null",
+      "kernel.isa=null",       "checkpoint=null"};
+  accept_set("gpumc: 1\noutput: '{seed}.h5'\ntitle: words\n" MODEL
+             "algorithm:\n  name: anneal\n  population: 10\n  beta: {to: 1, step: 0.1}\n"
+             "  window: {from: 1, to: 2}\n  offset: 3\nseed: 4\n"
+             "campaign: {model.J: [1, 2], seed: [1, 2], algorithm.population: [2]}\n",
+             assignments, sizeof assignments / sizeof *assignments, &config);
+  assert_int_equal(config.n_tasks, 1);
+  struct gpumc_params root = gpumc_task_params(&config.tasks[0], "");
+  assert_false(gpumc_params_has(&root, "algorithm.window"));
+  assert_false(gpumc_params_has(&root, "algorithm.beta.step"));
+  assert_true(gpumc_params_real(&root, "algorithm.beta.overlap") == 0.5);
+  assert_int_equal(gpumc_params_integer(&root, "algorithm.offset"), 3);
+  assert_int_equal(gpumc_params_integer(&root, "seed"), 4);
+  assert_string_equal(gpumc_params_string(&root, "title"), "");
+  assert_string_equal(config.tasks[0].label, "algorithm.population=2");
+  gpumc_config_free(&config);
+}
+
+static void test_overrides_that_remove_errors(void **state)
+{
+  (void)state;
+  refuse_set(GOOD, "seed=null", "c.yaml:1:1: missing key 'seed'");
+  refuse_set(GOOD, "algorithm.popultion=null",
+             "--set algorithm.popultion=null:1:1: unknown key 'algorithm.popultion'; did you mean "
+             "'algorithm.population'?");
+  refuse_set(GOOD, "campaign.modle.J=~",
+             "--set campaign.modle.J=~:1:1: unknown key 'campaign.modle.J'; did you mean "
+             "'campaign.model.J'?");
+  refuse_set(GOOD, "frobnicate=null", "--set frobnicate=null:1:1: unknown key 'frobnicate'");
+  refuse_set(GOOD, "a..b=null",
+             "--set a..b=null:1:1: expected KEY=VALUE, such as algorithm.population=1000");
+  refuse_set(GOOD, "model.shape=nil",
+             "--set model.shape=nil:1:13: model.shape: expected a list of 1 to 3 values, each an "
+             "integer from 2 to 1024, a multiple of 2, found text 'nil'");
 }
 
 static void test_overrides_errors(void **state)
@@ -396,7 +570,15 @@ int main(void)
       cmocka_unit_test(test_variant_errors),
       cmocka_unit_test(test_output_errors),
       cmocka_unit_test(test_output_of_every_type),
+      cmocka_unit_test(test_output_with_braces),
+      cmocka_unit_test(test_checks_are_independent),
+      cmocka_unit_test(test_checks_of_instances),
+      cmocka_unit_test(test_checks_of_instances_in_campaigns),
+      cmocka_unit_test(test_instruction_set_errors),
       cmocka_unit_test(test_overrides),
+      cmocka_unit_test(test_overrides_with_empty_text),
+      cmocka_unit_test(test_overrides_that_remove),
+      cmocka_unit_test(test_overrides_that_remove_errors),
       cmocka_unit_test(test_overrides_errors),
       cmocka_unit_test(test_identity),
       cmocka_unit_test(test_load_errors),

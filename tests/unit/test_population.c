@@ -159,6 +159,42 @@ static void test_resampling(void **state)
       }
 }
 
+/* Over many steps the mean number of copies is R w/W: bound 5 standard deviations for each replica
+ * (false alarm 6e-4 in all). Always rounding up, or down, is far outside. */
+static void test_mean_number_of_copies(void **state)
+{
+  (void)state;
+  enum { STEPS = 4000 };
+  for (int method = 0; method < 2; method++) {
+    static double mean[REPLICAS];
+    struct population *p = make(1);
+    struct gpumc_error error = {0};
+    memset(mean, 0, sizeof mean);
+    for (uint32_t step = 0; step < STEPS; step++) {
+      size_t size;
+      struct gpumc_resampling_request request = {
+          .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
+          .random = gpumc_random_make(4, 0, 10),
+          .time = step,
+          .total = p->total,
+          .target = REPLICAS,
+          .capacity = CAPACITY};
+      assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS,
+                                                           &request, p->parent, p->scratch, &size,
+                                                           &error),
+                       GPUMC_OK);
+      for (size_t r = 0; r < size; r++)
+        mean[p->parent[r]] += 1.0 / STEPS;
+    }
+    for (size_t r = 0; r < REPLICAS; r++) {
+      double expected = REPLICAS * ((double)p->weight[r] / (double)p->total);
+      double fraction = expected - floor(expected);
+      double deviation = sqrt(fraction * (1 - fraction) / STEPS);
+      assert_true(fabs(mean[r] - expected) < 5 * deviation + 1e-9);
+    }
+  }
+}
+
 static void test_resampling_errors(void **state)
 {
   (void)state;
@@ -272,6 +308,20 @@ static void test_a_device_that_is_not_there(void **state)
   gpumc_error_free(&error);
 }
 
+static void test_device_memory_that_is_not_there(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  uint64_t value, *values = &value;
+  assert_int_equal(gpumc_device_open("cpu", 1, &device, &error), GPUMC_OK);
+  assert_int_equal(gpumc_device_array(&device, &values, SIZE_MAX / 8 + 2, "weights", &error),
+                   GPUMC_FAILURE);
+  assert_null(values);
+  gpumc_error_free(&error);
+  gpumc_device_close(&device);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -279,11 +329,13 @@ int main(void)
       cmocka_unit_test(test_overlap_is_the_clipped_mean),
       cmocka_unit_test(test_moments_and_extremes),
       cmocka_unit_test(test_resampling),
+      cmocka_unit_test(test_mean_number_of_copies),
       cmocka_unit_test(test_resampling_errors),
       cmocka_unit_test(test_inheritance_in_place),
       cmocka_unit_test(test_families_and_holders),
       cmocka_unit_test(test_histogram_and_block_weights),
       cmocka_unit_test(test_a_device_that_is_not_there),
+      cmocka_unit_test(test_device_memory_that_is_not_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

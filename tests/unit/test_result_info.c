@@ -72,6 +72,7 @@ static void finish(struct gpumc_recorder *recorder)
        false,
        values},
       {"summary", {"energy", "energy", "J", "e"}, 1, {3}, {"summary/beta"}, false, values + 3},
+      {"summary/fine", {"energy", "finer", "J", "e"}, 1, {2}, {"summary/axis"}, false, values + 4},
       {"summary", {"count", "one", "1", ""}, 0, {0}, {NULL}, true, (double[]){7}},
   };
   assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
@@ -115,7 +116,7 @@ static void test_finished_result(void **state)
   assert_int_equal(type_of(&result.provenance, "resumes"), GPUMC_FIELD_INTEGER);
   assert_null(result.runs);
   assert_string_equal(gpumc_result_field(&result.summary, "warnings"), "few");
-  assert_int_equal(result.n_datasets, 5);
+  assert_int_equal(result.n_datasets, 6);
   assert_string_equal(result.datasets[0].name, "beta");
   assert_string_equal(result.datasets[0].units, "1/J");
   assert_string_equal(result.datasets[0].long_name, "inverse temperature");
@@ -128,6 +129,9 @@ static void test_finished_result(void **state)
   assert_true(map->rank == 2 && map->shape[0] == 2 && map->shape[1] == 3 && map->values[5] == -2);
   const struct gpumc_result_dataset *count = gpumc_result_find(&result, "count");
   assert_true(count->rank == 0 && count->integer && count->values[0] == 7);
+  const struct gpumc_result_dataset *fine = gpumc_result_find(&result, "fine/energy");
+  assert_true(fine->rank == 1 && fine->shape[0] == 2 && fine->values[1] == -2);
+  assert_string_equal(fine->long_name, "finer");
   assert_null(gpumc_result_find(&result, "none"));
   gpumc_result_free(&result);
   gpumc_result_free(&result);
@@ -190,6 +194,25 @@ static void test_newer_format(void **state)
 }
 
 /* In a child, so that a crash is seen as one. */
+static void test_numbers_are_no_texts(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  finish(start());
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  hid_t type = H5Tcopy(H5T_C_S1);
+  hid_t space = H5Screate(H5S_SCALAR);
+  assert_true(H5Adelete(file, "complete") >= 0);
+  hid_t attribute = H5Acreate2(file, "complete", type, space, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(H5Awrite(attribute, type, "1") >= 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(file);
+  assert_refused(path, "does not say if it is complete");
+  gpumc_error_free(&error);
+}
+
 static int read_in_child(void)
 {
   int status;
@@ -242,8 +265,8 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      TEST(test_finished_result), TEST(test_working_file),        TEST(test_foreign_files),
-      TEST(test_newer_format),    TEST(test_damage_does_no_harm),
+      TEST(test_finished_result), TEST(test_working_file),         TEST(test_foreign_files),
+      TEST(test_newer_format),    TEST(test_numbers_are_no_texts), TEST(test_damage_does_no_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,8 @@ sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpum
   return GPUMC_OK;
 }
 
-static const struct gpumc_kernel_ops kernel = {
+/* Not constant: a later version of the program may have another trajectory. */
+static struct gpumc_kernel_ops kernel = {
     .device = "cpu",
     .variant = "count",
     .summary = "counts sweeps",
@@ -108,8 +109,8 @@ static const struct gpumc_model_ops model_ops = {
     .destroy = destroy_model,
 };
 
-/* The algorithm: `units` units of one sweep; unit `fail_at` fails; the first replica is recorded.
- */
+/* The algorithm: `units` units of one sweep; unit `fail_at` fails, the summary being the last;
+ * the first replica is recorded. */
 
 struct counting {
   struct gpumc_context context;
@@ -186,10 +187,13 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
 }
 
 static enum gpumc_status
-load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct counting *counting = state;
-  return gpumc_checkpoint_get_rows(reader, "unit", GPUMC_INT64, 0, 1, 1, &counting->unit, error);
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "unit", GPUMC_INT64, 0, 1, 1, &counting->unit, error);
+  *finished = counting->unit == counting->units;
+  return status;
 }
 
 /* Every unit must have left its row, and every sweep its count, however often the run was stopped.
@@ -199,10 +203,11 @@ static enum gpumc_status summarize(void *state, struct gpumc_error *error)
   struct counting *counting = state;
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(counting->context.recorder, counting->table, &n_rows);
-  (void)error;
   assert_int_equal(n_rows, counting->units);
   for (size_t i = 0; i < 2 * n_rows; i++)
     assert_int_equal((int)rows[i], i / 2 + 1);
+  if (counting->fail_at == counting->units)
+    return gpumc_error_set(error, GPUMC_FAILURE, "the summary fails");
   return GPUMC_OK;
 }
 
@@ -360,6 +365,23 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
   assert_non_null(strstr(heard.notes, "resuming at 60 %"));
 }
 
+static void failure_of_the_summary_leaves_all_units_done(void **state)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {0};
+  (void)state;
+  assert_int_equal(attempt(&(struct attempt){64, 5, 5, 0}, &heard, &error), GPUMC_FAILURE);
+  assert_string_equal(gpumc_error_text(&error), "the summary fails");
+  gpumc_error_free(&error);
+  /* Neither a stop nor the time limit keep a run from its end that has no unit left. */
+  heard = (struct heard){.stop = 1};
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9}, &heard, &error), GPUMC_OK);
+  assert_int_equal(heard.units, 0);
+  assert_non_null(strstr(heard.notes, "resuming at 100 %"));
+  assert_true(gpumc_file_exists("run.h5"));
+  assert_false(gpumc_file_exists("run.h5.ckpt"));
+}
+
 static void refuses_another_configuration(void **state)
 {
   struct gpumc_error error = {0};
@@ -371,6 +393,25 @@ static void refuses_another_configuration(void **state)
   assert_int_equal(attempt(&(struct attempt){64, 6, -1, 0}, &heard, &error), GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), "algorithm.units: 5 -> 6"));
   gpumc_error_free(&error);
+}
+
+static void refuses_another_trajectory(void **state)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {.stop_after = 2};
+  (void)state;
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_STOPPED);
+  gpumc_error_free(&error);
+  heard = (struct heard){0};
+  kernel.trajectory = "count.2";
+  enum gpumc_status status = attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error);
+  kernel.trajectory = "count.1";
+  assert_int_equal(status, GPUMC_INVALID);
+  assert_non_null(strstr(gpumc_error_text(&error), "the checkpoint was made with trajectory "
+                                                   "count.1, this program has count.2: "));
+  gpumc_error_free(&error);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(heard.units, 3);
 }
 
 static void refuses_what_does_not_fit(void **state)
@@ -402,7 +443,11 @@ int main(void)
                                       work_directory_leave),
       cmocka_unit_test_setup_teardown(failure_is_told_and_the_checkpoint_stays,
                                       work_directory_enter, work_directory_leave),
+      cmocka_unit_test_setup_teardown(failure_of_the_summary_leaves_all_units_done,
+                                      work_directory_enter, work_directory_leave),
       cmocka_unit_test_setup_teardown(refuses_another_configuration, work_directory_enter,
+                                      work_directory_leave),
+      cmocka_unit_test_setup_teardown(refuses_another_trajectory, work_directory_enter,
                                       work_directory_leave),
       cmocka_unit_test_setup_teardown(refuses_what_does_not_fit, work_directory_enter,
                                       work_directory_leave),

@@ -75,6 +75,7 @@ static void test_density_from_exact_histograms(void **state)
   const double beta[T] = {0.0, 0.3, 0.9};
   double log_partition[T];
   double samples[T];
+  const double freedom[T] = {3, 3, 3};
   double block_samples[BLOCKS * T];
   double block_log_partition[BLOCKS * T];
   double expected[LEVELS] = {0};
@@ -99,6 +100,8 @@ static void test_density_from_exact_histograms(void **state)
   struct gpumc_histograms histograms = {.temperatures = T,
                                         .levels = LEVELS,
                                         .blocks = BLOCKS,
+                                        .strata = 1,
+                                        .freedom = freedom,
                                         .lowest = -2.0,
                                         .spacing = 2.0,
                                         .beta = beta,
@@ -127,6 +130,7 @@ static void test_density_from_exact_histograms(void **state)
     assert_true(fabs(whole.energy - mean) < 1e-12);
     assert_true(fabs(whole.variance - (square - mean * mean)) < 1e-12);
     assert_true(fabs(without[1].energy - mean) < 1e-12);
+    assert_true(fabs(without[1].log_partition - log(z)) < 1e-12);
     gpumc_density_free(&density);
   }
 }

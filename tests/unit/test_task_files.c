@@ -1,4 +1,4 @@
-/* A task's files: names, lock, status record, durable replacement. */
+/* A task's files: names, lock, status record, removal. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,48 +190,16 @@ static void test_status_record_errors(void **state)
   gpumc_task_files_free(&files);
 }
 
-static void test_replace(void **state)
+static void test_remove(void **state)
 {
   (void)state;
-  size_t size;
   struct gpumc_error error = {0};
-  assert_ok(gpumc_file_replace("x", "first", 5, &error), &error);
-  assert_ok(gpumc_file_replace("x", "second", 6, &error), &error);
-  unsigned char *bytes = file_bytes("x", &size);
-  assert_int_equal(size, 6);
-  assert_memory_equal(bytes, "second", 6);
-  free(bytes);
-  assert_int_equal(access("x.new", F_OK), -1);
+  write_file("x", "first", 5);
   assert_ok(gpumc_file_remove("x", &error), &error);
+  assert_false(gpumc_file_exists("x"));
   assert_ok(gpumc_file_remove("x", &error), &error);
-}
-
-static void test_replace_errors(void **state)
-{
-  (void)state;
-  size_t size;
-  struct gpumc_error error = {0};
-  assert_ok(gpumc_file_replace("x", "first", 5, &error), &error);
-  assert_int_equal(gpumc_file_replace("no/x", "first", 5, &error), GPUMC_FAILURE);
-  assert_string_equal(gpumc_error_text(&error), "no/x: cannot write: No such file or directory");
   assert_int_equal(gpumc_file_remove(".", &error), GPUMC_FAILURE);
   gpumc_error_free(&error);
-  pid_t child = fork();
-  if (child == 0) {
-    struct rlimit sizes = {3, 3};
-    int refused = setrlimit(RLIMIT_FSIZE, &sizes) == 0 &&
-                  gpumc_file_replace("x", "second", 6, &error) == GPUMC_FAILURE &&
-                  strcmp(gpumc_error_text(&error), "x: cannot write: File too large") == 0;
-    _exit(refused ? 0 : 1);
-  }
-  int status;
-  waitpid(child, &status, 0);
-  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  unsigned char *bytes = file_bytes("x", &size);
-  assert_int_equal(size, 5);
-  assert_memory_equal(bytes, "first", 5);
-  free(bytes);
-  assert_int_equal(access("x.new", F_OK), -1);
 }
 
 int main(void)
@@ -243,7 +210,7 @@ int main(void)
       TEST(test_names),         TEST(test_lock),
       TEST(test_lock_errors),   TEST(test_lock_is_exclusive),
       TEST(test_status_record), TEST(test_status_record_errors),
-      TEST(test_replace),       TEST(test_replace_errors),
+      TEST(test_remove),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,74 +6,6 @@
 #include "algorithms/pa/pa_state.h"
 #include "core/memory.h"
 
-/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static enum gpumc_status
-check_range(const struct gpumc_model *model, size_t capacity, struct gpumc_error *error)
-{
-  bool fourth = false;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
-    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
-  if (fourth && 4 * log2((double)model->sites) + log2((double)capacity) > 126)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "algorithm pa: %zu replicas of %zu sites are too many for exact sums "
-                           "of fourth powers (population times sites^4 must stay below 2^126)",
-                           capacity, model->sites);
-  return GPUMC_OK;
-}
-
-/* Adaptive steps: Gaussian energies of variance s^2 = N z J^2/2 at beta = 0 shifted by dbeta s^2
- * overlap by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
-static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
-{
-  double low = 0;
-  double high = 10;
-  for (int i = 0; i < 60; i++) {
-    double middle = 0.5 * (low + high);
-    if (erfc(middle / sqrt(8.0)) > settings->overlap)
-      low = middle;
-    else
-      high = middle;
-  }
-  double deviation = sqrt(2.0 * (double)model->sites) * model->quantum[0];
-  return ceil(settings->beta_end * deviation / low);
-}
-
-static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                struct gpumc_demand *demanded, struct gpumc_error *error)
-{
-  struct pa_settings settings;
-  struct pa_schedule schedule;
-  pa_settings_read(params, &settings);
-  size_t capacity = pa_capacity(settings.population);
-  enum gpumc_status status = check_range(model, capacity, error);
-  if (status == GPUMC_OK && settings.reweight && model->levels == 0)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "algorithm.reweight needs a model with a discrete spectrum; %s with "
-                             "these parameters has none (a field h makes it continuous): remove "
-                             "the block or the field",
-                             model->ops->name);
-  if (status == GPUMC_OK)
-    status = pa_schedule_make(params, &schedule, error);
-  if (status != GPUMC_OK)
-    return status;
-  double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
-  free(schedule.beta);
-  size_t row = pa_curve_width(model->ops) + pa_block_width(model->ops, settings.blocks);
-  size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
-  memset(demanded, 0, sizeof *demanded);
-  demanded->replicas = settings.population;
-  demanded->capacity = capacity;
-  demanded->host_bytes = capacity * sizeof(uint32_t) + bins * 2 * sizeof(double) +
-                         (size_t)((steps + 1) * (double)settings.runs) * row * sizeof(double);
-  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
-                                       3 * sizeof(uint32_t)) +
-                           bins * sizeof(uint64_t);
-  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
-                      (double)settings.runs;
-  demanded->estimated = settings.adaptive;
-  return GPUMC_OK;
-}
-
 /* One histogram for each stratum and block. */
 static size_t histogram_rows(const struct pa *pa)
 {
@@ -265,8 +197,33 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   return status;
 }
 
+/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. family_sizes
+ * holds the labels just read. */
+static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[2],
+                                        size_t replicas, struct gpumc_error *error)
+{
+  size_t runs = pa->settings.runs;
+  bool fits = counters[0] >= 0 && counters[0] <= (int64_t)runs && counters[1] >= 0;
+  if (counters[0] == (int64_t)runs)
+    fits = counters[1] == 0;
+  for (size_t m = 0; m < runs && fits; m++) {
+    size_t n_rows;
+    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
+    if ((int64_t)m == counters[0])
+      fits = (int64_t)n_rows == counters[1] && n_rows <= pa->schedule.count;
+    else
+      fits = n_rows == ((int64_t)m < counters[0] ? pa->schedule.count : 0);
+  }
+  for (size_t r = 0; r < replicas && fits; r++)
+    fits = pa->family_sizes[r] < pa->settings.population;
+  if (fits)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, rows and families contradict each other");
+}
+
 static enum gpumc_status
-load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;
   struct gpumc_device *device = pa->context.device;
@@ -281,9 +238,11 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
         gpumc_checkpoint_get_rows(reader, "pa/numbers", GPUMC_FLOAT64, 0, 2, 1, numbers, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_shape(reader, "pa/family", &size, &width, error);
-  if (status == GPUMC_OK && (size > pa->context.ensemble->capacity || counters[0] < 0 ||
-                             counters[0] > (int64_t)pa->settings.runs || counters[1] < 0))
-    status = gpumc_error_set(error, GPUMC_FAILURE, "the checkpoint's counters are out of range");
+  if (status == GPUMC_OK && size > pa->context.ensemble->capacity)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint holds %zu replicas, more than "
+                             "there is room for",
+                             size);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, size, 1,
                                        pa->family_sizes, error);
@@ -294,6 +253,8 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
     status = load_bins(pa, reader, error);
   if (status == GPUMC_OK)
     status = reload_schedule(pa, error);
+  if (status == GPUMC_OK)
+    status = check_position(pa, counters, size, error);
   if (status != GPUMC_OK)
     return status;
   pa->run = (size_t)counters[0];
@@ -301,6 +262,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, struct gpumc_error *er
   pa->log_partition = numbers[0];
   pa->updates = numbers[1];
   pa->measured = false;
+  *finished = pa->run == pa->settings.runs;
   return GPUMC_OK;
 }
 
@@ -324,7 +286,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_GATHER,
     .check = pa_check,
-    .demand = demand,
+    .check_instance = pa_check_instance,
+    .demand = pa_demand,
     .create = create,
     .advance = advance,
     .position = position,

@@ -15,6 +15,9 @@
 
 enum { MEAN_ENERGY, MEAN_ENERGY2, MEAN_OBSERVABLES };
 
+/* A share this near to nothing is the rounding of 1 - 1. */
+static const double rounding = 1e-12;
+
 enum gpumc_status
 pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error)
 {
@@ -88,7 +91,7 @@ static void advance_partition(struct pa_average *average, size_t run)
   for (size_t b = 0; b < blocks; b++) {
     double weight_kept = 1.0 - weight[b];
     double replicas_kept = 1.0 - population[b] / replicas;
-    bool all = !(weight_kept > 1e-12) || !(replicas_kept > 1e-12);
+    bool all = !(weight_kept > rounding) || !(replicas_kept > rounding);
     log_partition[b + 1] +=
         log_ratio + (all ? 0.0 : gpumc_log(weight_kept) - gpumc_log(replicas_kept));
   }
@@ -177,12 +180,14 @@ pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, dou
     means[0] += weight * mean[MEAN_ENERGY];
     means[1] += weight * mean[MEAN_ENERGY2];
     for (size_t k = 0; k < n_observables; k++)
-      quantity[PA_OBSERVABLES - 1 + k] += weight * mean[MEAN_OBSERVABLES + k];
+      quantity[PA_Q_OBSERVABLES + k] += weight * mean[MEAN_OBSERVABLES + k];
   }
-  quantity[0] = means[0];
-  quantity[1] = beta * beta * sites * (means[1] - means[0] * means[0]);
-  quantity[2 + n_observables] = -log_partition / sites;
-  quantity[3 + n_observables] = beta * means[0] + log_partition / sites;
+  quantity[PA_Q_ENERGY] = means[0];
+  quantity[PA_Q_SPECIFIC_HEAT] = beta * beta * sites * (means[1] - means[0] * means[0]);
+  quantity[pa_quantity_index(pa->context.model->ops, PA_Q_BETA_FREE_ENERGY)] =
+      -log_partition / sites;
+  quantity[pa_quantity_index(pa->context.model->ops, PA_Q_ENTROPY)] =
+      beta * means[0] + log_partition / sites;
   return log_partition;
 }
 

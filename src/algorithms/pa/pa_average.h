@@ -24,9 +24,18 @@ struct pa_left_out {
 };
 
 /* The quantities of the summary, in this order; the model's observables stand between. */
+enum pa_quantity { PA_Q_ENERGY, PA_Q_SPECIFIC_HEAT, PA_Q_OBSERVABLES };
+enum pa_quantity_behind { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_BEHIND_COUNT };
+
 static inline size_t pa_quantities(const struct gpumc_model_ops *model)
 {
-  return 2 + model->n_observables + 2;
+  return PA_Q_OBSERVABLES + model->n_observables + PA_Q_BEHIND_COUNT;
+}
+
+static inline size_t
+pa_quantity_index(const struct gpumc_model_ops *model, enum pa_quantity_behind quantity)
+{
+  return PA_Q_OBSERVABLES + model->n_observables + (size_t)quantity;
 }
 
 GPUMC_MUST_CHECK enum gpumc_status
@@ -42,9 +51,15 @@ double pa_average_block_population(const struct pa_average *average, size_t stra
 /* Legal on a zeroed object; leaves it zeroed. */
 void pa_average_free(struct pa_average *average);
 
-/* The reweighted part of the summary; G = strata times blocks. log_partition[G + 1][temperatures]:
- * the whole, then without each block of each stratum; population[G][temperatures]. */
-GPUMC_MUST_CHECK enum gpumc_status pa_reweight(struct pa *pa, const double *log_partition,
-                                               const double *population, struct gpumc_error *error);
+/* What the summary hands on to the reweighting; G = strata times blocks. log_partition[G + 1][T]:
+ * the whole, then without each block of each stratum; population[G][T]; freedom[T]: degrees of
+ * freedom that the sizes of the blocks allow an error. */
+struct pa_curves {
+  const double *log_partition, *population, *freedom;
+};
+
+/* The reweighted part of the summary. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *error);
 
 #endif

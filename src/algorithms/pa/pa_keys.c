@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/memory.h"
 
 static const struct gpumc_key beta_keys[] = {
@@ -12,7 +12,7 @@ static const struct gpumc_key beta_keys[] = {
      .default_text = "0.0",
      .minimum = 0,
      .maximum = 1e6,
-     .unit = "1/J",
+     .unit = PA_UNIT_BETA,
      .doc =
          "First inverse temperature behind 0, where every population starts; 0 itself by default."},
     {.name = "to",
@@ -21,7 +21,7 @@ static const struct gpumc_key beta_keys[] = {
      .minimum = 0,
      .minimum_exclusive = true,
      .maximum = 1e6,
-     .unit = "1/J",
+     .unit = PA_UNIT_BETA,
      .sweepable = true,
      .doc = "Last inverse temperature."},
     {.name = "step",
@@ -29,7 +29,7 @@ static const struct gpumc_key beta_keys[] = {
      .minimum = 0,
      .minimum_exclusive = true,
      .maximum = 1e6,
-     .unit = "1/J",
+     .unit = PA_UNIT_BETA,
      .sweepable = true,
      .exactly_one_of = "schedule",
      .doc = "Equal steps of this size; the last one is shortened to end at `to`."},
@@ -48,7 +48,7 @@ static const struct gpumc_key beta_keys[] = {
      .list_minimum = 1,
      .list_maximum = PA_BETA_ROWS_MAXIMUM,
      .ascending = true,
-     .unit = "1/J",
+     .unit = PA_UNIT_BETA,
      .exactly_one_of = "schedule",
      .doc = "The inverse temperatures themselves, ending at `to`."},
     {0}};
@@ -58,14 +58,14 @@ static const struct gpumc_key reweight_keys[] = {{.name = "from",
                                                   .required = true,
                                                   .minimum = 0,
                                                   .maximum = 1e6,
-                                                  .unit = "1/J",
+                                                  .unit = PA_UNIT_BETA,
                                                   .doc = "First inverse temperature of the grid."},
                                                  {.name = "to",
                                                   .type = GPUMC_KEY_REAL,
                                                   .required = true,
                                                   .minimum = 0,
                                                   .maximum = 1e6,
-                                                  .unit = "1/J",
+                                                  .unit = PA_UNIT_BETA,
                                                   .doc = "Last inverse temperature of the grid."},
                                                  {.name = "step",
                                                   .type = GPUMC_KEY_REAL,
@@ -73,7 +73,7 @@ static const struct gpumc_key reweight_keys[] = {{.name = "from",
                                                   .minimum = 0,
                                                   .minimum_exclusive = true,
                                                   .maximum = 1e6,
-                                                  .unit = "1/J",
+                                                  .unit = PA_UNIT_BETA,
                                                   .doc = "Spacing of the grid."},
                                                  {0}};
 
@@ -83,7 +83,7 @@ const struct gpumc_key pa_keys[] = {
     {.name = "population",
      .type = GPUMC_KEY_INTEGER,
      .required = true,
-     .minimum = 2,
+     .minimum = 10,
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
@@ -120,7 +120,8 @@ const struct gpumc_key pa_keys[] = {
      .default_text = "64",
      .minimum = 8,
      .maximum = 4096,
-     .doc = "Blocks of families in a run, for the jackknife errors."},
+     .doc = "Blocks of families in a run, for the jackknife errors; as many as there are replicas, "
+            "when those are fewer."},
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
@@ -153,9 +154,9 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
     if (last < to || last > to)
       gpumc_params_mistake(params, report, "beta.values",
                            "the last value, %g, must be beta.to = %g", last, to);
-    if (gpumc_params_real_at(params, "beta.values", 0) < from)
-      gpumc_params_mistake(params, report, "beta.values",
-                           "the first value must not be below beta.from = %g", from);
+    if (from > 0)
+      gpumc_params_mistake(params, report, "beta.from",
+                           "beta.values holds the first temperature; leave out beta.from");
   }
   if (gpumc_params_has(params, "reweight.from")) {
     double first = gpumc_params_real(params, "reweight.from");
@@ -169,6 +170,32 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
       gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
                            PA_BETA_ROWS_MAXIMUM);
   }
+}
+
+/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
+static bool fourth_powers_fit(const struct gpumc_model *model, size_t capacity)
+{
+  bool fourth = false;
+  for (size_t k = 0; k < model->ops->n_observables; k++)
+    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
+  return !fourth || 4 * log2((double)model->sites) + log2((double)capacity) <= 126;
+}
+
+void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct gpumc_report *report)
+{
+  int64_t population = gpumc_params_integer(params, "population");
+  if (!fourth_powers_fit(model, pa_capacity((size_t)population)))
+    gpumc_params_mistake(params, report, "population",
+                         "%lld replicas of %zu sites are too many for exact sums of fourth powers "
+                         "(population times sites^4 must stay below 2^126)",
+                         (long long)population, model->sites);
+  if (gpumc_params_has(params, "reweight.from") && model->levels == 0)
+    gpumc_params_mistake(params, report, "reweight",
+                         "reweight needs a model with a discrete spectrum; %s with these "
+                         "parameters has none (a field h makes it continuous): remove the block "
+                         "or the field",
+                         model->ops->name);
 }
 
 void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings)
@@ -207,6 +234,11 @@ size_t pa_capacity(size_t population)
 enum gpumc_status
 pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error)
 {
+  if (schedule->count > PA_BETA_ROWS_MAXIMUM)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "more than %d temperatures up to beta = %.17g: use a smaller "
+                           "algorithm.beta.overlap or end at a smaller algorithm.beta.to",
+                           PA_BETA_ROWS_MAXIMUM, beta);
   if (schedule->count == schedule->capacity) {
     double *longer = NULL;
     size_t capacity = schedule->capacity == 0 ? 256 : 2 * schedule->capacity;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/elementary.h"
 #include "core/memory.h"
 
@@ -14,19 +14,14 @@
   }
 
 static const struct gpumc_column front_columns[] = {
-    {.label = LABEL("beta", "inverse temperature", "1/J", "β"), .width = 1},
-    {.label = LABEL("energy", "energy per site", "J", "e"), .width = 1},
-    {.label = LABEL("specific_heat", "specific heat per site", "k_B", "C"), .width = 1},
+    {.label = PA_LABEL_BETA, .width = 1},
+    {.label = PA_LABEL_ENERGY, .width = 1},
+    {.label = PA_LABEL_SPECIFIC_HEAT, .width = 1},
 };
 
 static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
-    [PA_BETA_FREE_ENERGY] = {.label =
-                                 LABEL("beta_free_energy",
-                                       "free energy per site times inverse temperature (eq. 4)",
-                                       "1", "βF/N"),
-                             .width = 1},
-    [PA_ENTROPY] = {.label = LABEL("entropy", "entropy per site (eq. 5)", "k_B", "S/N"),
-                    .width = 1},
+    [PA_BETA_FREE_ENERGY] = {.label = PA_LABEL_BETA_FREE_ENERGY, .width = 1},
+    [PA_ENTROPY] = {.label = PA_LABEL_ENTROPY, .width = 1},
     [PA_POPULATION] = {.label = LABEL("population", "replicas after resampling", "1", "R_i"),
                        .width = 1,
                        .integer = true},
@@ -34,8 +29,10 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                                                "ln Q of the step to this temperature (eq. 1)", "1",
                                                "ln Q"),
                                 .width = 1},
-    [PA_OVERLAP] = {.label = LABEL("overlap", "overlap with the energy histogram before (eq. 8)",
-                                   "1", "α"),
+    [PA_OVERLAP] = {.label = LABEL(
+                        "overlap",
+                        "overlap with the energy histogram before (eq. 8, R the population there)",
+                        "1", "α"),
                     .width = 1},
     [PA_FAMILIES] = {.label = LABEL("families", "initial replicas with descendants", "1", "n_fam"),
                      .width = 1,
@@ -44,8 +41,9 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                   .width = 1},
     [PA_RHO_S] = {.label = LABEL("rho_s", "entropic family size, R exp(sum n ln n)", "1", "ρ_s"),
                   .width = 1},
-    [PA_LOWEST_ENERGY] = {.label = LABEL("lowest_energy",
-                                         "lowest energy per site in the population", "J", "e_min"),
+    [PA_LOWEST_ENERGY] = {.label =
+                              LABEL("lowest_energy", "lowest energy per site in the population",
+                                    PA_UNIT_ENERGY, "e_min"),
                           .width = 1},
     [PA_LOWEST_ENERGY_REPLICAS] = {.label = LABEL("lowest_energy_replicas",
                                                   "replicas at the lowest energy", "1", "n_min"),
@@ -66,13 +64,13 @@ static const struct gpumc_column block_columns[PA_BLOCK_OBSERVABLES] = {
                                         "share of the resampling weights that led here, by block",
                                         "1", "W_b"),
                          .across = "block"},
-    [PA_BLOCK_ENERGY] = {.label =
-                             LABEL("energy", "sum of the energy per site, by block", "J", "sum e"),
+    [PA_BLOCK_ENERGY] = {.label = LABEL("energy", "sum of the energy per site, by block",
+                                        PA_UNIT_ENERGY, "sum e"),
                          .across = "block"},
     [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2",
                                          "sum of the square of the energy per site, by "
                                          "block",
-                                         "J^2", "sum e^2"),
+                                         PA_UNIT_ENERGY2, "sum e^2"),
                           .across = "block"},
 };
 
@@ -83,6 +81,14 @@ static struct gpumc_column observable_column(const struct gpumc_observable *obse
                                          .units = observable->units,
                                          .symbol = observable->symbol},
                                .width = 1};
+}
+
+static enum gpumc_status add_table(struct pa *pa, const char *group, struct gpumc_column *columns,
+                                   size_t count, size_t *table, struct gpumc_error *error)
+{
+  for (size_t c = 0; c < count; c++)
+    columns[c].label.units = pa_unit(pa, columns[c].label.units);
+  return gpumc_recorder_add_table(pa->context.recorder, group, columns, count, table, error);
 }
 
 static enum gpumc_status
@@ -98,8 +104,7 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   for (size_t k = 0; k < model->n_observables; k++)
     columns[PA_OBSERVABLES + k] = observable_column(&model->observables[k]);
   memcpy(columns + PA_OBSERVABLES + model->n_observables, behind_columns, sizeof behind_columns);
-  status = gpumc_recorder_add_table(pa->context.recorder, group, columns, pa_curve_width(model),
-                                    table, error);
+  status = add_table(pa, group, columns, pa_curve_width(model), table, error);
   free(columns);
   return status;
 }
@@ -121,7 +126,7 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   }
   for (size_t c = 1; c < count; c++)
     columns[c].width = pa->settings.blocks;
-  status = gpumc_recorder_add_table(pa->context.recorder, group, columns, count, table, error);
+  status = add_table(pa, group, columns, count, table, error);
   free(columns);
   return status;
 }
@@ -129,6 +134,7 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
 enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
+  snprintf(pa->energy2_unit, sizeof pa->energy2_unit, "(%s)^2", pa->context.model->energy_unit);
   for (size_t m = 0; m < pa->settings.runs && status == GPUMC_OK; m++) {
     char group[64];
     snprintf(group, sizeof group, "runs/%04zu", m);

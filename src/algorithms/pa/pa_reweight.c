@@ -5,31 +5,25 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 #include "core/multi_histogram.h"
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
 
-static const struct gpumc_label labels[QUANTITIES][2] = {
-    [ENERGY] = {{"energy", "energy per site", "J", "e"},
-                {"energy_error", "standard error of the energy per site", "J", "σ(e)"}},
-    [SPECIFIC_HEAT] = {{"specific_heat", "specific heat per site", "k_B", "C"},
-                       {"specific_heat_error", "standard error of the specific heat per site",
-                        "k_B", "σ(C)"}},
-    [BETA_FREE_ENERGY] = {{"beta_free_energy", "free energy per site times inverse temperature",
-                           "1", "βF/N"},
-                          {"beta_free_energy_error",
-                           "standard error of the free energy per site times inverse temperature",
-                           "1", "σ(βF/N)"}},
-    [ENTROPY] = {{"entropy", "entropy per site", "k_B", "S/N"},
-                 {"entropy_error", "standard error of the entropy per site", "k_B", "σ(S/N)"}},
+static const struct gpumc_label labels[QUANTITIES] = {
+    [ENERGY] = PA_LABEL_ENERGY,
+    [SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT,
+    [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY,
+    [ENTROPY] = PA_LABEL_ENTROPY,
 };
 
-/* The grid and its curves, [QUANTITIES][2][points]: value, error. */
+/* The grid and its curves, [QUANTITIES][2][points]: value, error. freedom[points]: the most degrees
+ * of freedom of an error, from the temperatures of the run on both sides. */
 struct grid {
   size_t points;
-  double *beta, *curve;
+  double *beta, *curve, *freedom;
 };
 
 static void
@@ -55,9 +49,12 @@ static void fill_point(const struct gpumc_density *density, struct grid *grid, s
       column[b] = quantity[q];
     }
     quantities(&whole, beta, sites, quantity);
+    struct gpumc_variance variance =
+        gpumc_jackknife(column, density->strata, density->blocks / density->strata);
+    variance.freedom = fmin(variance.freedom, grid->freedom[point]);
     grid->curve[(2 * q) * grid->points + point] = quantity[q];
-    grid->curve[(2 * q + 1) * grid->points + point] = gpumc_pooled_error(
-        gpumc_jackknife(column, 1, density->blocks), (struct gpumc_variance){0, 0});
+    grid->curve[(2 * q + 1) * grid->points + point] =
+        gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
   }
 }
 
@@ -89,27 +86,15 @@ static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_densi
   return status;
 }
 
-static enum gpumc_status write_array(struct pa *pa, const struct gpumc_label *label, size_t count,
-                                     const char *axis, const double *values,
-                                     struct gpumc_error *error)
-{
-  struct gpumc_dataset dataset = {.group = "summary/reweighted",
-                                  .label = *label,
-                                  .rank = 1,
-                                  .shape = {count},
-                                  .axes = {axis},
-                                  .values = values};
-  return gpumc_recorder_dataset(pa->context.recorder, &dataset, error);
-}
-
 static enum gpumc_status
 write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 {
-  const struct gpumc_label beta = {"beta", "inverse temperature", "1/J", "β"};
-  enum gpumc_status status = write_array(pa, &beta, grid->points, NULL, grid->beta, error);
-  for (size_t q = 0; q < 2 * QUANTITIES && status == GPUMC_OK; q++)
-    status = write_array(pa, &labels[q / 2][q % 2], grid->points, "summary/reweighted/beta",
-                         grid->curve + q * grid->points, error);
+  const struct gpumc_label beta = PA_LABEL_BETA;
+  const struct pa_place place = {"summary/reweighted", grid->points, "summary/reweighted/beta"};
+  enum gpumc_status status = pa_write_axis(pa, &place, &beta, grid->beta, error);
+  for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++)
+    status = pa_write_with_error(pa, &place, &labels[q], grid->curve + 2 * q * grid->points,
+                                 grid->curve + (2 * q + 1) * grid->points, error);
   return status;
 }
 
@@ -117,11 +102,9 @@ write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 static enum gpumc_status
 write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
 {
-  static const struct gpumc_label level_labels[] = {
-      {"level_energy", "energy of the whole system", "J", "E"},
-      {"log_dos", "logarithm of the density of states", "1", "ln Ω"},
-      {"log_dos_error", "standard error of the logarithm of the density of states", "1",
-       "σ(ln Ω)"}};
+  const struct gpumc_label energy = {"level_energy", "energy of the whole system", PA_UNIT_ENERGY,
+                                     "E"};
+  const struct gpumc_label log_dos = {"log_dos", "logarithm of the density of states", "1", "ln Ω"};
   double *columns = NULL;
   size_t seen = 0;
   enum gpumc_status status =
@@ -136,30 +119,37 @@ write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_e
     columns[2 * density->levels + seen] = density->log_dos_error[k];
     seen++;
   }
-  for (size_t c = 0; c < 3 && status == GPUMC_OK; c++)
-    status =
-        write_array(pa, &level_labels[c], seen, c == 0 ? NULL : "summary/reweighted/level_energy",
-                    columns + c * density->levels, error);
+  const struct pa_place place = {"summary/reweighted", seen, "summary/reweighted/level_energy"};
+  status = pa_write_axis(pa, &place, &energy, columns, error);
+  if (status == GPUMC_OK)
+    status = pa_write_with_error(pa, &place, &log_dos, columns + density->levels,
+                                 columns + 2 * density->levels, error);
   free(columns);
   return status;
 }
 
 static enum gpumc_status
-make_grid(const struct pa *pa, struct grid *grid, struct gpumc_error *error)
+make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct gpumc_error *error)
 {
   const struct pa_settings *s = &pa->settings;
   grid->points = (size_t)floor((s->reweight_to - s->reweight_from) / s->reweight_step + 1e-6) + 1;
   enum gpumc_status status = gpumc_allocate_array(&grid->beta, grid->points, "the grid", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
-  for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++)
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error);
+  size_t above = 0;
+  for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++) {
     grid->beta[i] = fma((double)i, s->reweight_step, s->reweight_from);
+    while (above + 1 < pa->schedule.count && pa->schedule.beta[above] < grid->beta[i])
+      above++;
+    grid->freedom[i] = fmin(freedom[above], freedom[above > 0 ? above - 1 : 0]);
+  }
   return status;
 }
 
-static enum gpumc_status make_density(const struct pa *pa, const double *log_partition,
-                                      const double *population, struct gpumc_density *density,
-                                      struct gpumc_error *error)
+static enum gpumc_status make_density(const struct pa *pa, const struct pa_curves *curves,
+                                      struct gpumc_density *density, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pa->context.model;
   struct gpumc_device *device = pa->context.device;
@@ -176,18 +166,20 @@ static enum gpumc_status make_density(const struct pa *pa, const double *log_par
   if (status == GPUMC_OK) {
     for (size_t t = 0; t < temperatures; t++)
       for (size_t b = 0; b < blocks; b++)
-        samples[t] += population[b * temperatures + t];
+        samples[t] += curves->population[b * temperatures + t];
     struct gpumc_histograms histograms = {
         .temperatures = temperatures,
         .levels = model->levels,
         .blocks = blocks,
+        .strata = pa->settings.strata,
         .lowest = (double)model->lowest * model->quantum[0],
         .spacing = (double)model->spacing * model->quantum[0],
         .beta = pa->schedule.beta,
         .samples = samples,
-        .log_partition = log_partition,
-        .block_samples = population,
-        .block_log_partition = log_partition + temperatures,
+        .log_partition = curves->log_partition,
+        .freedom = curves->freedom,
+        .block_samples = curves->population,
+        .block_log_partition = curves->log_partition + temperatures,
         .bins = bins,
     };
     status = gpumc_density_make(&histograms, device->threads, density, error);
@@ -197,14 +189,14 @@ static enum gpumc_status make_density(const struct pa *pa, const double *log_par
   return status;
 }
 
-enum gpumc_status pa_reweight(struct pa *pa, const double *log_partition, const double *population,
-                              struct gpumc_error *error)
+enum gpumc_status
+pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *error)
 {
   struct gpumc_density density = {0};
   struct grid grid = {0};
-  enum gpumc_status status = make_density(pa, log_partition, population, &density, error);
+  enum gpumc_status status = make_density(pa, curves, &density, error);
   if (status == GPUMC_OK)
-    status = make_grid(pa, &grid, error);
+    status = make_grid(pa, curves->freedom, &grid, error);
   if (status == GPUMC_OK)
     status = fill_grid(pa, &density, &grid, error);
   if (status == GPUMC_OK)
@@ -213,6 +205,7 @@ enum gpumc_status pa_reweight(struct pa *pa, const double *log_partition, const 
     status = write_density(pa, &density, error);
   free(grid.beta);
   free(grid.curve);
+  free(grid.freedom);
   gpumc_density_free(&density);
   return status;
 }

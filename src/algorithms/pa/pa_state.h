@@ -86,6 +86,7 @@ struct pa {
   uint64_t *block_weight;         /* [blocks] */
   uint32_t *family_sizes;         /* [capacity + 1] */
   double *curve_row, *block_row;
+  char energy2_unit[48];
 };
 
 /* What one resampling step was, for the row. */
@@ -114,6 +115,8 @@ static inline size_t pa_block_width(const struct gpumc_model_ops *model, size_t 
 extern const struct gpumc_key pa_keys[];
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report);
+void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct gpumc_report *report);
 void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
@@ -124,6 +127,10 @@ GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *p
                                                     struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+          struct gpumc_demand *demanded, struct gpumc_error *error);
 
 /* Declare runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);

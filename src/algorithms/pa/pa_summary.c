@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_output.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 
@@ -24,6 +25,7 @@ struct summary {
   double *column;        /* [max(G, N)] */
   double *log_partition; /* [G + 1][T] */
   double *population;    /* [G][T] */
+  double *freedom;       /* [T]: most degrees of freedom of an error from blocks */
 };
 
 static void summary_free(struct summary *summary)
@@ -36,6 +38,7 @@ static void summary_free(struct summary *summary)
   free(summary->column);
   free(summary->log_partition);
   free(summary->population);
+  free(summary->freedom);
 }
 
 static enum gpumc_status
@@ -61,6 +64,7 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
       {&summary->column, groups > run_groups ? groups : run_groups},
       {&summary->log_partition, (groups + 1) * summary->temperatures},
       {&summary->population, groups * summary->temperatures},
+      {&summary->freedom, summary->temperatures},
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
@@ -77,9 +81,8 @@ variance_of(struct summary *summary, const double *rows, size_t strata, size_t n
   return gpumc_jackknife(summary->column, strata, n);
 }
 
-/* The whole, and leaving out each block of each stratum. Returns the degrees of freedom that so
- * many replicas in each block allow. */
-static double estimate_without_blocks(struct summary *summary, struct pa_average *average)
+/* The whole, and leaving out each block of each stratum. */
+static void estimate_without_blocks(struct summary *summary, struct pa_average *average)
 {
   size_t t = average->row;
   double freedom = 0;
@@ -97,7 +100,7 @@ static double estimate_without_blocks(struct summary *summary, struct pa_average
     }
     freedom += gpumc_effective_blocks(summary->column, summary->blocks) - 1;
   }
-  return freedom;
+  summary->freedom[t] = freedom;
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
@@ -106,7 +109,7 @@ static double estimate_without_blocks(struct summary *summary, struct pa_average
 static void summarize_temperature(struct summary *summary, struct pa_average *average)
 {
   size_t run_groups = summary->pa->settings.run_groups;
-  double block_freedom = estimate_without_blocks(summary, average);
+  estimate_without_blocks(summary, average);
   for (size_t g = 0; g < run_groups && run_groups > 1; g++) {
     struct pa_left_out left_out = {PA_NONE, PA_NONE, g};
     pa_average_estimate(average, left_out, summary->by_run + g * summary->quantities);
@@ -116,67 +119,38 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
     struct gpumc_variance by_block =
         variance_of(summary, summary->by_block, summary->strata, summary->blocks, q);
     struct gpumc_variance by_run = variance_of(summary, summary->by_run, 1, run_groups, q);
-    by_block.freedom = fmin(by_block.freedom, block_freedom);
+    by_block.freedom = fmin(by_block.freedom, summary->freedom[average->row]);
     summary->value[at] = summary->whole[q];
     summary->error[at] = gpumc_pooled_error(by_block, by_run);
   }
 }
 
-static enum gpumc_status write_curve(struct summary *summary, const struct gpumc_label *label,
-                                     const double *values, const char *axis,
-                                     struct gpumc_error *error)
+/* Label of quantity q. */
+static struct gpumc_label label_of(const struct gpumc_model_ops *model, size_t q)
 {
-  struct gpumc_dataset dataset = {.group = "summary",
-                                  .label = *label,
-                                  .rank = 1,
-                                  .shape = {summary->temperatures},
-                                  .axes = {axis},
-                                  .values = values};
-  return gpumc_recorder_dataset(summary->pa->context.recorder, &dataset, error);
-}
-
-static enum gpumc_status write_with_error(struct summary *summary, const struct gpumc_label *label,
-                                          size_t q, struct gpumc_error *error)
-{
-  char name[128];
-  char long_name[192];
-  char symbol[64];
-  snprintf(name, sizeof name, "%s_error", label->name);
-  snprintf(long_name, sizeof long_name, "standard error of the %s", label->long_name);
-  snprintf(symbol, sizeof symbol, "σ(%s)", label->symbol);
-  struct gpumc_label error_label = {
-      .name = name, .long_name = long_name, .units = label->units, .symbol = symbol};
-  enum gpumc_status status = write_curve(summary, label, summary->value + q * summary->temperatures,
-                                         "summary/beta", error);
-  if (status == GPUMC_OK)
-    status = write_curve(summary, &error_label, summary->error + q * summary->temperatures,
-                         "summary/beta", error);
-  return status;
+  static const struct gpumc_label front[] = {
+      [PA_Q_ENERGY] = PA_LABEL_ENERGY, [PA_Q_SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT};
+  static const struct gpumc_label behind[] = {
+      [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
+  if (q < PA_Q_OBSERVABLES)
+    return front[q];
+  if (q >= pa_quantity_index(model, 0))
+    return behind[q - pa_quantity_index(model, 0)];
+  const struct gpumc_observable *observable = &model->observables[q - PA_Q_OBSERVABLES];
+  return (struct gpumc_label){observable->name, observable->long_name, observable->units,
+                              observable->symbol};
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
 {
-  const struct pa *pa = summary->pa;
-  const struct gpumc_model_ops *model = pa->context.model->ops;
-  const struct gpumc_label beta = {"beta", "inverse temperature", "1/J", "β"};
-  const struct gpumc_label front[] = {{"energy", "energy per site", "J", "e"},
-                                      {"specific_heat", "specific heat per site", "k_B", "C"}};
-  const struct gpumc_label behind[] = {
-      {"beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"},
-      {"entropy", "entropy per site", "k_B", "S/N"}};
-  enum gpumc_status status = write_curve(summary, &beta, pa->schedule.beta, NULL, error);
+  struct pa *pa = summary->pa;
+  const struct gpumc_label beta = PA_LABEL_BETA;
+  const struct pa_place place = {"summary", summary->temperatures, "summary/beta"};
+  enum gpumc_status status = pa_write_axis(pa, &place, &beta, pa->schedule.beta, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
-    struct gpumc_label label;
-    if (q < 2) {
-      label = front[q];
-    } else if (q < 2 + model->n_observables) {
-      const struct gpumc_observable *observable = &model->observables[q - 2];
-      label = (struct gpumc_label){observable->name, observable->long_name, observable->units,
-                                   observable->symbol};
-    } else {
-      label = behind[q - 2 - model->n_observables];
-    }
-    status = write_with_error(summary, &label, q, error);
+    struct gpumc_label label = label_of(pa->context.model->ops, q);
+    status = pa_write_with_error(pa, &place, &label, summary->value + q * summary->temperatures,
+                                 summary->error + q * summary->temperatures, error);
   }
   return status;
 }
@@ -274,8 +248,9 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
     status = write_trust(&summary, error);
   if (status == GPUMC_OK)
     status = write_lowest(&summary, error);
+  struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
   if (status == GPUMC_OK && pa->settings.reweight)
-    status = pa_reweight(pa, summary.log_partition, summary.population, error);
+    status = pa_reweight(pa, &curves, error);
 out:
   pa_average_free(&average);
   summary_free(&summary);

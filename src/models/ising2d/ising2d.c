@@ -2,6 +2,7 @@
 #include "models/ising2d/ising2d.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static const struct gpumc_key keys[] = {
      .type = GPUMC_KEY_REAL,
      .doc = "Coupling of nearest neighbours; positive is ferromagnetic, 0 is refused.",
      .default_text = "1.0",
+     .unit = "energy",
      .minimum = -1e6,
      .maximum = 1e6,
      .sweepable = true},
@@ -34,6 +36,7 @@ static const struct gpumc_key keys[] = {
      .type = GPUMC_KEY_REAL,
      .doc = "Magnetic field.",
      .default_text = "0.0",
+     .unit = "energy",
      .minimum = -1e6,
      .maximum = 1e6,
      .sweepable = true},
@@ -79,6 +82,20 @@ static void describe_energy(struct gpumc_model *model, struct ising2d_parameters
   parameters->field_quanta = field / model->quantum[ISING2D_ENERGY];
 }
 
+/* Energies are in the unit in which J is given. */
+static void name_units(struct gpumc_model *model, double coupling)
+{
+  const char *symbol = coupling < 0 ? "|J|" : "J";
+  double size = fabs(coupling);
+  if (size == 1.0) {
+    snprintf(model->energy_unit, sizeof model->energy_unit, "%s", symbol);
+    snprintf(model->beta_unit, sizeof model->beta_unit, "1/%s", symbol);
+  } else {
+    snprintf(model->energy_unit, sizeof model->energy_unit, "%s/%g", symbol, size);
+    snprintf(model->beta_unit, sizeof model->beta_unit, "%g/%s", size, symbol);
+  }
+}
+
 enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, double field,
                                    struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -96,7 +113,9 @@ enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, doubl
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
   model->parameters = parameters;
+  model->energy_variance = (double)model->sites * fma(2.0 * coupling, coupling, field * field);
   describe_energy(model, parameters);
+  name_units(model, coupling);
   return GPUMC_OK;
 }
 

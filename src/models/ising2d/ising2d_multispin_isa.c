@@ -155,20 +155,20 @@ GPUMC_INLINE void update_part(const struct ising2d_multispin_rule *rule, const b
   const uint32_t *other = work->sites[1 - colour];
   uint32_t *sites = work->sites[colour];
   struct undecided undecided = work->undecided;
+  const uint32_t label[FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
+                                       gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 1)};
   for (size_t i = 0; i < n; i += GPUMC_VECTOR_WORDS) {
     const size_t k = k0 + i;
-    gpumc_v32 u[FIRST_DRAWS * GPUMC_PLANES_A_DRAW], less, equal;
+    gpumc_v32 u[FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
     gpumc_v32 spin = gpumc_load(sites + k);
     const gpumc_v32 neighbour[4] = {gpumc_load(other + k - row), gpumc_load(other + k + row),
                                     gpumc_load(other + k), gpumc_load(work->side + i)};
     struct situation at =
         plain ? situation_plain(rule, spin, neighbour) : situation_field(rule, spin, neighbour);
     gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
-    for (uint32_t draw = 0; draw < FIRST_DRAWS; draw++)
-      gpumc_philox_draw(stream, rounds, index + first_word,
-                        gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw),
-                        u + draw * GPUMC_PLANES_A_DRAW);
-    compare(rule, plain, at.class_bit, u, 0, FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less, &equal);
+    const gpumc_v32 word[FIRST_DRAWS] = {index + first_word, index + first_word};
+    gpumc_philox_draws(stream, rounds, FIRST_DRAWS, word, label, u);
+    compare(rule, plain, at.class_bit, u[0], 0, FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less, &equal);
     gpumc_store(sites + k, spin ^ (less | ~at.need));
     set_aside(&undecided, plain, index, equal & at.need, at.class_bit);
   }

@@ -1,0 +1,71 @@
+/* Population annealing: what a run will need, known before anything is allocated. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_state.h"
+
+/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
+ * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
+static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
+{
+  double low = 0;
+  double high = 10;
+  for (int i = 0; i < 60; i++) {
+    double middle = 0.5 * (low + high);
+    if (erfc(middle / sqrt(8.0)) > settings->overlap)
+      low = middle;
+    else
+      high = middle;
+  }
+  double steps = ceil(settings->beta_end * sqrt(model->energy_variance) / low);
+  return fmin(fmax(steps, 1), PA_BETA_ROWS_MAXIMUM);
+}
+
+/* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
+ * averages, reweighting. Rows of adaptive runs are not counted: how many there will be is a guess.
+ */
+static double host_bytes(const struct pa_settings *settings, const struct gpumc_model *model,
+                         double temperatures, double capacity)
+{
+  double groups = (double)(settings->strata * settings->blocks);
+  double row = (double)(pa_curve_width(model->ops) + pa_block_width(model->ops, settings->blocks));
+  double means = (double)(settings->blocks + 1) * (double)(model->ops->n_observables + 3);
+  double numbers = (double)settings->runs * means;
+  if (!settings->adaptive)
+    numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
+  if (settings->reweight)
+    numbers += groups * (2 * (double)model->levels + temperatures);
+  return numbers * sizeof(double) + capacity * sizeof(uint32_t);
+}
+
+static size_t saturated(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
+}
+
+enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                            struct gpumc_demand *demanded, struct gpumc_error *error)
+{
+  struct pa_settings settings;
+  struct pa_schedule schedule = {0};
+  pa_settings_read(params, &settings);
+  size_t capacity = pa_capacity(settings.population);
+  enum gpumc_status status = pa_schedule_make(params, &schedule, error);
+  double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
+  free(schedule.beta);
+  if (status != GPUMC_OK)
+    return status;
+  size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
+  memset(demanded, 0, sizeof *demanded);
+  demanded->replicas = settings.population;
+  demanded->capacity = capacity;
+  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, (double)capacity));
+  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
+                                       3 * sizeof(uint32_t)) +
+                           bins * sizeof(uint64_t);
+  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
+                      (double)settings.runs;
+  demanded->estimated = settings.adaptive;
+  return GPUMC_OK;
+}

@@ -1,0 +1,78 @@
+"""What a run does about a finished file that stands in its place already."""
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import FAILURE, INVALID, SMALL, ProgramCase
+
+FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
+FAULTS = FAULTS.resolve()
+
+
+class ForeignConfiguration(ProgramCase):
+    def store(self, text):
+        """Put `text` in the place of the configuration that made small.h5."""
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            del file["config/resolved"]
+            kind = h5py.string_dtype("utf-8", len(text.encode()) + 1)
+            file["config"].create_dataset("resolved", data=text.encode(), dtype=kind)
+
+    def test_is_told_from_ours_and_left_alone(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        with h5py.File(self.path("small.h5")) as file:
+            resolved = json.loads(file["config/resolved"][()])
+        odd = [dict(resolved, model=7), dict(resolved, model=dict(resolved["model"], name=7)),
+               dict(resolved, algorithm=[]), dict(resolved, algorithm={"name": None}),
+               dict(resolved, model={"name": "ising2d"}, kernel=3, seed=[1, {}]),
+               {"model": {"name": "ising2d"}, "algorithm": {"name": "pa"}}, [], 7, None]
+        for text in [*map(json.dumps, odd), "no JSON", ""]:
+            with self.subTest(text):
+                self.store(text)
+                before = self.path("small.h5").read_bytes()
+                process = self.gpumc("run", config, code=INVALID)
+                self.assertIn("small.h5 is the result of another configuration", process.err)
+                task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
+                self.assertEqual(task["state"], "failed")
+                self.assertEqual(self.path("small.h5").read_bytes(), before)
+
+
+class ReadOnlyDirectory(ProgramCase):
+    def test_complete_result_is_complete(self):
+        if not FAULTS.exists():
+            self.skipTest(f"{FAULTS} was not built")
+        config = self.write("c.yaml", SMALL)
+        refusing = dict(os.environ, LD_PRELOAD=str(FAULTS), GPUMC_FAULT="open:from=1:errno=EROFS",
+                        ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
+        process = self.gpumc("run", config, env=refusing, code=FAILURE)
+        self.assertIn("Read-only file system", process.err)
+        self.gpumc("run", config)
+        self.assertIn("already complete", self.gpumc("run", config, env=refusing).err)
+        process = self.gpumc("run", config, "--set", "seed=12", env=refusing, code=FAILURE)
+        self.assertIn("Read-only file system", process.err)
+        self.assertEqual(self.names(), ["c.yaml", "small.h5"])
+
+
+class AnotherTrajectory(ProgramCase):
+    def test_is_no_result_of_this_program(self):
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            now = file["provenance"].attrs["trajectory"]
+            file["provenance"].attrs["trajectory"] = "earlier"
+        process = self.gpumc("run", config, code=INVALID)
+        self.assertIn(f"made with trajectory earlier, this program has {now}:", process.err)
+        self.assertIn("--fresh", process.err)
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            file["provenance"].attrs["trajectory"] = now
+            file["provenance"].attrs["kernel_device"] = "a device of another machine"
+        self.assertIn("already complete", self.gpumc("run", config).err)
+
+
+if __name__ == "__main__":
+    unittest.main()
