@@ -1,0 +1,110 @@
+/* What the kernels on the CPU have in common: memory, and replicas in and out. */
+#include "models/ising2d/ising2d_cpu.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+
+enum { CACHE_LINE = 64 };
+
+static int at_least_one(int threads)
+{
+  return threads < 1 ? 1 : threads;
+}
+
+static size_t
+scratch_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model *model)
+{
+  const size_t scratch = layout->scratch_bytes(&ising2d_parameters(model)->lattice);
+  return (scratch + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+size_t ising2d_cpu_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model *model,
+                         size_t capacity, int threads)
+{
+  return layout->buffers * ising2d_cpu_blocks(layout, capacity) * model->sites *
+             layout->site_bytes +
+         (size_t)at_least_one(threads) * scratch_bytes(layout, model);
+}
+
+void ising2d_cpu_destroy(struct gpumc_ensemble *ensemble)
+{
+  struct ising2d_cpu_storage *storage = ensemble->storage;
+  if (storage == NULL)
+    return;
+  free(storage->blocks);
+  free(storage->spare);
+  free(storage->scratch);
+  free(storage);
+  ensemble->storage = NULL;
+}
+
+enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_layout *layout,
+                                     struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  struct ising2d_cpu_storage *storage;
+  enum gpumc_status status = gpumc_allocate_array(&storage, 1, "an ensemble", error);
+  if (status != GPUMC_OK)
+    return status;
+  const size_t blocks = ising2d_cpu_blocks(layout, ensemble->capacity);
+  ensemble->storage = storage;
+  storage->layout = layout;
+  storage->isa = ensemble->device->isa;
+  storage->threads = at_least_one(ensemble->device->threads);
+  storage->block_bytes = ensemble->model->sites * layout->site_bytes;
+  storage->scratch_bytes = scratch_bytes(layout, ensemble->model);
+  status = gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error);
+  if (status == GPUMC_OK && layout->buffers == 2)
+    status =
+        gpumc_allocate(blocks, storage->block_bytes, "copies of replicas", &storage->spare, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate((size_t)storage->threads, storage->scratch_bytes,
+                            "scratch of the threads", &storage->scratch, error);
+  if (status != GPUMC_OK)
+    ising2d_cpu_destroy(ensemble);
+  return status;
+}
+
+/* From `in` to the replicas first .. first+count-1, or from them to `out`; the other is NULL. */
+static void transfer(const struct gpumc_ensemble *ensemble, size_t first, size_t count,
+                     const uint8_t *in, uint8_t *out)
+{
+  assert(first + count <= ensemble->capacity);
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  const struct ising2d_cpu_layout *layout = storage->layout;
+  const struct gpumc_model *model = ensemble->model;
+  const size_t end = ising2d_cpu_blocks(layout, first + count);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t block = first / layout->replicas; block < end; block++) {
+    const uint8_t *from[ISING2D_CPU_BLOCK];
+    uint8_t *to[ISING2D_CPU_BLOCK];
+    for (size_t lane = 0; lane < layout->replicas; lane++) {
+      const size_t replica = block * layout->replicas + lane;
+      const int within = replica >= first && replica < first + count;
+      const size_t offset = within ? (replica - first) * model->portable_bytes : 0;
+      from[lane] = within && in != NULL ? in + offset : NULL;
+      to[lane] = within && out != NULL ? out + offset : NULL;
+    }
+    if (in != NULL)
+      layout->set(model, ising2d_cpu_block(storage, block), from);
+    else
+      layout->get(model, ising2d_cpu_block(storage, block), to);
+  }
+}
+
+enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t first, size_t count,
+                                  const uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, first, count, portable, NULL);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t first, size_t count,
+                                  uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, first, count, NULL, portable);
+  return GPUMC_OK;
+}

@@ -1,0 +1,93 @@
+/* What the kernels on the CPU have in common: blocks of replicas, threads over blocks. */
+#ifndef GPUMC_ISING2D_CPU_H
+#define GPUMC_ISING2D_CPU_H
+
+#include <omp.h>
+
+#include "core/isa.h"
+#include "models/ising2d/ising2d.h"
+#include "models/ising2d/ising2d_physics.h"
+
+enum {
+  ISING2D_CPU_BLOCK = 32, /* replicas in a block, at most */
+  ISING2D_CPU_CAPABILITIES = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |
+                             GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER,
+};
+
+/* The functions `name` compiled for the level `isa`. */
+#ifdef GPUMC_ISA_X86_64
+#define ISING2D_CPU_OPS(name, isa)                                                                 \
+  ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
+#else
+#define ISING2D_CPU_OPS(name, isa) ((void)(isa), &name##_portable)
+#endif
+
+/* How a kernel lays out its replicas. set and get: portable[lane] is the first byte of lane's
+ * replica, NULL for a replica that is left alone. */
+struct ising2d_cpu_layout {
+  size_t replicas;   /* in a block */
+  size_t site_bytes; /* of a site, for all replicas of the block */
+  size_t buffers;    /* 1, or 2: with a spare one */
+  size_t (*scratch_bytes)(const struct gpumc_checkerboard *lattice); /* of one thread */
+  void (*set)(const struct gpumc_model *model, void *block,
+              const uint8_t *const portable[ISING2D_CPU_BLOCK]);
+  void (*get)(const struct gpumc_model *model, const void *block,
+              uint8_t *const portable[ISING2D_CPU_BLOCK]);
+};
+
+/* gpumc_ensemble.storage. blocks[block][block_bytes], spare the same or NULL;
+ * scratch[thread][scratch_bytes], every thread's on cache lines of its own. */
+struct ising2d_cpu_storage {
+  const struct ising2d_cpu_layout *layout;
+  enum gpumc_isa isa;
+  int threads;
+  size_t block_bytes, scratch_bytes;
+  void *blocks, *spare, *scratch;
+};
+
+/* Blocks that hold the replicas 0 .. replicas-1. */
+static inline size_t ising2d_cpu_blocks(const struct ising2d_cpu_layout *layout, size_t replicas)
+{
+  return (replicas + layout->replicas - 1) / layout->replicas;
+}
+
+static inline void *ising2d_cpu_block(const struct ising2d_cpu_storage *storage, size_t block)
+{
+  return (unsigned char *)storage->blocks + block * storage->block_bytes;
+}
+
+/* The calling thread's. */
+static inline void *ising2d_cpu_scratch(const struct ising2d_cpu_storage *storage)
+{
+  return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
+}
+
+/* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
+static inline void ising2d_cpu_record(const struct gpumc_model *model, int64_t *const *channel,
+                                      size_t replica, int64_t up, int64_t unsatisfied)
+{
+  const struct ising2d_parameters *parameters = ising2d_parameters(model);
+  const int64_t spins = 2 * up - (int64_t)model->sites;
+  const int64_t bonds = 2 * ((int64_t)model->sites - unsatisfied);
+  if (channel[ISING2D_ENERGY] != NULL)
+    channel[ISING2D_ENERGY][replica] =
+        ising2d_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
+  if (channel[ISING2D_MAGNETIZATION] != NULL)
+    channel[ISING2D_MAGNETIZATION][replica] = spins;
+}
+
+/* Operations of gpumc_kernel_ops; the layout is the kernel's. */
+size_t ising2d_cpu_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model *model,
+                         size_t capacity, int threads);
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_layout *layout,
+                                                      struct gpumc_ensemble *ensemble,
+                                                      struct gpumc_error *error);
+void ising2d_cpu_destroy(struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t first,
+                                                   size_t count, const uint8_t *portable,
+                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t first,
+                                                   size_t count, uint8_t *portable,
+                                                   struct gpumc_error *error);
+
+#endif
