@@ -1,4 +1,5 @@
-/* The command line by argp, with mistakes told as gpumc tells them: exit 2 and the nearest option.
+/* The command line by argp, with mistakes told as gpumc tells them: exit 2 and the nearest option;
+ * and the options that several commands share.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,4 +109,35 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
   argp_err_exit_status = GPUMC_INVALID;
   if (argp_parse(argp, argc, argv, 0, NULL, input) != 0)
     cli_usage_error(argv[0], "the command line cannot be read");
+}
+
+error_t cli_parse_common(int key, char *argument, struct argp_state *state)
+{
+  struct cli_arguments *arguments = state->input;
+  switch (key) {
+  case 'o':
+    cli_config_output(&arguments->config, argument);
+    return 0;
+  case CLI_OPTION_SET:
+    cli_config_set(&arguments->config, arguments->command, argument);
+    return 0;
+  case CLI_OPTION_DEVICE:
+    cli_config_device(&arguments->config, argument);
+    return 0;
+  case CLI_OPTION_THREADS:
+    arguments->threads =
+        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
+    return 0;
+  case CLI_OPTION_JSON:
+    arguments->json = true;
+    return 0;
+  case ARGP_KEY_ARG:
+    if (arguments->subject != NULL)
+      cli_usage_error(arguments->command, "one %s at a time: '%s' and '%s'", arguments->kind,
+                      arguments->subject, argument);
+    arguments->subject = argument;
+    return 0;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
 }

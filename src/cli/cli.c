@@ -81,19 +81,6 @@ int cli_print_json(cJSON *json)
   return GPUMC_OK;
 }
 
-void cli_config_path(struct cli_config_options *options, const char *command, const char *path)
-{
-  if (options->path != NULL)
-    cli_usage_error(command, "one configuration at a time: '%s' and '%s'", options->path, path);
-  options->path = path;
-}
-
-void cli_config_require(const struct cli_config_options *options, const char *command)
-{
-  if (options->path == NULL)
-    cli_usage_error(command, "the configuration file is missing");
-}
-
 static void add_assignment(struct cli_config_options *options, const char *assignment)
 {
   const char **grown =
@@ -140,10 +127,10 @@ void cli_config_device(struct cli_config_options *options, const char *name)
   assign_text(&options->device_assignment, "kernel.device", name);
 }
 
-enum gpumc_status cli_config_load(const struct cli_config_options *options,
+enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
                                   struct gpumc_config *config, struct gpumc_error *error)
 {
-  struct cli_config_options all = {.path = options->path};
+  struct cli_config_options all = {0};
   for (size_t i = 0; i < options->n_assignments; i++)
     add_assignment(&all, options->assignments[i]);
   if (options->output_assignment != NULL)
@@ -151,7 +138,7 @@ enum gpumc_status cli_config_load(const struct cli_config_options *options,
   if (options->device_assignment != NULL)
     add_assignment(&all, options->device_assignment);
   enum gpumc_status status =
-      gpumc_config_load(options->path, all.assignments, all.n_assignments, config, error);
+      gpumc_config_load(path, all.assignments, all.n_assignments, config, error);
   free(all.assignments);
   return status;
 }
@@ -162,4 +149,27 @@ void cli_config_options_free(struct cli_config_options *options)
   free(options->output_assignment);
   free(options->device_assignment);
   memset(options, 0, sizeof *options);
+}
+
+void cli_config_require(const struct cli_arguments *arguments)
+{
+  if (arguments->subject == NULL)
+    cli_usage_error(arguments->command, "the configuration file is missing");
+}
+
+int cli_config_main(const struct argp *argp, int argc, char **argv,
+                    int (*work)(const struct cli_arguments *arguments,
+                                const struct gpumc_config *config))
+{
+  struct cli_arguments arguments = {.command = argv[0], .kind = "configuration"};
+  struct gpumc_config config = {0};
+  struct gpumc_error error = {0};
+  cli_parse(argp, argc, argv, &arguments);
+  cli_config_require(&arguments);
+  int code = cli_config_load(&arguments.config, arguments.subject, &config, &error) == GPUMC_OK
+                 ? work(&arguments, &config)
+                 : cli_config_fail(&error);
+  gpumc_config_free(&config);
+  cli_config_options_free(&arguments.config);
+  return code;
 }

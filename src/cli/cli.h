@@ -4,6 +4,7 @@
 
 #include <argp.h>
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 #include "core/error.h"
 #include "core/language.h"
@@ -48,24 +49,50 @@ double cli_duration(const char *command, const char *what, const char *text);
 /* Print with a newline and delete; returns the exit code. NULL: memory ran out. */
 int cli_print_json(cJSON *json);
 
-/* The configuration of a command: CONFIG and what was given beside it. */
+/* Overrides of a configuration, given on the command line. */
 struct cli_config_options {
-  const char *path;
   const char **assignments; /* "KEY=VALUE" of --set */
   size_t n_assignments;
   char *output_assignment, *device_assignment; /* owned; of -o and --device */
 };
 
-/* The argument CONFIG; usage errors when it is given twice, or not at all. */
-void cli_config_path(struct cli_config_options *options, const char *command, const char *path);
-void cli_config_require(const struct cli_config_options *options, const char *command);
 /* Add "KEY=VALUE"; the path of -o; the name of --device. */
 void cli_config_set(struct cli_config_options *options, const char *command,
                     const char *assignment);
 void cli_config_output(struct cli_config_options *options, const char *path);
 void cli_config_device(struct cli_config_options *options, const char *name);
-enum gpumc_status cli_config_load(const struct cli_config_options *options,
+enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
                                   struct gpumc_config *config, struct gpumc_error *error);
 void cli_config_options_free(struct cli_config_options *options);
+
+/* Keys of the options that mean the same in several commands, beside 'o' of --output. */
+enum {
+  CLI_OPTION_SET = 256,
+  CLI_OPTION_DEVICE,
+  CLI_OPTION_THREADS,
+  CLI_OPTION_JSON,
+  CLI_OPTION_OWN /* the first key that is free for a command's own options */
+};
+
+/* What these options and the one argument of a command gave. */
+struct cli_arguments {
+  const char *command;
+  const char *kind;    /* of the argument, for messages: "configuration", "file", "name" */
+  const char *subject; /* the argument; NULL: none given */
+  struct cli_config_options config;
+  int threads; /* 0: all */
+  bool json;
+};
+
+/* The argp parser of one argument and of the options above, whichever of them a command lists. Its
+ * input is a struct cli_arguments, or a struct that begins with one. */
+error_t cli_parse_common(int key, char *argument, struct argp_state *state);
+/* Usage error when the argument CONFIG is missing. */
+void cli_config_require(const struct cli_arguments *arguments);
+/* A whole command of one CONFIG without options of its own: parse, load, and `work` on what was
+ * loaded, which returns the exit code. */
+int cli_config_main(const struct argp *argp, int argc, char **argv,
+                    int (*work)(const struct cli_arguments *arguments,
+                                const struct gpumc_config *config));
 
 #endif

@@ -6,37 +6,25 @@
 #include "cli/cli.h"
 #include "core/registry.h"
 
-enum { OPTION_JSON = 256, OPTION_MARKDOWN, NAMES_MAXIMUM = 64 };
+enum { OPTION_MARKDOWN = CLI_OPTION_OWN, NAMES_MAXIMUM = 64 };
 
 struct describe_arguments {
-  const char *name;
-  bool json, markdown;
+  struct cli_arguments common;
+  bool markdown;
 };
 
 static const struct argp_option options[] = {
-    {"json", OPTION_JSON, NULL, 0, "The description as JSON", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "The description as JSON", 0},
     {"markdown", OPTION_MARKDOWN, NULL, 0, "The reference page of the whole language", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
   struct describe_arguments *arguments = state->input;
-  switch (key) {
-  case OPTION_JSON:
-    arguments->json = true;
-    return 0;
-  case OPTION_MARKDOWN:
-    arguments->markdown = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (arguments->name != NULL)
-      cli_usage_error("gpumc describe", "one name at a time: '%s' and '%s'", arguments->name,
-                      argument);
-    arguments->name = argument;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  if (key != OPTION_MARKDOWN)
+    return cli_parse_common(key, argument, state);
+  arguments->markdown = true;
+  return 0;
 }
 
 static const struct argp parser = {
@@ -278,18 +266,18 @@ static int print_reference(void)
 
 int cli_describe(int argc, char **argv)
 {
-  struct describe_arguments arguments = {0};
+  struct describe_arguments arguments = {.common = {.command = argv[0], .kind = "name"}};
   struct subject subject;
   cli_parse(&parser, argc, argv, &arguments);
-  if (arguments.markdown && arguments.name != NULL)
+  if (arguments.markdown && arguments.common.subject != NULL)
     cli_usage_error(argv[0], "--markdown is the whole reference page and takes no name");
   if (arguments.markdown)
     return print_reference();
-  if (arguments.name == NULL)
+  if (arguments.common.subject == NULL)
     cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
-  if (!find_subject(arguments.name, &subject))
-    return unknown_name(arguments.name);
-  if (arguments.json)
+  if (!find_subject(arguments.common.subject, &subject))
+    return unknown_name(arguments.common.subject);
+  if (arguments.common.json)
     return cli_print_json(subject_json(&subject));
   print_subject(&subject);
   return GPUMC_OK;

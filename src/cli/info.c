@@ -8,36 +8,12 @@
 #include "cli/info_table.h"
 #include "core/result_info.h"
 
-enum { OPTION_JSON = 256 };
-
-struct info_arguments {
-  const char *path;
-  bool json;
-};
-
 static const struct argp_option options[] = {
-    {"json", OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-  struct info_arguments *arguments = state->input;
-  switch (key) {
-  case OPTION_JSON:
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (arguments->path != NULL)
-      cli_usage_error("gpumc info", "one file at a time: '%s' and '%s'", arguments->path, argument);
-    arguments->path = argument;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
+    {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};
 
 static const struct argp parser = {
     options,
-    parse_option,
+    cli_parse_common,
     "FILE",
     "Show what a result holds: state, configuration, provenance, and a table of the summary with "
     "its errors. A working file (FILE.partial) can be looked at while the run goes on.\v"
@@ -150,19 +126,19 @@ static void print_result(const char *path, const struct gpumc_result *result)
 
 int cli_info(int argc, char **argv)
 {
-  struct info_arguments arguments = {0};
+  struct cli_arguments arguments = {.command = argv[0], .kind = "file"};
   struct gpumc_result result = {0};
   struct gpumc_error error = {0};
   int code = GPUMC_OK;
   cli_parse(&parser, argc, argv, &arguments);
-  if (arguments.path == NULL)
+  if (arguments.subject == NULL)
     cli_usage_error(argv[0], "the result file is missing");
-  if (gpumc_result_read(arguments.path, &result, &error) != GPUMC_OK)
+  if (gpumc_result_read(arguments.subject, &result, &error) != GPUMC_OK)
     return cli_fail(&error);
   if (arguments.json)
     code = print_json(&result);
   else
-    print_result(arguments.path, &result);
+    print_result(arguments.subject, &result);
   gpumc_result_free(&result);
   return code;
 }

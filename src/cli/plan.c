@@ -12,22 +12,11 @@
 #include "core/units.h"
 
 enum {
-  OPTION_SET = 256,
-  OPTION_DEVICE,
-  OPTION_THREADS,
-  OPTION_JSON,
   CALIBRATION_REPLICAS = 64,    /* at least, so that wide words are filled */
   CALIBRATION_UPDATES = 1 << 24 /* of one sweep, at most, unless the replicas above need more */
 };
 static const double calibration_seconds = 0.2;
 static const double calibration_beta = 0.4;
-
-struct plan_arguments {
-  const char *command;
-  struct cli_config_options config;
-  int threads;
-  bool json;
-};
 
 /* The plan of one task. */
 struct task_plan {
@@ -38,44 +27,17 @@ struct task_plan {
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "As for gpumc run", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000", 0},
-    {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Set any key, for example algorithm.population=1000",
      0},
-    {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
-    {"json", OPTION_JSON, NULL, 0, "The plan as JSON", 0},
+    {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
+     "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
+    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-  struct plan_arguments *arguments = state->input;
-  switch (key) {
-  case 'o':
-    cli_config_output(&arguments->config, argument);
-    return 0;
-  case OPTION_SET:
-    cli_config_set(&arguments->config, arguments->command, argument);
-    return 0;
-  case OPTION_DEVICE:
-    cli_config_device(&arguments->config, argument);
-    return 0;
-  case OPTION_THREADS:
-    arguments->threads =
-        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
-    return 0;
-  case OPTION_JSON:
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    cli_config_path(&arguments->config, arguments->command, argument);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 static const struct argp parser = {
     options,
-    parse_option,
+    cli_parse_common,
     "CONFIG",
     "Say what a run of CONFIG would do: tasks, kernel and why, memory, updates, and the time, "
     "estimated from a short measurement of the sweeps on this machine.\v"
@@ -110,7 +72,7 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
 }
 
 /* A configuration that cannot run is part of the plan; other failures end it. */
-static enum gpumc_status plan_task(const struct plan_arguments *arguments,
+static enum gpumc_status plan_task(const struct cli_arguments *arguments,
                                    const struct gpumc_task *task, struct task_plan *plan,
                                    struct gpumc_error *error)
 {
@@ -233,7 +195,7 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
   printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
 }
 
-static int report(const struct plan_arguments *arguments, const struct gpumc_config *config,
+static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
                   const struct task_plan *plans)
 {
   size_t n_plans = config->n_tasks;
@@ -258,7 +220,7 @@ static int report(const struct plan_arguments *arguments, const struct gpumc_con
   return code;
 }
 
-static int plan_config(const struct plan_arguments *arguments, const struct gpumc_config *config)
+static int plan_config(const struct cli_arguments *arguments, const struct gpumc_config *config)
 {
   struct gpumc_error error = {0};
   struct task_plan *plans = calloc(config->n_tasks, sizeof *plans);
@@ -279,15 +241,5 @@ static int plan_config(const struct plan_arguments *arguments, const struct gpum
 
 int cli_plan(int argc, char **argv)
 {
-  struct plan_arguments arguments = {.command = argv[0]};
-  struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
-  cli_parse(&parser, argc, argv, &arguments);
-  cli_config_require(&arguments.config, argv[0]);
-  int code = cli_config_load(&arguments.config, &config, &error) == GPUMC_OK
-                 ? plan_config(&arguments, &config)
-                 : cli_config_fail(&error);
-  gpumc_config_free(&config);
-  cli_config_options_free(&arguments.config);
-  return code;
+  return cli_config_main(&parser, argc, argv, plan_config);
 }

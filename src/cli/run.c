@@ -10,12 +10,11 @@
 #include "core/clock.h"
 #include "core/run.h"
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_THREADS, OPTION_TIME, OPTION_TASK, OPTION_FRESH };
+enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };
 
 struct run_arguments {
-  const char *command;
-  struct cli_config_options config;
-  struct gpumc_run_options run;
+  struct cli_arguments common;
+  struct gpumc_run_options run; /* but for the threads */
   double max_seconds;
   long task; /* negative: all */
   bool quiet;
@@ -43,11 +42,11 @@ static void install_signal_handlers(void)
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the result to FILE (the key `output`)", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0,
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0,
      "Set any key, for example algorithm.population=1000; KEY=null leaves it out", 0},
-    {"device", OPTION_DEVICE, "DEVICE", 0, "auto, cpu, cuda or cuda:N, instead of kernel.device",
-     0},
-    {"threads", OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
+    {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
+     "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
+    {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"max-time", OPTION_TIME, "DURATION", 0,
      "Checkpoint and stop, with exit 75, after this time: '11 h', '90 s'", 0},
     {"task", OPTION_TASK, "N", 0, "Only task N of the campaign, counted from 0", 0},
@@ -59,36 +58,20 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
   struct run_arguments *arguments = state->input;
   switch (key) {
-  case 'o':
-    cli_config_output(&arguments->config, argument);
-    return 0;
   case 'q':
     arguments->quiet = true;
     return 0;
-  case OPTION_SET:
-    cli_config_set(&arguments->config, arguments->command, argument);
-    return 0;
-  case OPTION_DEVICE:
-    cli_config_device(&arguments->config, argument);
-    return 0;
-  case OPTION_THREADS:
-    arguments->run.threads =
-        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
-    return 0;
   case OPTION_TIME:
-    arguments->max_seconds = cli_duration(arguments->command, "--max-time", argument);
+    arguments->max_seconds = cli_duration(arguments->common.command, "--max-time", argument);
     return 0;
   case OPTION_TASK:
-    arguments->task = cli_integer(arguments->command, "--task", argument, 0, INT_MAX);
+    arguments->task = cli_integer(arguments->common.command, "--task", argument, 0, INT_MAX);
     return 0;
   case OPTION_FRESH:
     arguments->run.fresh = true;
     return 0;
-  case ARGP_KEY_ARG:
-    cli_config_path(&arguments->config, arguments->command, argument);
-    return 0;
   default:
-    return ARGP_ERR_UNKNOWN;
+    return cli_parse_common(key, argument, state);
   }
 }
 
@@ -156,6 +139,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
   if (config->n_tasks > 1)
     snprintf(label, sizeof label, "task %zu: ", task->index);
   cli_observer_init(&observer, label, arguments->quiet);
+  run.threads = arguments->common.threads;
   run.observer = &observer.observer;
   run.stop = &stop_requested;
   if (arguments->max_seconds > 0) {
@@ -213,18 +197,20 @@ static int run_tasks(const struct run_arguments *arguments, const struct gpumc_c
 
 int cli_run(int argc, char **argv)
 {
-  struct run_arguments arguments = {.command = argv[0], .task = -1};
+  struct run_arguments arguments = {.common = {.command = argv[0], .kind = "configuration"},
+                                    .task = -1};
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
   char *command_line = join_command_line(argc, argv);
   arguments.run.command_line = command_line;
   cli_parse(&parser, argc, argv, &arguments);
-  cli_config_require(&arguments.config, argv[0]);
+  cli_config_require(&arguments.common);
   int code;
-  if (cli_config_load(&arguments.config, &config, &error) != GPUMC_OK) {
+  if (cli_config_load(&arguments.common.config, arguments.common.subject, &config, &error) !=
+      GPUMC_OK) {
     code = cli_config_fail(&error);
   } else if (arguments.task >= (long)config.n_tasks) {
-    cli_error("--task %ld: %s has the tasks 0 to %zu", arguments.task, arguments.config.path,
+    cli_error("--task %ld: %s has the tasks 0 to %zu", arguments.task, arguments.common.subject,
               config.n_tasks - 1);
     code = GPUMC_INVALID;
   } else {
@@ -232,7 +218,7 @@ int cli_run(int argc, char **argv)
     code = run_tasks(&arguments, &config);
   }
   gpumc_config_free(&config);
-  cli_config_options_free(&arguments.config);
+  cli_config_options_free(&arguments.common.config);
   free(command_line);
   return code;
 }

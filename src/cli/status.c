@@ -8,13 +8,7 @@
 #include "core/run.h"
 #include "core/units.h"
 
-enum { OPTION_SET = 256, OPTION_JSON, N_STATES = GPUMC_TASK_DONE + 1 };
-
-struct status_arguments {
-  const char *command;
-  struct cli_config_options config;
-  bool json;
-};
+enum { N_STATES = GPUMC_TASK_DONE + 1 };
 
 static const char *const state_names[N_STATES] = {
     [GPUMC_TASK_NOT_STARTED] = "not started",
@@ -26,34 +20,13 @@ static const char *const state_names[N_STATES] = {
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "As for gpumc run", 0},
-    {"set", OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
-    {"json", OPTION_JSON, NULL, 0, "The states as JSON", 0},
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "As for gpumc run", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "The states as JSON", 0},
     {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-  struct status_arguments *arguments = state->input;
-  switch (key) {
-  case 'o':
-    cli_config_output(&arguments->config, argument);
-    return 0;
-  case OPTION_SET:
-    cli_config_set(&arguments->config, arguments->command, argument);
-    return 0;
-  case OPTION_JSON:
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    cli_config_path(&arguments->config, arguments->command, argument);
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
 
 static const struct argp parser = {
     options,
-    parse_option,
+    cli_parse_common,
     "CONFIG",
     "Show the tasks of CONFIG: done, running, resumable, failed or not started, with progress and "
     "the time that is left.\v"
@@ -148,7 +121,7 @@ static int print_json(const struct gpumc_config *config, const struct gpumc_task
   return cli_print_json(json);
 }
 
-static int report_status(const struct gpumc_config *config, bool json)
+static int report_status(const struct cli_arguments *arguments, const struct gpumc_config *config)
 {
   struct gpumc_task_report *reports = calloc(config->n_tasks, sizeof *reports);
   int code = GPUMC_OK;
@@ -158,7 +131,7 @@ static int report_status(const struct gpumc_config *config, bool json)
   }
   for (size_t i = 0; i < config->n_tasks; i++)
     gpumc_task_inspect(&config->tasks[i], &reports[i]);
-  if (json)
+  if (arguments->json)
     code = print_json(config, reports);
   else
     print_table(config, reports);
@@ -168,15 +141,5 @@ static int report_status(const struct gpumc_config *config, bool json)
 
 int cli_status(int argc, char **argv)
 {
-  struct status_arguments arguments = {.command = argv[0]};
-  struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
-  cli_parse(&parser, argc, argv, &arguments);
-  cli_config_require(&arguments.config, argv[0]);
-  int code = cli_config_load(&arguments.config, &config, &error) == GPUMC_OK
-                 ? report_status(&config, arguments.json)
-                 : cli_config_fail(&error);
-  gpumc_config_free(&config);
-  cli_config_options_free(&arguments.config);
-  return code;
+  return cli_config_main(&parser, argc, argv, report_status);
 }

@@ -6,36 +6,23 @@
 #include "cli/cli.h"
 
 struct validate_arguments {
-  const char *command;
-  struct cli_config_options config; /* without a path: the overrides, for every file */
-  const char **paths;               /* borrowed from argv */
+  struct cli_arguments common; /* without a subject: there are many */
+  const char **paths;          /* borrowed from argv */
   size_t n_paths;
-  bool json;
 };
 
-enum { OPTION_SET = 256, OPTION_JSON };
-
 static const struct argp_option options[] = {
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Set any key before checking", 0},
-    {"json", OPTION_JSON, NULL, 0, "The verdicts as JSON on standard output", 0},
+    {"set", CLI_OPTION_SET, "KEY=VALUE", 0, "Set any key before checking", 0},
+    {"json", CLI_OPTION_JSON, NULL, 0, "The verdicts as JSON on standard output", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
   struct validate_arguments *arguments = state->input;
-  switch (key) {
-  case OPTION_SET:
-    cli_config_set(&arguments->config, arguments->command, argument);
-    return 0;
-  case OPTION_JSON:
-    arguments->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    arguments->paths[arguments->n_paths++] = argument;
-    return 0;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  if (key != ARGP_KEY_ARG)
+    return cli_parse_common(key, argument, state);
+  arguments->paths[arguments->n_paths++] = argument;
+  return 0;
 }
 
 static const struct argp parser = {
@@ -68,11 +55,9 @@ static cJSON *lines_json(const char *message)
 static enum gpumc_status
 validate_one(const struct validate_arguments *arguments, const char *path, cJSON *verdicts)
 {
-  struct cli_config_options one = arguments->config;
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
-  one.path = path;
-  enum gpumc_status status = cli_config_load(&one, &config, &error);
+  enum gpumc_status status = cli_config_load(&arguments->common.config, path, &config, &error);
   cJSON *verdict = cJSON_CreateObject();
   cJSON_AddStringToObject(verdict, "file", path);
   cJSON_AddBoolToObject(verdict, "valid", status == GPUMC_OK);
@@ -82,7 +67,7 @@ validate_one(const struct validate_arguments *arguments, const char *path, cJSON
   cJSON_AddItemToArray(verdicts, verdict);
   if (status != GPUMC_OK)
     cli_config_fail(&error);
-  else if (!arguments->json)
+  else if (!arguments->common.json)
     printf("%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
   gpumc_error_free(&error);
   gpumc_config_free(&config);
@@ -91,7 +76,7 @@ validate_one(const struct validate_arguments *arguments, const char *path, cJSON
 
 int cli_validate(int argc, char **argv)
 {
-  struct validate_arguments arguments = {.command = argv[0]};
+  struct validate_arguments arguments = {.common.command = argv[0]};
   arguments.paths = calloc((size_t)argc, sizeof *arguments.paths);
   if (arguments.paths == NULL) {
     cli_error("out of memory while reading the command line");
@@ -108,11 +93,11 @@ int cli_validate(int argc, char **argv)
       worst = status;
   }
   int code = (int)worst;
-  if (!arguments.json)
+  if (!arguments.common.json)
     cJSON_Delete(verdicts);
   else if (cli_print_json(verdicts) != GPUMC_OK)
     code = GPUMC_FAILURE;
   free(arguments.paths);
-  cli_config_options_free(&arguments.config);
+  cli_config_options_free(&arguments.common.config);
   return code;
 }

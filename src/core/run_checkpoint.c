@@ -11,28 +11,54 @@ enum { SLICE = 1024 /* replicas that are copied at once */ };
 /* Order in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_SIZE, COUNTER_RUN, COUNTER_TIME, N_COUNTERS };
 
-static enum gpumc_status save_replicas(struct gpumc_run *run,
-                                       struct gpumc_checkpoint_writer *writer,
-                                       struct gpumc_error *error)
+/* Copies replicas `first` to `first + count` between the ensemble and a file, by way of `slice`. */
+typedef enum gpumc_status copy_slice(struct gpumc_ensemble *ensemble, void *file, size_t first,
+                                     size_t count, uint8_t *slice, struct gpumc_error *error);
+
+static enum gpumc_status copy_replicas(struct gpumc_ensemble *ensemble, copy_slice *copy,
+                                       void *file, struct gpumc_error *error)
 {
-  struct gpumc_ensemble *ensemble = &run->ensemble;
-  size_t width = ensemble->model->portable_bytes;
   uint8_t *slice = NULL;
-  if (ensemble->size == 0)
-    return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&slice, SLICE * width, "replicas of a checkpoint", error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, ensemble->size,
-                                      width, error);
+  enum gpumc_status status = gpumc_allocate_array(&slice, SLICE * ensemble->model->portable_bytes,
+                                                  "replicas of a checkpoint", error);
   for (size_t first = 0; first < ensemble->size && status == GPUMC_OK; first += SLICE) {
     size_t count = ensemble->size - first < SLICE ? ensemble->size - first : SLICE;
-    status = ensemble->ops->get(ensemble, first, count, slice, error);
-    if (status == GPUMC_OK)
-      status = gpumc_checkpoint_put_rows(writer, "ensemble/replicas", first, count, slice, error);
+    status = copy(ensemble, file, first, count, slice, error);
   }
   free(slice);
   return status;
+}
+
+static enum gpumc_status save_slice(struct gpumc_ensemble *ensemble, void *writer, size_t first,
+                                    size_t count, uint8_t *slice, struct gpumc_error *error)
+{
+  enum gpumc_status status = ensemble->ops->get(ensemble, first, count, slice, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put_rows(writer, "ensemble/replicas", first, count, slice, error);
+  return status;
+}
+
+static enum gpumc_status load_slice(struct gpumc_ensemble *ensemble, void *reader, size_t first,
+                                    size_t count, uint8_t *slice, struct gpumc_error *error)
+{
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, first, count,
+                                ensemble->model->portable_bytes, slice, error);
+  if (status == GPUMC_OK)
+    status = ensemble->ops->set(ensemble, first, count, slice, error);
+  return status;
+}
+
+static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
+                                       struct gpumc_checkpoint_writer *writer,
+                                       struct gpumc_error *error)
+{
+  if (ensemble->size == 0)
+    return GPUMC_OK;
+  enum gpumc_status status =
+      gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, ensemble->size,
+                               ensemble->model->portable_bytes, error);
+  return status == GPUMC_OK ? copy_replicas(ensemble, save_slice, writer, error) : status;
 }
 
 static enum gpumc_status
@@ -56,7 +82,7 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put(writer, "run/seconds", GPUMC_FLOAT64, 1, 1, &seconds, error);
   if (status == GPUMC_OK)
-    status = save_replicas(run, writer, error);
+    status = save_replicas(&run->ensemble, writer, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_save(run->recorder, writer, error);
   if (status == GPUMC_OK)
@@ -116,28 +142,6 @@ static enum gpumc_status check_trajectory(const struct gpumc_run *run,
   return status;
 }
 
-static enum gpumc_status load_replicas(struct gpumc_run *run,
-                                       struct gpumc_checkpoint_reader *reader,
-                                       struct gpumc_error *error)
-{
-  struct gpumc_ensemble *ensemble = &run->ensemble;
-  size_t width = ensemble->model->portable_bytes;
-  uint8_t *slice = NULL;
-  if (ensemble->size == 0)
-    return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&slice, SLICE * width, "replicas of a checkpoint", error);
-  for (size_t first = 0; first < ensemble->size && status == GPUMC_OK; first += SLICE) {
-    size_t count = ensemble->size - first < SLICE ? ensemble->size - first : SLICE;
-    status = gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, first, count,
-                                       width, slice, error);
-    if (status == GPUMC_OK)
-      status = ensemble->ops->set(ensemble, first, count, slice, error);
-  }
-  free(slice);
-  return status;
-}
-
 static enum gpumc_status load_counters(struct gpumc_run *run,
                                        struct gpumc_checkpoint_reader *reader,
                                        struct gpumc_error *error)
@@ -169,8 +173,8 @@ static enum gpumc_status
 load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   enum gpumc_status status = load_counters(run, reader, error);
-  if (status == GPUMC_OK)
-    status = load_replicas(run, reader, error);
+  if (status == GPUMC_OK && run->ensemble.size > 0)
+    status = copy_replicas(&run->ensemble, load_slice, reader, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)
