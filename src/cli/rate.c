@@ -31,8 +31,8 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
   uint32_t sweeps = request->sweeps;
   enum gpumc_status status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
   *rate = 0;
-  for (int counted = 0;
-       status == GPUMC_OK && (counted < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds);) {
+  for (int counted = 0; status == GPUMC_OK &&
+                        (counted < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds);) {
     status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
     if (elapsed < repeat_seconds && sweeps < SWEEPS_MAXIMUM) {
       sweeps *= 2;
