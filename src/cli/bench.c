@@ -62,13 +62,20 @@ positive_number(const char *command, const char *what, const char *text, double 
   return value;
 }
 
+static void add_value(const struct bench_arguments *arguments, struct bench_list *list,
+                      const char *option, int value)
+{
+  if (!bench_list_add(list, value))
+    cli_usage_error(arguments->command, "%s takes at most %d values", option, BENCH_LIST_MAXIMUM);
+}
+
 static void read_threads(struct bench_arguments *arguments, const char *text)
 {
   char word[32];
   arguments->threads.count = 0;
   while (bench_list_word(&text, word, sizeof word))
-    bench_list_add(&arguments->threads,
-                   (int)cli_integer(arguments->command, "--threads", word, 1, CLI_THREADS_MAXIMUM));
+    add_value(arguments, &arguments->threads, "--threads",
+              (int)cli_integer(arguments->command, "--threads", word, 1, CLI_THREADS_MAXIMUM));
   if (arguments->threads.count == 0)
     cli_usage_error(arguments->command, "--threads names no thread count");
 }
@@ -82,7 +89,7 @@ static void read_levels(struct bench_arguments *arguments, const char *text)
     struct gpumc_error error = {0};
     if (gpumc_isa_parse(word, &level, &error) != GPUMC_OK)
       exit(cli_fail(&error));
-    bench_list_add(&arguments->levels, (int)level);
+    add_value(arguments, &arguments->levels, "--isa", (int)level);
   }
   if (arguments->levels.count == 0)
     cli_usage_error(arguments->command, "--isa names no instruction set");
@@ -156,16 +163,16 @@ static const struct argp parser = {
 static void fill_defaults(struct bench_arguments *arguments)
 {
   if (arguments->threads.count == 0) {
-    bench_list_add(&arguments->threads, 1);
+    add_value(arguments, &arguments->threads, "--threads", 1);
     if (omp_get_max_threads() > 1)
-      bench_list_add(&arguments->threads, omp_get_max_threads());
+      add_value(arguments, &arguments->threads, "--threads", omp_get_max_threads());
   }
   enum gpumc_isa highest = gpumc_isa_detect();
   if (arguments->levels.count > 0)
     return;
   int lowest = highest == GPUMC_ISA_LEVEL_PORTABLE ? (int)highest : GPUMC_ISA_LEVEL_V2;
   for (int level = lowest; level <= (int)highest; level++)
-    bench_list_add(&arguments->levels, level);
+    add_value(arguments, &arguments->levels, "--isa", level);
 }
 
 static void print_title(const struct bench_bed *bed, const struct bench_settings *settings)

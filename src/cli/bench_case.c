@@ -10,10 +10,12 @@
 
 static const char *const default_shape = "64x64";
 
-void bench_list_add(struct bench_list *list, int value)
+bool bench_list_add(struct bench_list *list, int value)
 {
-  if (list->count < BENCH_LIST_MAXIMUM)
-    list->values[list->count++] = value;
+  if (list->count == BENCH_LIST_MAXIMUM)
+    return false;
+  list->values[list->count++] = value;
+  return true;
 }
 
 bool bench_list_word(const char **text, char *word, size_t size)
@@ -21,7 +23,11 @@ bool bench_list_word(const char **text, char *word, size_t size)
   if (**text == '\0')
     return false;
   size_t length = strcspn(*text, ",");
-  snprintf(word, size, "%.*s", (int)length, *text);
+  /* A word that does not fit must not pass for its beginning. */
+  if (length < size)
+    snprintf(word, size, "%.*s", (int)length, *text);
+  else
+    snprintf(word, size, "%.*s...", (int)size - 4, *text);
   *text += length;
   *text += **text == ',';
   return true;

@@ -12,8 +12,8 @@ struct bench_list {
   int values[BENCH_LIST_MAXIMUM];
   size_t count;
 };
-/* Values beyond the maximum are dropped. */
-void bench_list_add(struct bench_list *list, int value);
+/* False when the list is full. */
+bool bench_list_add(struct bench_list *list, int value);
 /* The next word of a list with commas into `word`; false at the end. */
 bool bench_list_word(const char **text, char *word, size_t size);
 

@@ -202,7 +202,17 @@ static cJSON *keys_json(const struct gpumc_key *keys)
     if (has_range(key)) {
       cJSON_AddNumberToObject(json, "minimum", key->minimum);
       cJSON_AddNumberToObject(json, "maximum", key->maximum);
+      cJSON_AddBoolToObject(json, "minimum_exclusive", key->minimum_exclusive);
     }
+    if (key->multiple_of > 1)
+      cJSON_AddNumberToObject(json, "multiple_of", (double)key->multiple_of);
+    if (key->list_maximum > 0) {
+      cJSON_AddNumberToObject(json, "list_minimum", (double)key->list_minimum);
+      cJSON_AddNumberToObject(json, "list_maximum", (double)key->list_maximum);
+      cJSON_AddBoolToObject(json, "ascending", key->ascending);
+    }
+    if (key->exactly_one_of != NULL)
+      cJSON_AddStringToObject(json, "exactly_one_of", key->exactly_one_of);
     cJSON_AddBoolToObject(json, "required", key->required);
     cJSON_AddBoolToObject(json, "sweepable", key->sweepable);
     cJSON *choices = key->choices != NULL ? cJSON_AddArrayToObject(json, "choices") : NULL;

@@ -52,6 +52,12 @@ enum gpumc_status gpumc_isa_parse(const char *name, enum gpumc_isa *isa, struct 
 {
   enum gpumc_isa highest = gpumc_isa_detect();
   *isa = highest;
+#ifdef GPUMC_ISA_X86_64
+  if (!__builtin_cpu_supports("x86-64-v2"))
+    return gpumc_error_set(error, GPUMC_DEVICE,
+                           "this processor is below x86-64-v2 (SSE4.2, POPCNT), which the CPU "
+                           "kernels need");
+#endif
   if (strcmp(name, "auto") == 0)
     return GPUMC_OK;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

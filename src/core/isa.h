@@ -15,8 +15,8 @@ enum gpumc_isa {
   GPUMC_ISA_LEVEL_V4, /* AVX-512 F, BW, CD, DQ, VL */
 };
 
-/* The highest level that this machine runs. A machine below x86-64-v2 counts as v2: there is none
- * that could hold a population. */
+/* The highest level that this machine runs; V2 also on a machine below it, which gpumc_isa_parse
+ * refuses. */
 enum gpumc_isa gpumc_isa_detect(void);
 
 /* "portable", "x86-64-v2", "x86-64-v3", "x86-64-v4". */

@@ -267,6 +267,9 @@ class Bench(ProgramCase):
         message = self.gpumc("bench", "--set", "model.shpae=[8, 8]", code=INVALID).err
         self.assertRegex(message, r"\Agpumc: error: --set model.shpae=\[8, 8\]: .*shape.*\n\Z")
         self.gpumc("bench", "--threads", "0", code=INVALID)
+        many = ",".join(["1"] * 33)
+        self.assertIn("at most 32", self.gpumc("bench", "--threads", many, code=INVALID).err)
+        self.gpumc("bench", "--threads", "0" * 40 + "1", code=INVALID)
 
 
 if __name__ == "__main__":
