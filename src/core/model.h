@@ -46,6 +46,7 @@ struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
   double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
+  double bound[GPUMC_CHANNELS_MAXIMUM];   /* largest size of each channel, in quanta */
   /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none.
    */
   int64_t lowest, spacing;

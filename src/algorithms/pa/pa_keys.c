@@ -172,29 +172,33 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
   }
 }
 
-/* Sums of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static bool fourth_powers_fit(const struct gpumc_model *model, size_t capacity)
+/* Sums of squares and of fourth powers must stay below 2^127 (gpumc_moment_sums). */
+static bool powers_fit(const struct gpumc_model *model, size_t capacity)
 {
-  bool fourth = false;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
-    fourth = fourth || model->ops->observables[k].moment == GPUMC_MOMENT_FOURTH;
-  return !fourth || 4 * log2((double)model->sites) + log2((double)capacity) <= 126;
+  double replicas = log2((double)capacity);
+  bool fit = 2 * log2(model->bound[0]) + replicas <= 126;
+  for (size_t k = 0; k < model->ops->n_observables; k++) {
+    const struct gpumc_observable *observable = &model->ops->observables[k];
+    double power = observable->moment == GPUMC_MOMENT_FOURTH ? 4 : 2;
+    fit = fit && power * log2(model->bound[observable->channel]) + replicas <= 126;
+  }
+  return fit;
 }
 
 void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report)
 {
   int64_t population = gpumc_params_integer(params, "population");
-  if (!fourth_powers_fit(model, pa_capacity((size_t)population)))
+  if (!powers_fit(model, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
-                         "%lld replicas of %zu sites are too many for exact sums of fourth powers "
-                         "(population times sites^4 must stay below 2^126)",
+                         "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
+                         "bits",
                          (long long)population, model->sites);
   if (gpumc_params_has(params, "reweight.from") && model->levels == 0)
     gpumc_params_mistake(params, report, "reweight",
                          "reweight needs a model with a discrete spectrum; %s with these "
-                         "parameters has none (a field h makes it continuous): remove the block "
-                         "or the field",
+                         "parameters has none: remove the block, or what makes the spectrum "
+                         "continuous (a field, say)",
                          model->ops->name);
 }
 

@@ -78,6 +78,9 @@ static void describe_energy(struct gpumc_model *model, struct ising2d_parameters
     frexp((double)model->sites * (2.0 * fabs(coupling) + fabs(field)), &exponent);
     model->quantum[ISING2D_ENERGY] = ldexp(1.0, exponent - ENERGY_BITS);
   }
+  model->bound[ISING2D_ENERGY] =
+      (double)model->sites * (2.0 * fabs(coupling) + fabs(field)) / model->quantum[ISING2D_ENERGY];
+  model->bound[ISING2D_MAGNETIZATION] = (double)model->sites;
   parameters->coupling_quanta = coupling / model->quantum[ISING2D_ENERGY];
   parameters->field_quanta = field / model->quantum[ISING2D_ENERGY];
 }
