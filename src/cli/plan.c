@@ -76,8 +76,7 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
                                    const struct gpumc_task *task, struct task_plan *plan,
                                    struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      gpumc_prepare(task, NULL, arguments->threads, &plan->preparation, error);
+  enum gpumc_status status = gpumc_prepare(task, arguments->threads, &plan->preparation, error);
   if (status != GPUMC_OK)
     return status;
   if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)

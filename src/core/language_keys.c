@@ -4,6 +4,7 @@
 
 #include "core/language_internal.h"
 #include "core/params_internal.h"
+#include "core/random.h"
 #include "core/registry.h"
 
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
@@ -55,7 +56,7 @@ static const struct gpumc_key root_keys[] = {
      .type = GPUMC_KEY_INTEGER,
      .doc = "The seed of all random numbers.",
      .minimum = 0,
-     .maximum = 281474976710655.0, /* 2^48 - 1 */
+     .maximum = (double)GPUMC_SEED_MAXIMUM,
      .required = true,
      .sweepable = true},
     {.name = "rng",

@@ -7,12 +7,12 @@
 #include "core/memory.h"
 #include "core/system_memory.h"
 
-static enum gpumc_status open_device(struct gpumc_preparation *preparation, const char *name,
-                                     int threads, struct gpumc_error *error)
+static enum gpumc_status
+open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
 {
   struct gpumc_params params = gpumc_task_params(preparation->task, "kernel");
-  const char *wanted = name != NULL ? name : gpumc_params_string(&params, "device");
-  enum gpumc_status status = gpumc_device_open(wanted, threads, &preparation->device, error);
+  enum gpumc_status status = gpumc_device_open(gpumc_params_string(&params, "device"), threads,
+                                               &preparation->device, error);
   if (status != GPUMC_OK)
     return status;
   preparation->device_open = true;
@@ -36,7 +36,7 @@ static void plan_memory(const struct gpumc_preparation *preparation,
     *host += (double)demand->device_bytes + *ensemble;
 }
 
-enum gpumc_status gpumc_prepare(const struct gpumc_task *task, const char *device_name, int threads,
+enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
   memset(preparation, 0, sizeof *preparation);
@@ -46,7 +46,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, const char *devic
   struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
   preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
-  enum gpumc_status status = open_device(preparation, device_name, threads, error);
+  enum gpumc_status status = open_device(preparation, threads, error);
   if (status == GPUMC_OK) {
     status = task->model->create(&model_params, &preparation->model, error);
     /* What create left behind is destroyed in either case. */

@@ -20,11 +20,11 @@ struct gpumc_preparation {
   double available_bytes; /* of host memory */
 };
 
-/* `device_name`: NULL for the configured one; `threads`: 0 for all. GPUMC_DEVICE when the device is
+/* `threads`: 0 for all. GPUMC_DEVICE when the device is
  * not to be had, GPUMC_INVALID when no kernel serves. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_prepare(const struct gpumc_task *task, const char *device_name, int threads,
-              struct gpumc_preparation *preparation, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
+                                                 struct gpumc_preparation *preparation,
+                                                 struct gpumc_error *error);
 
 /* GPUMC_FAILURE when the task needs more memory than there is, naming the largest population that
  * would fit. */

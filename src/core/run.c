@@ -80,8 +80,7 @@ static enum gpumc_status create_recorder(struct gpumc_run *run, struct gpumc_err
 static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
-  enum gpumc_status status =
-      gpumc_prepare(run->task, run->options->device, run->options->threads, preparation, error);
+  enum gpumc_status status = gpumc_prepare(run->task, run->options->threads, preparation, error);
   if (status == GPUMC_OK)
     status = gpumc_preparation_fits(preparation, error);
   if (status == GPUMC_OK)

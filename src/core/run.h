@@ -8,7 +8,6 @@
 #include "core/observer.h"
 
 struct gpumc_run_options {
-  const char *device;       /* overrides kernel.device; NULL: as configured */
   int threads;              /* 0: all */
   double max_seconds;       /* of this invocation; 0: no limit */
   bool fresh;               /* discard a checkpoint, a result and a working file that exist */

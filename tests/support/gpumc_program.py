@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("GPUMC_PROGRAM", str(ROOT / "build/release/gpumc"))
+PROGRAM = str(pathlib.Path(os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")).resolve())
 
 
 def exact():

@@ -1,5 +1,4 @@
 """Running the program from tests: a temporary directory, a small configuration, exit codes."""
-import os
 import pathlib
 import signal
 import subprocess
@@ -7,8 +6,7 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = os.environ.get("GPUMC_PROGRAM", "build/release/gpumc")
-PROGRAM = str(pathlib.Path(PROGRAM).resolve())
+from support.gpumc_program import PROGRAM
 
 OK, FAILURE, INVALID, DEVICE, STOPPED = 0, 1, 2, 3, 75
 

@@ -43,14 +43,6 @@ void pa_average_free(struct pa_average *average)
   memset(average, 0, sizeof *average);
 }
 
-static const double *curve_row(const struct pa_average *average, size_t run, size_t row)
-{
-  size_t n_rows;
-  const struct pa *pa = average->pa;
-  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
-  return rows + row * pa_curve_width(pa->context.model->ops);
-}
-
 /* Column `column` of the blocks at a row: [blocks]. */
 static const double *
 block_values(const struct pa_average *average, size_t run, size_t row, size_t column)
@@ -82,8 +74,7 @@ static void advance_partition(struct pa_average *average, size_t run)
       log_partition[b] = pa->context.model->log_states;
     return;
   }
-  size_t ratio_column = pa_curve_index(pa->context.model->ops, PA_LOG_PARTITION_RATIO);
-  double log_ratio = curve_row(average, run, average->row)[ratio_column];
+  double log_ratio = pa_curve_value(pa, run, average->row, PA_LOG_PARTITION_RATIO);
   const double *population = block_values(average, run, average->row - 1, PA_BLOCK_POPULATION);
   const double *weight = block_values(average, run, average->row, PA_BLOCK_WEIGHT);
   double replicas = sum(population, blocks);

@@ -309,3 +309,11 @@ enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, struct gp
                                    error);
   return status;
 }
+
+double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column)
+{
+  size_t n_rows;
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
+  return rows[row * pa_curve_width(pa->context.model->ops) +
+              pa_curve_index(pa->context.model->ops, column)];
+}

@@ -137,6 +137,8 @@ GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc
 /* Measure sums over the population and append the row of the current temperature to both tables. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_record(struct pa *pa, const struct pa_step *step, struct gpumc_error *error);
+/* A recorded value. */
+double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column);
 /* Draw a run's population at beta = 0 and record it; take the next temperature step and record it.
  */
 GPUMC_MUST_CHECK enum gpumc_status pa_start_run(struct pa *pa, struct gpumc_error *error);

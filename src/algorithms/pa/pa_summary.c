@@ -155,14 +155,6 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   return status;
 }
 
-static double curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column)
-{
-  size_t n_rows;
-  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
-  return rows[row * pa_curve_width(pa->context.model->ops) +
-              pa_curve_index(pa->context.model->ops, column)];
-}
-
 /* What the families say: the largest rho_t of each run, and a warning when the population is small
  * against it. */
 static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error *error)
@@ -172,7 +164,7 @@ static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error
   double worst = 0;
   for (size_t m = 0; m < pa->settings.runs; m++)
     for (size_t t = 0; t < summary->temperatures; t++)
-      worst = fmax(worst, curve_value(pa, m, t, PA_RHO_T));
+      worst = fmax(worst, pa_curve_value(pa, m, t, PA_RHO_T));
   bool trusted = (double)pa->settings.population > trusted_families * worst;
   enum gpumc_status status =
       gpumc_recorder_number(recorder, "summary", "rho_t_maximum", worst, error);
@@ -204,7 +196,7 @@ static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_erro
   size_t last = summary->temperatures - 1;
   for (size_t m = 0; m < pa->settings.runs; m++)
     for (size_t t = 0; t <= last; t++) {
-      double energy = curve_value(pa, m, t, PA_LOWEST_ENERGY);
+      double energy = pa_curve_value(pa, m, t, PA_LOWEST_ENERGY);
       double at = pa->schedule.beta[t];
       if (energy < lowest || (energy <= lowest && at < beta)) {
         lowest = energy;
@@ -212,9 +204,9 @@ static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_erro
       }
     }
   for (size_t m = 0; m < pa->settings.runs; m++)
-    if (curve_value(pa, m, last, PA_LOWEST_ENERGY) <= lowest) {
-      replicas += curve_value(pa, m, last, PA_LOWEST_ENERGY_REPLICAS);
-      families += curve_value(pa, m, last, PA_LOWEST_ENERGY_FAMILIES);
+    if (pa_curve_value(pa, m, last, PA_LOWEST_ENERGY) <= lowest) {
+      replicas += pa_curve_value(pa, m, last, PA_LOWEST_ENERGY_REPLICAS);
+      families += pa_curve_value(pa, m, last, PA_LOWEST_ENERGY_FAMILIES);
     }
   enum gpumc_status status =
       gpumc_recorder_number(recorder, "summary", "lowest_energy", lowest, error);
