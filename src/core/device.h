@@ -1,6 +1,10 @@
-/* A device behind one ops struct: memory, copies, and the data-parallel operations on a population.
+/* A device behind one ops struct: memory, copies, and the data-parallel operations on populations.
  * Algorithms use nothing else, so that the same algorithm runs wholly on whatever device it is
- * given. */
+ * given.
+ *
+ * Work of a device is done in the order of the calls that ask for it. On a GPU a call returns when
+ * the work is enqueued on the device's stream; copies and `synchronize` wait for all that came
+ * before, and report what went wrong in it. */
 #ifndef GPUMC_CORE_DEVICE_H
 #define GPUMC_CORE_DEVICE_H
 
@@ -14,12 +18,13 @@
 struct gpumc_device;
 
 struct gpumc_device_ops {
-  const char *name; /* "cpu" */
+  const char *name; /* "cpu", "cuda" */
   /* Zeroed device memory for `count` elements of `size` bytes; `what` names it in the message.
    * GPUMC_FAILURE, with *memory NULL, when count * size overflows or there is not so much. */
   GPUMC_MUST_CHECK enum gpumc_status (*allocate)(struct gpumc_device *device, size_t count,
                                                  size_t size, const char *what, void **memory,
                                                  struct gpumc_error *error);
+  /* Legal on NULL. */
   void (*release)(struct gpumc_device *device, void *memory);
   GPUMC_MUST_CHECK enum gpumc_status (*copy_to_device)(struct gpumc_device *device, void *to,
                                                        const void *from, size_t bytes,
@@ -27,20 +32,31 @@ struct gpumc_device_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*copy_to_host)(struct gpumc_device *device, void *to,
                                                      const void *from, size_t bytes,
                                                      struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*synchronize)(struct gpumc_device *device,
+                                                    struct gpumc_error *error);
+  /* Bytes of device memory that can be taken at present. */
+  double (*available)(const struct gpumc_device *device);
+  void (*close)(struct gpumc_device *device);
   const struct gpumc_population_ops *population;
 };
 
-/* An open device. `threads`: host threads that work for it (CPU). `isa`: the level whose kernels
- * run (CPU), set by whoever opens the device. */
+/* An open device. CPU: `threads` work for it, kernels of the level `isa` run. CUDA: the rest.
+ * `isa` and `block_threads` are set by whoever opens the device. */
 struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int threads;
   enum gpumc_isa isa;
-  char description[128]; /* "AMD EPYC, 2 threads" */
+  int index;              /* of the GPU among those that CUDA shows */
+  void *stream;           /* cudaStream_t */
+  int multiprocessors;
+  size_t shared_bytes;    /* shared memory that one block may have */
+  uint32_t block_threads; /* threads of a block; 0: each kernel's own choice. Decides no result */
+  char description[128];  /* "AMD EPYC, 2 threads", "NVIDIA H200, 132 multiprocessors" */
 };
 
-/* Open what the configuration asks for: "auto", "cpu", "cuda", "cuda:N". `threads`: 0 for all.
- * GPUMC_DEVICE, saying what there is, when it is not to be had. */
+/* Open what the configuration asks for: "cpu", "cuda", "cuda:N", or "auto": the first GPU where
+ * there is one, else the CPU. `threads`: 0 for all. GPUMC_DEVICE, saying what there is, when it is
+ * not to be had. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threads,
                                                      struct gpumc_device *device,
                                                      struct gpumc_error *error);

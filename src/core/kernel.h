@@ -24,68 +24,87 @@ enum gpumc_capability {
 struct gpumc_model;
 struct gpumc_kernel_ops;
 
-/* size <= capacity replicas. `run` and `time` (sweeps done in this run) are the counter's. */
+/* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
+ * same time (sweeps done in these runs). Counters are those of each run by itself, so that a run's
+ * replicas do not depend on the batch. */
 struct gpumc_ensemble {
   const struct gpumc_kernel_ops *ops;
   const struct gpumc_model *model;
   struct gpumc_device *device;
   uint64_t seed;
   uint32_t rounds; /* of Philox */
-  uint32_t run;
+  uint32_t first_run;
   uint32_t time;
-  size_t size, capacity;
-  void *storage; /* the kernel's own */
+  size_t runs;                    /* of the present batch; 0: none begun */
+  size_t runs_capacity, capacity; /* runs; replicas of one run */
+  uint32_t *size;                 /* [runs_capacity] replicas of each run, device memory */
+  void *storage;                  /* the kernel's own */
 };
 
+/* Operations work on every run m < runs and its replicas r < size[m], and are enqueued in the order
+ * of the calls (core/device.h). Arrays of replicas are device memory, [runs][capacity]. */
 struct gpumc_kernel_ops {
   const char *device;     /* "cpu", "cuda" */
   const char *variant;    /* "multispin", "spin" */
   const char *summary;    /* one line */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
   uint32_t capabilities;  /* of enum gpumc_capability */
-  /* Device memory that `capacity` replicas take, everything the kernel allocates included. */
-  size_t (*bytes)(const struct gpumc_model *model, size_t capacity, int threads);
-  /* Allocate `storage` for ensemble->capacity replicas; the other fields are set. */
+  /* Device memory that `runs` runs of `capacity` replicas take, everything the kernel allocates
+   * included. */
+  size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
+                  size_t capacity);
+  /* Allocate `storage`; the other fields are set. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_ensemble *ensemble,
                                                struct gpumc_error *error);
+  /* Legal after a failed create. */
   void (*destroy)(struct gpumc_ensemble *ensemble);
   GPUMC_MUST_CHECK enum gpumc_status (*randomize)(struct gpumc_ensemble *ensemble,
                                                   struct gpumc_error *error);
-  /* Replicas first .. first+count-1 from and to host memory, model->portable_bytes each. */
-  GPUMC_MUST_CHECK enum gpumc_status (*set)(struct gpumc_ensemble *ensemble, size_t first,
+  /* Replicas first .. first+count-1 of run m from and to host memory, model->portable_bytes each;
+   * done on return. */
+  GPUMC_MUST_CHECK enum gpumc_status (*set)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                             size_t count, const uint8_t *portable,
                                             struct gpumc_error *error);
-  GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t first,
+  GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                             size_t count, uint8_t *portable,
                                             struct gpumc_error *error);
-  /* `sweeps` sweeps of every replica at inverse temperature beta, counters from ensemble->time. */
+  /* `sweeps` sweeps of every replica at inverse temperature beta, counters from ensemble->time;
+   * then, unless `channel` is NULL, what `measure` does. */
   GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                              double beta, struct gpumc_error *error);
-  /* channel[c][size], device memory, in the order of the model's channels; NULL: not wanted. */
+                                              double beta, int64_t *const *channel,
+                                              struct gpumc_error *error);
+  /* channel[c][runs][capacity] in the order of the model's channels; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
-  /* Replica r becomes a copy of replica parent[r], 0 <= r < new_size, in place; parent (device
-   * memory) obeys the rule of gpumc_population_ops.resample. Sets ensemble->size. */
+  /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;
+   * parent obeys the rule of gpumc_population_ops.resample. */
   GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,
-                                               const uint32_t *parent, size_t new_size,
-                                               struct gpumc_error *error);
+                                               const uint32_t *parent, struct gpumc_error *error);
 };
 
-/* An ensemble of `capacity` replicas, none of them in use yet (size 0). */
+/* Room for `runs` runs of `capacity` replicas, none of them begun. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
-                      struct gpumc_device *device, size_t capacity, uint64_t seed, uint32_t rounds,
-                      struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-/* Start run `run` with `size` replicas drawn at beta = 0; time becomes 0. */
+                      struct gpumc_device *device, size_t runs, size_t capacity, uint64_t seed,
+                      uint32_t rounds, struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+/* Begin `runs` runs from `first_run` on with `size` replicas each, drawn at beta = 0; time becomes
+ * 0. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
-                                                            uint32_t run, size_t size,
-                                                            struct gpumc_error *error);
+                                                            uint32_t first_run, size_t runs,
+                                                            size_t size, struct gpumc_error *error);
 /* Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble,
-                                                        uint32_t sweeps, double beta,
-                                                        struct gpumc_error *error);
-/* The generator of an ensemble's current run. */
-struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+                     int64_t *const *channel, struct gpumc_error *error);
+/* size[runs] from and to host memory; waits for all that is enqueued. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
+                                                            uint32_t *size,
+                                                            struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
+                                                            const uint32_t *size,
+                                                            struct gpumc_error *error);
+/* The generator of run m of the batch. */
+struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
 
