@@ -4,6 +4,10 @@
 
 #include <stdarg.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The values are the program's exit codes (docs/cli.md), all but GPUMC_BUSY. */
 enum gpumc_status {
   GPUMC_OK = 0,       /* done */
@@ -38,5 +42,9 @@ const char *gpumc_error_text(const struct gpumc_error *error);
 
 /* Legal on a zeroed or an already freed object; leaves it zeroed. */
 void gpumc_error_free(struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
