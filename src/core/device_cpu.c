@@ -30,12 +30,20 @@ static enum gpumc_status copy(struct gpumc_device *device, void *to, const void 
   return GPUMC_OK;
 }
 
+static enum gpumc_status synchronize(struct gpumc_device *device, struct gpumc_error *error)
+{
+  (void)device;
+  (void)error;
+  return GPUMC_OK;
+}
+
 static const struct gpumc_device_ops cpu = {
     .name = "cpu",
     .allocate = allocate,
     .release = release,
     .copy_to_device = copy,
     .copy_to_host = copy,
+    .synchronize = synchronize,
     .population = &gpumc_population_cpu,
 };
 

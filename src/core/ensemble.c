@@ -2,60 +2,100 @@
 #include "core/kernel.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum gpumc_status
-gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
-                      struct gpumc_device *device, size_t capacity, uint64_t seed, uint32_t rounds,
-                      struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+#include "core/memory.h"
+
+enum gpumc_status gpumc_ensemble_create(const struct gpumc_kernel_ops *ops,
+                                        const struct gpumc_model *model,
+                                        struct gpumc_device *device, size_t runs, size_t capacity,
+                                        uint64_t seed, uint32_t rounds,
+                                        struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  assert(capacity > 0);
+  assert(runs > 0 && capacity > 0);
   *ensemble = (struct gpumc_ensemble){
       .ops = ops,
       .model = model,
       .device = device,
       .seed = seed,
       .rounds = rounds,
+      .runs_capacity = runs,
       .capacity = capacity,
   };
-  enum gpumc_status status = ops->create(ensemble, error);
+  enum gpumc_status status =
+      gpumc_device_array(device, &ensemble->size, runs, "sizes of the populations", error);
+  if (status == GPUMC_OK)
+    status = ops->create(ensemble, error);
   if (status != GPUMC_OK)
-    memset(ensemble, 0, sizeof *ensemble);
+    gpumc_ensemble_free(ensemble);
   return status;
 }
 
-enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint32_t run,
-                                           size_t size, struct gpumc_error *error)
+enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble, uint32_t *size,
+                                           struct gpumc_error *error)
 {
-  assert(size <= ensemble->capacity);
-  ensemble->run = run;
+  return ensemble->device->ops->copy_to_host(ensemble->device, size, ensemble->size,
+                                             ensemble->runs * sizeof *size, error);
+}
+
+enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, const uint32_t *size,
+                                           struct gpumc_error *error)
+{
+  return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->size, size,
+                                               ensemble->runs * sizeof *size, error);
+}
+
+static enum gpumc_status
+set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error *error)
+{
+  uint32_t *sizes = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&sizes, ensemble->runs, "sizes of the populations", error);
+  for (size_t m = 0; status == GPUMC_OK && m < ensemble->runs; m++)
+    sizes[m] = (uint32_t)size;
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
+  free(sizes);
+  return status;
+}
+
+enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint32_t first_run,
+                                           size_t runs, size_t size, struct gpumc_error *error)
+{
+  assert(runs <= ensemble->runs_capacity && size <= ensemble->capacity);
+  ensemble->first_run = first_run;
+  ensemble->runs = runs;
   ensemble->time = 0;
-  ensemble->size = size;
-  return ensemble->ops->randomize(ensemble, error);
+  enum gpumc_status status = set_equal_sizes(ensemble, size, error);
+  return status == GPUMC_OK ? ensemble->ops->randomize(ensemble, error) : status;
 }
 
 enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                       double beta, struct gpumc_error *error)
+                                       double beta, int64_t *const *channel,
+                                       struct gpumc_error *error)
 {
   if (sweeps > UINT32_MAX - ensemble->time)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
-  enum gpumc_status status = ensemble->ops->sweep(ensemble, sweeps, beta, error);
+  enum gpumc_status status = ensemble->ops->sweep(ensemble, sweeps, beta, channel, error);
   if (status == GPUMC_OK)
     ensemble->time += sweeps;
   return status;
 }
 
-struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble)
+struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m)
 {
-  return gpumc_random_make(ensemble->seed, ensemble->run, ensemble->rounds);
+  return gpumc_random_make(ensemble->seed, ensemble->first_run + (uint32_t)m, ensemble->rounds);
 }
 
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
-  if (ensemble->ops != NULL)
+  if (ensemble->ops != NULL) {
     ensemble->ops->destroy(ensemble);
+    ensemble->device->ops->release(ensemble->device, ensemble->size);
+  }
   memset(ensemble, 0, sizeof *ensemble);
 }
 

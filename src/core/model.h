@@ -5,8 +5,6 @@
 #include "core/kernel.h"
 #include "core/params.h"
 
-enum { GPUMC_CHANNELS_MAXIMUM = 8 };
-
 /* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit,
  * the quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
 struct gpumc_channel {

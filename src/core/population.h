@@ -93,6 +93,7 @@ struct gpumc_population_ops {
   /* All memory is taken here; `own` is the only field to be set. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_population *population,
                                                struct gpumc_error *error);
+  /* Legal when create failed, or was not called: `own` is then NULL. */
   void (*destroy)(struct gpumc_population *population);
   /* family[r] = r for every founder of the runs 0 .. runs-1; no resampling took place. */
   GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_population *population,

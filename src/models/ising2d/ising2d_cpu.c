@@ -21,11 +21,11 @@ scratch_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model 
 }
 
 size_t ising2d_cpu_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model *model,
-                         size_t capacity, int threads)
+                         const struct gpumc_device *device, size_t runs, size_t capacity)
 {
-  return layout->buffers * ising2d_cpu_blocks(layout, capacity) * model->sites *
+  return layout->buffers * runs * ising2d_cpu_blocks(layout, capacity) * model->sites *
              layout->site_bytes +
-         (size_t)at_least_one(threads) * scratch_bytes(layout, model);
+         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model);
 }
 
 void ising2d_cpu_destroy(struct gpumc_ensemble *ensemble)
@@ -47,9 +47,11 @@ enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_layout *layout,
   enum gpumc_status status = gpumc_allocate_array(&storage, 1, "an ensemble", error);
   if (status != GPUMC_OK)
     return status;
-  const size_t blocks = ising2d_cpu_blocks(layout, ensemble->capacity);
+  const size_t run_blocks = ising2d_cpu_blocks(layout, ensemble->capacity);
+  const size_t blocks = ensemble->runs_capacity * run_blocks;
   ensemble->storage = storage;
   storage->layout = layout;
+  storage->run_blocks = run_blocks;
   storage->isa = ensemble->device->isa;
   storage->threads = at_least_one(ensemble->device->threads);
   storage->block_bytes = ensemble->model->sites * layout->site_bytes;
@@ -66,8 +68,9 @@ enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_layout *layout,
   return status;
 }
 
-/* From `in` to the replicas first .. first+count-1, or from them to `out`; the other is NULL. */
-static void transfer(const struct gpumc_ensemble *ensemble, size_t first, size_t count,
+/* From `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the other is
+ * NULL. */
+static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                      const uint8_t *in, uint8_t *out)
 {
   assert(first + count <= ensemble->capacity);
@@ -87,24 +90,24 @@ static void transfer(const struct gpumc_ensemble *ensemble, size_t first, size_t
       to[lane] = within && out != NULL ? out + offset : NULL;
     }
     if (in != NULL)
-      layout->set(model, ising2d_cpu_block(storage, block), from);
+      layout->set(model, ising2d_cpu_block(storage, m, block), from);
     else
-      layout->get(model, ising2d_cpu_block(storage, block), to);
+      layout->get(model, ising2d_cpu_block(storage, m, block), to);
   }
 }
 
-enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t first, size_t count,
-                                  const uint8_t *portable, struct gpumc_error *error)
+enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                  size_t count, const uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  transfer(ensemble, first, count, portable, NULL);
+  transfer(ensemble, m, first, count, portable, NULL);
   return GPUMC_OK;
 }
 
-enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t first, size_t count,
-                                  uint8_t *portable, struct gpumc_error *error)
+enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                  size_t count, uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  transfer(ensemble, first, count, NULL, portable);
+  transfer(ensemble, m, first, count, NULL, portable);
   return GPUMC_OK;
 }

@@ -35,14 +35,20 @@ struct ising2d_cpu_layout {
               uint8_t *const portable[ISING2D_CPU_BLOCK]);
 };
 
-/* gpumc_ensemble.storage. blocks[block][block_bytes], spare the same or NULL;
+/* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
  * scratch[thread][scratch_bytes], every thread's on cache lines of its own. */
 struct ising2d_cpu_storage {
   const struct ising2d_cpu_layout *layout;
   enum gpumc_isa isa;
   int threads;
-  size_t block_bytes, scratch_bytes;
+  size_t run_blocks, block_bytes, scratch_bytes;
   void *blocks, *spare, *scratch;
+};
+
+/* A block, and its replicas: first .. first+count-1 of the run. */
+struct ising2d_cpu_place {
+  size_t run, block, first, count;
+  void *data;
 };
 
 /* Blocks that hold the replicas 0 .. replicas-1. */
@@ -51,9 +57,33 @@ static inline size_t ising2d_cpu_blocks(const struct ising2d_cpu_layout *layout,
   return (replicas + layout->replicas - 1) / layout->replicas;
 }
 
-static inline void *ising2d_cpu_block(const struct ising2d_cpu_storage *storage, size_t block)
+static inline void *
+ising2d_cpu_block(const struct ising2d_cpu_storage *storage, size_t run, size_t block)
 {
-  return (unsigned char *)storage->blocks + block * storage->block_bytes;
+  return (unsigned char *)storage->blocks +
+         (run * storage->run_blocks + block) * storage->block_bytes;
+}
+
+/* The blocks of all runs of the batch, in use or not. */
+static inline size_t ising2d_cpu_places(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  return ensemble->runs * storage->run_blocks;
+}
+
+/* Number i of them; count = 0 for one that is not in use. */
+static inline struct ising2d_cpu_place
+ising2d_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
+{
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  struct ising2d_cpu_place place = {.run = i / storage->run_blocks,
+                                    .block = i % storage->run_blocks};
+  const size_t size = ensemble->size[place.run], most = storage->layout->replicas;
+  place.first = place.block * most;
+  place.count = size > place.first ? size - place.first : 0;
+  place.count = place.count < most ? place.count : most;
+  place.data = ising2d_cpu_block(storage, place.run, place.block);
+  return place;
 }
 
 /* The calling thread's. */
@@ -63,31 +93,35 @@ static inline void *ising2d_cpu_scratch(const struct ising2d_cpu_storage *storag
 }
 
 /* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
-static inline void ising2d_cpu_record(const struct gpumc_model *model, int64_t *const *channel,
-                                      size_t replica, int64_t up, int64_t unsatisfied)
+static inline void
+ising2d_cpu_record(const struct gpumc_ensemble *ensemble, int64_t *const *channel, size_t run,
+                   size_t replica, int64_t up, int64_t unsatisfied)
 {
+  const struct gpumc_model *model = ensemble->model;
+  const size_t at = run * ensemble->capacity + replica;
   const struct ising2d_parameters *parameters = ising2d_parameters(model);
   const int64_t spins = 2 * up - (int64_t)model->sites;
   const int64_t bonds = 2 * ((int64_t)model->sites - unsatisfied);
   if (channel[ISING2D_ENERGY] != NULL)
-    channel[ISING2D_ENERGY][replica] =
+    channel[ISING2D_ENERGY][at] =
         ising2d_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
   if (channel[ISING2D_MAGNETIZATION] != NULL)
-    channel[ISING2D_MAGNETIZATION][replica] = spins;
+    channel[ISING2D_MAGNETIZATION][at] = spins;
 }
 
 /* Operations of gpumc_kernel_ops; the layout is the kernel's. */
 size_t ising2d_cpu_bytes(const struct ising2d_cpu_layout *layout, const struct gpumc_model *model,
-                         size_t capacity, int threads);
+                         const struct gpumc_device *device, size_t runs, size_t capacity);
 GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_layout *layout,
                                                       struct gpumc_ensemble *ensemble,
                                                       struct gpumc_error *error);
 void ising2d_cpu_destroy(struct gpumc_ensemble *ensemble);
-GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t first,
-                                                   size_t count, const uint8_t *portable,
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t m,
+                                                   size_t first, size_t count,
+                                                   const uint8_t *portable,
                                                    struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t first,
-                                                   size_t count, uint8_t *portable,
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
+                                                   size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);
 
 #endif

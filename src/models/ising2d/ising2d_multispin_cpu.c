@@ -71,9 +71,10 @@ static const struct ising2d_cpu_layout layout = {
 
 static_assert((int)ISING2D_LANES <= (int)ISING2D_CPU_BLOCK, "a group is a block");
 
-static size_t bytes(const struct gpumc_model *model, size_t capacity, int threads)
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
+                    size_t capacity)
 {
-  return ising2d_cpu_bytes(&layout, model, capacity, threads);
+  return ising2d_cpu_bytes(&layout, model, device, runs, capacity);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -85,33 +86,54 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
 {
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
-  const struct gpumc_random random = gpumc_ensemble_random(ensemble);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
-  const size_t sites = ensemble->model->sites, groups = ising2d_cpu_blocks(&layout, ensemble->size);
+  const size_t sites = ensemble->model->sites, places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
-  for (size_t group = 0; group < groups; group++) {
-    uint32_t *words = ising2d_cpu_block(storage, group);
-    for (size_t w = 0; w < sites; w += 4)
-      gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)group, 0, label, words + w);
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    const struct gpumc_random random = gpumc_ensemble_random(ensemble, place.run);
+    uint32_t *words = place.data;
+    for (size_t w = 0; w < sites && place.count > 0; w += 4)
+      gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place.block, 0, label, words + w);
   }
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpumc_error *error)
+static void measure_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising2d_multispin_ops *ops,
+                          const struct ising2d_cpu_place *place, int64_t *const *channel)
+{
+  struct ising2d_multispin_sums sums;
+  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
+               ising2d_cpu_scratch(ensemble->storage), &sums);
+  for (size_t lane = 0; lane < place->count; lane++)
+    ising2d_cpu_record(ensemble, channel, place->run, place->first + lane, sums.up[lane],
+                       sums.unsatisfied[lane]);
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+                               int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
   const struct ising2d_multispin_ops *ops = ISING2D_CPU_OPS(ising2d_multispin, storage->isa);
   const struct ising2d_parameters *parameters = ising2d_parameters(ensemble->model);
-  const struct ising2d_multispin_rule rule =
-      ising2d_multispin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble), beta,
+  const struct ising2d_multispin_rule of_first_run =
+      ising2d_multispin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble, 0), beta,
                              parameters->coupling, parameters->field);
-  const size_t groups = ising2d_cpu_blocks(&layout, ensemble->size);
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic) num_threads(storage->threads)
-  for (size_t group = 0; group < groups; group++)
-    ops->sweep(&rule, ising2d_cpu_block(storage, group), (uint32_t)group, ensemble->time, sweeps,
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    struct ising2d_multispin_rule rule = of_first_run;
+    if (place.count == 0)
+      continue;
+    rule.random = gpumc_ensemble_random(ensemble, place.run);
+    ops->sweep(&rule, place.data, (uint32_t)place.block, ensemble->time, sweeps,
                ising2d_cpu_scratch(storage));
+    if (channel != NULL)
+      measure_group(ensemble, ops, &place, channel);
+  }
   return GPUMC_OK;
 }
 
@@ -121,57 +143,51 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
   const struct ising2d_multispin_ops *ops = ISING2D_CPU_OPS(ising2d_multispin, storage->isa);
-  const struct ising2d_parameters *parameters = ising2d_parameters(ensemble->model);
-  const size_t groups = ising2d_cpu_blocks(&layout, ensemble->size);
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t group = 0; group < groups; group++) {
-    struct ising2d_multispin_sums sums;
-    ops->measure(&parameters->lattice, ising2d_cpu_block(storage, group),
-                 ising2d_cpu_scratch(storage), &sums);
-    const size_t first = group * ISING2D_LANES;
-    for (size_t lane = 0; lane < ISING2D_LANES && first + lane < ensemble->size; lane++)
-      ising2d_cpu_record(ensemble->model, channel, first + lane, sums.up[lane],
-                         sums.unsatisfied[lane]);
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    if (place.count > 0)
+      measure_group(ensemble, ops, &place, channel);
   }
   return GPUMC_OK;
 }
 
-/* The replicas of a group that are copied; returns how many. */
+/* The replicas of a group that are copied; returns how many. parent: of the run. */
 static size_t copies_of(const struct ising2d_cpu_storage *storage, const uint32_t *parent,
-                        size_t group, size_t size, struct ising2d_multispin_copy *copy)
+                        const struct ising2d_cpu_place *place, struct ising2d_multispin_copy *copy)
 {
   size_t n = 0;
-  const size_t first = group * ISING2D_LANES;
-  for (size_t lane = 0; lane < ISING2D_LANES && first + lane < size; lane++) {
-    const size_t from = parent[first + lane];
-    if (from == first + lane)
+  for (size_t lane = 0; lane < place->count; lane++) {
+    const size_t from = parent[place->first + lane];
+    if (from == place->first + lane)
       continue;
-    copy[n].source = ising2d_cpu_block(storage, from / ISING2D_LANES);
+    copy[n].source = ising2d_cpu_block(storage, place->run, from / ISING2D_LANES);
     copy[n].rotation = (uint32_t)(lane - from) % ISING2D_LANES;
     copy[n++].lane = (uint32_t)lane;
   }
   return n;
 }
 
-static enum gpumc_status gather(struct gpumc_ensemble *ensemble, const uint32_t *parent,
-                                size_t new_size, struct gpumc_error *error)
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
 {
   (void)error;
-  assert(new_size <= ensemble->capacity);
   struct ising2d_cpu_storage *storage = ensemble->storage;
   const struct ising2d_multispin_ops *ops = ISING2D_CPU_OPS(ising2d_multispin, storage->isa);
-  const size_t sites = ensemble->model->sites, groups = ising2d_cpu_blocks(&layout, new_size);
+  const size_t sites = ensemble->model->sites, places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t group = 0; group < groups; group++) {
+  for (size_t i = 0; i < places; i++) {
     struct ising2d_multispin_copy copy[ISING2D_LANES];
-    const size_t n = copies_of(storage, parent, group, new_size, copy);
-    ops->gather((uint32_t *)storage->spare + group * sites, ising2d_cpu_block(storage, group),
-                sites, copy, n);
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    if (place.count == 0)
+      continue;
+    const size_t n = copies_of(storage, parent + place.run * ensemble->capacity, &place, copy);
+    ops->gather((uint32_t *)storage->spare + i * sites, place.data, sites, copy, n);
   }
   void *gathered = storage->spare;
   storage->spare = storage->blocks;
   storage->blocks = gathered;
-  ensemble->size = new_size;
   return GPUMC_OK;
 }
 

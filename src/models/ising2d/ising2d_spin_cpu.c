@@ -40,9 +40,10 @@ static const struct ising2d_cpu_layout layout = {
     .get = get_replica,
 };
 
-static size_t bytes(const struct gpumc_model *model, size_t capacity, int threads)
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
+                    size_t capacity)
 {
-  return ising2d_cpu_bytes(&layout, model, capacity, threads);
+  return ising2d_cpu_bytes(&layout, model, device, runs, capacity);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -50,42 +51,69 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   return ising2d_cpu_create(&layout, ensemble, error);
 }
 
+static void randomize_replica(const struct gpumc_ensemble *ensemble,
+                              const struct ising2d_cpu_place *place)
+{
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
+  const size_t sites = ensemble->model->sites;
+  uint8_t *spins = place->data;
+  for (size_t first = 0; first < sites; first += 128) {
+    uint32_t word[4];
+    const size_t n = sites - first < 128 ? sites - first : 128;
+    gpumc_random_draw(random, (uint32_t)(first / 128), (uint32_t)place->first, 0, label, word);
+    for (size_t i = 0; i < n; i++)
+      spins[first + i] = word[i / 32] >> i % 32 & 1;
+  }
+}
+
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
-  const struct gpumc_random random = gpumc_ensemble_random(ensemble);
-  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
-  const size_t sites = ensemble->model->sites, size = ensemble->size;
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
-  for (size_t replica = 0; replica < size; replica++) {
-    uint8_t *spins = ising2d_cpu_block(storage, replica);
-    for (size_t first = 0; first < sites; first += 128) {
-      uint32_t word[4];
-      const size_t n = sites - first < 128 ? sites - first : 128;
-      gpumc_random_draw(random, (uint32_t)(first / 128), (uint32_t)replica, 0, label, word);
-      for (size_t i = 0; i < n; i++)
-        spins[first + i] = word[i / 32] >> i % 32 & 1;
-    }
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    if (place.count > 0)
+      randomize_replica(ensemble, &place);
   }
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpumc_error *error)
+static void measure_replica(const struct gpumc_ensemble *ensemble,
+                            const struct ising2d_spin_ops *ops,
+                            const struct ising2d_cpu_place *place, int64_t *const *channel)
+{
+  struct ising2d_spin_sums sums;
+  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
+               ising2d_cpu_scratch(ensemble->storage), &sums);
+  ising2d_cpu_record(ensemble, channel, place->run, place->first, sums.up, sums.unsatisfied);
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+                               int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
   const struct ising2d_spin_ops *ops = ISING2D_CPU_OPS(ising2d_spin, storage->isa);
   const struct ising2d_parameters *parameters = ising2d_parameters(ensemble->model);
-  const struct ising2d_spin_rule rule =
-      ising2d_spin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble), beta,
+  const struct ising2d_spin_rule of_first_run =
+      ising2d_spin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble, 0), beta,
                         parameters->coupling, parameters->field);
-  const size_t size = ensemble->size;
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t replica = 0; replica < size; replica++)
-    ops->sweep(&rule, ising2d_cpu_block(storage, replica), (uint32_t)replica, ensemble->time,
-               sweeps, ising2d_cpu_scratch(storage));
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    struct ising2d_spin_rule rule = of_first_run;
+    if (place.count == 0)
+      continue;
+    rule.random = gpumc_ensemble_random(ensemble, place.run);
+    ops->sweep(&rule, place.data, (uint32_t)place.first, ensemble->time, sweeps,
+               ising2d_cpu_scratch(storage));
+    if (channel != NULL)
+      measure_replica(ensemble, ops, &place, channel);
+  }
   return GPUMC_OK;
 }
 
@@ -95,31 +123,30 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   (void)error;
   struct ising2d_cpu_storage *storage = ensemble->storage;
   const struct ising2d_spin_ops *ops = ISING2D_CPU_OPS(ising2d_spin, storage->isa);
-  const struct ising2d_parameters *parameters = ising2d_parameters(ensemble->model);
-  const size_t size = ensemble->size;
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(storage->threads)
-  for (size_t replica = 0; replica < size; replica++) {
-    struct ising2d_spin_sums sums;
-    ops->measure(&parameters->lattice, ising2d_cpu_block(storage, replica),
-                 ising2d_cpu_scratch(storage), &sums);
-    ising2d_cpu_record(ensemble->model, channel, replica, sums.up, sums.unsatisfied);
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    if (place.count > 0)
+      measure_replica(ensemble, ops, &place, channel);
   }
   return GPUMC_OK;
 }
 
 /* Parents do not change place, so that no replica is both read and written. */
-static enum gpumc_status gather(struct gpumc_ensemble *ensemble, const uint32_t *parent,
-                                size_t new_size, struct gpumc_error *error)
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
 {
   (void)error;
-  assert(new_size <= ensemble->capacity);
   struct ising2d_cpu_storage *storage = ensemble->storage;
+  const size_t places = ising2d_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(storage->threads)
-  for (size_t replica = 0; replica < new_size; replica++)
-    if (parent[replica] != replica)
-      memcpy(ising2d_cpu_block(storage, replica), ising2d_cpu_block(storage, parent[replica]),
-             storage->block_bytes);
-  ensemble->size = new_size;
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    const size_t from = parent[place.run * ensemble->capacity + place.first];
+    if (place.count > 0 && from != place.first)
+      memcpy(place.data, ising2d_cpu_block(storage, place.run, from), storage->block_bytes);
+  }
   return GPUMC_OK;
 }
 
