@@ -9,8 +9,9 @@
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t replicas;     /* target population */
-  size_t capacity;     /* the most replicas at once */
+  size_t runs;         /* side by side in a batch */
+  size_t replicas;     /* target population of a run */
+  size_t capacity;     /* the most replicas of a run */
   size_t host_bytes;   /* work arrays and accumulators on the host */
   size_t device_bytes; /* work arrays on the device, the ensemble not included */
   double updates;      /* site updates of the whole run; with adaptive steps an estimate */
@@ -24,7 +25,7 @@ struct gpumc_context {
   uint32_t rounds;
   const struct gpumc_model *model;
   struct gpumc_device *device;
-  struct gpumc_ensemble *ensemble; /* created with demand.capacity, empty */
+  struct gpumc_ensemble *ensemble; /* of demand.runs x demand.capacity, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
 };
@@ -54,6 +55,7 @@ struct gpumc_algorithm_ops {
                          struct gpumc_report *report);
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
+                                               const struct gpumc_device *device,
                                                struct gpumc_demand *demand,
                                                struct gpumc_error *error);
   /* Allocate the state and declare the recorder's tables. */

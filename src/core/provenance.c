@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "build_info.h"
+#include "core/device_cuda.h"
 #include "core/isa.h"
 #include "core/run_internal.h"
 
@@ -63,11 +64,25 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
   return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
+static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  char driver[16], runtime[16];
+  struct gpumc_gpu_list gpus;
+  gpumc_gpus_find(&gpus);
+  const struct text_attribute attributes[] = {
+      {"cuda_driver_version", gpumc_cuda_version_text(gpus.driver, driver)},
+      {"cuda_runtime_version", gpumc_cuda_version_text(gpus.runtime, runtime)},
+  };
+  return record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error);
+}
+
 enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_error *error)
 {
   enum gpumc_status status = record_program(run->recorder, error);
   if (status == GPUMC_OK)
     status = record_work(run, error);
+  if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
+    status = record_cuda(run->recorder, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(run->recorder, "provenance", "threads",
                                     run->preparation.device.threads, error);
