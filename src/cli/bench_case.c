@@ -183,7 +183,7 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                      .seconds = settings->seconds};
   status = cli_measure_rate(&request, &measured->rate, error);
   measured->bytes_per_site =
-      (double)measured->kernel->bytes(&bed->model, settings->population, measured->threads) /
+      (double)measured->kernel->bytes(&bed->model, &device, 1, settings->population) /
       ((double)settings->population * (double)bed->model.sites);
   gpumc_device_close(&device);
   return status;

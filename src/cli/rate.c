@@ -15,7 +15,7 @@ static enum gpumc_status time_sweeps(const struct cli_rate_request *request,
   if (ensemble->time > UINT32_MAX - sweeps)
     ensemble->time = 0; /* the same random numbers again do no harm here */
   double begin = gpumc_clock();
-  enum gpumc_status status = gpumc_ensemble_sweep(ensemble, sweeps, request->beta, error);
+  enum gpumc_status status = gpumc_ensemble_sweep(ensemble, sweeps, request->beta, NULL, error);
   *seconds = gpumc_clock() - begin;
   return status;
 }
@@ -50,10 +50,10 @@ cli_measure_rate(const struct cli_rate_request *request, double *rate, struct gp
 {
   struct gpumc_ensemble ensemble = {0};
   enum gpumc_status status =
-      gpumc_ensemble_create(request->kernel, request->model, request->device, request->population,
+      gpumc_ensemble_create(request->kernel, request->model, request->device, 1, request->population,
                             RATE_SEED, request->rounds, &ensemble, error);
   if (status == GPUMC_OK)
-    status = gpumc_ensemble_randomize(&ensemble, 0, request->population, error);
+    status = gpumc_ensemble_randomize(&ensemble, 0, 1, request->population, error);
   if (status == GPUMC_OK)
     status = time_repeats(request, &ensemble, rate, error);
   gpumc_ensemble_free(&ensemble);

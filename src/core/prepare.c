@@ -29,8 +29,8 @@ static void plan_memory(const struct gpumc_preparation *preparation,
                         const struct gpumc_demand *demand, double *ensemble, double *host)
 {
   bool on_host = strcmp(preparation->device.ops->name, "cpu") == 0;
-  *ensemble = (double)preparation->kernel->bytes(&preparation->model, demand->capacity,
-                                                 preparation->device.threads);
+  *ensemble = (double)preparation->kernel->bytes(&preparation->model, &preparation->device,
+                                                 demand->runs, demand->capacity);
   *host = (double)demand->host_bytes;
   if (on_host)
     *host += (double)demand->device_bytes + *ensemble;
@@ -53,7 +53,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     preparation->model.ops = task->model;
   }
   if (status == GPUMC_OK)
-    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->demand,
+    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device, &preparation->demand,
                                      error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
@@ -86,7 +86,7 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   if (values != NULL &&
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
     params.values = values;
-    fits = preparation->task->algorithm->demand(&params, &preparation->model, &demand, &ignored) ==
+    fits = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device, &demand, &ignored) ==
            GPUMC_OK;
   }
   if (fits) {
