@@ -9,8 +9,8 @@
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t runs;         /* side by side in a batch */
-  size_t replicas;     /* target population of a run */
+  size_t replicas;     /* target population */
+  size_t runs;         /* runs of a batch, side by side */
   size_t capacity;     /* the most replicas of a run */
   size_t host_bytes;   /* work arrays and accumulators on the host */
   size_t device_bytes; /* work arrays on the device, the ensemble not included */
@@ -25,7 +25,7 @@ struct gpumc_context {
   uint32_t rounds;
   const struct gpumc_model *model;
   struct gpumc_device *device;
-  struct gpumc_ensemble *ensemble; /* of demand.runs x demand.capacity, empty */
+  struct gpumc_ensemble *ensemble; /* created for demand.runs and demand.capacity, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
 };
@@ -61,9 +61,13 @@ struct gpumc_algorithm_ops {
   /* Allocate the state and declare the recorder's tables. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_context *context, void **state,
                                                struct gpumc_error *error);
-  /* One unit of progress (a temperature step); `*finished` after the last. Appends rows. */
+  /* One unit of progress (a temperature step); `*finished` after the last. Its rows may be appended
+   * by the next unit, while the device works on that one, or by `settle`. */
   GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
                                                 struct gpumc_error *error);
+  /* Append the rows that are still on their way, so that rows and state are those of one instant:
+   * asked for before a checkpoint. Nothing is on its way when the last unit is finished. */
+  GPUMC_MUST_CHECK enum gpumc_status (*settle)(void *state, struct gpumc_error *error);
   void (*position)(const void *state, struct gpumc_position *position);
   /* State to and from a checkpoint, the ensemble and recorder excepted: the run saves those. */
   GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,

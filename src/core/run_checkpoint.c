@@ -9,43 +9,80 @@
 enum { SLICE = 1024 /* replicas that are copied at once */ };
 
 /* Order in "run/counters". */
-enum { COUNTER_RESUMES, COUNTER_SIZE, COUNTER_RUN, COUNTER_TIME, N_COUNTERS };
+enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
 
-/* Copies replicas `first` to `first + count` between the ensemble and a file, by way of `slice`. */
-typedef enum gpumc_status copy_slice(struct gpumc_ensemble *ensemble, void *file, size_t first,
-                                     size_t count, uint8_t *slice, struct gpumc_error *error);
+/* The replicas of all runs of the batch, run behind run, on their way between ensemble and file. */
+struct transfer {
+  struct gpumc_ensemble *ensemble;
+  uint32_t *size; /* [runs] */
+  size_t replicas;
+  uint8_t *slice; /* [SLICE] replicas */
+};
 
-static enum gpumc_status copy_replicas(struct gpumc_ensemble *ensemble, copy_slice *copy,
-                                       void *file, struct gpumc_error *error)
+/* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
+typedef enum gpumc_status copy_slice(struct transfer *transfer, void *file, size_t m, size_t first,
+                                     size_t count, size_t row, struct gpumc_error *error);
+
+static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_ensemble *ensemble,
+                                        struct gpumc_error *error)
 {
-  uint8_t *slice = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&slice, SLICE * ensemble->model->portable_bytes,
-                                                  "replicas of a checkpoint", error);
-  for (size_t first = 0; first < ensemble->size && status == GPUMC_OK; first += SLICE) {
-    size_t count = ensemble->size - first < SLICE ? ensemble->size - first : SLICE;
-    status = copy(ensemble, file, first, count, slice, error);
-  }
-  free(slice);
-  return status;
-}
-
-static enum gpumc_status save_slice(struct gpumc_ensemble *ensemble, void *writer, size_t first,
-                                    size_t count, uint8_t *slice, struct gpumc_error *error)
-{
-  enum gpumc_status status = ensemble->ops->get(ensemble, first, count, slice, error);
+  *transfer = (struct transfer){.ensemble = ensemble};
+  enum gpumc_status status = gpumc_allocate_array(&transfer->size, ensemble->runs + 1,
+                                                  "sizes of the populations", error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put_rows(writer, "ensemble/replicas", first, count, slice, error);
+    status = gpumc_allocate_array(&transfer->slice, SLICE * ensemble->model->portable_bytes,
+                                  "replicas of a checkpoint", error);
   return status;
 }
 
-static enum gpumc_status load_slice(struct gpumc_ensemble *ensemble, void *reader, size_t first,
-                                    size_t count, uint8_t *slice, struct gpumc_error *error)
+static void transfer_end(struct transfer *transfer)
 {
+  free(transfer->size);
+  free(transfer->slice);
+}
+
+static void count_replicas(struct transfer *transfer)
+{
+  for (size_t m = 0; m < transfer->ensemble->runs; m++)
+    transfer->replicas += transfer->size[m];
+}
+
+static enum gpumc_status copy_replicas(struct transfer *transfer, copy_slice *copy, void *file,
+                                       struct gpumc_error *error)
+{
+  size_t row = 0;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t m = 0; m < transfer->ensemble->runs; m++)
+    for (size_t first = 0; first < transfer->size[m] && status == GPUMC_OK; first += SLICE) {
+      size_t left = transfer->size[m] - first;
+      size_t count = left < SLICE ? left : SLICE;
+      status = copy(transfer, file, m, first, count, row, error);
+      row += count;
+    }
+  return status;
+}
+
+static enum gpumc_status save_slice(struct transfer *transfer, void *writer, size_t m, size_t first,
+                                    size_t count, size_t row, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
   enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, first, count,
-                                ensemble->model->portable_bytes, slice, error);
+      ensemble->ops->get(ensemble, m, first, count, transfer->slice, error);
   if (status == GPUMC_OK)
-    status = ensemble->ops->set(ensemble, first, count, slice, error);
+    status = gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice,
+                                       error);
+  return status;
+}
+
+static enum gpumc_status load_slice(struct transfer *transfer, void *reader, size_t m, size_t first,
+                                    size_t count, size_t row, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, row, count,
+                                ensemble->model->portable_bytes, transfer->slice, error);
+  if (status == GPUMC_OK)
+    status = ensemble->ops->set(ensemble, m, first, count, transfer->slice, error);
   return status;
 }
 
@@ -53,12 +90,54 @@ static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
                                        struct gpumc_checkpoint_writer *writer,
                                        struct gpumc_error *error)
 {
-  if (ensemble->size == 0)
+  struct transfer transfer;
+  if (ensemble->runs == 0)
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, ensemble->size,
-                               ensemble->model->portable_bytes, error);
-  return status == GPUMC_OK ? copy_replicas(ensemble, save_slice, writer, error) : status;
+  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_get_sizes(ensemble, transfer.size, error);
+  if (status == GPUMC_OK) {
+    count_replicas(&transfer);
+    status = gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
+                                  transfer.size, error);
+  }
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, transfer.replicas,
+                                      ensemble->model->portable_bytes, error);
+  if (status == GPUMC_OK)
+    status = copy_replicas(&transfer, save_slice, writer, error);
+  transfer_end(&transfer);
+  return status;
+}
+
+static enum gpumc_status check_sizes(const struct transfer *transfer, struct gpumc_error *error)
+{
+  for (size_t m = 0; m < transfer->ensemble->runs; m++)
+    if (transfer->size[m] > transfer->ensemble->capacity)
+      return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
+                             transfer->size[m]);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status load_replicas(struct gpumc_ensemble *ensemble,
+                                       struct gpumc_checkpoint_reader *reader,
+                                       struct gpumc_error *error)
+{
+  struct transfer transfer;
+  if (ensemble->runs == 0)
+    return GPUMC_OK;
+  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0, ensemble->runs, 1,
+                                       transfer.size, error);
+  if (status == GPUMC_OK)
+    status = check_sizes(&transfer, error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_set_sizes(ensemble, transfer.size, error);
+  if (status == GPUMC_OK)
+    status = copy_replicas(&transfer, load_slice, reader, error);
+  transfer_end(&transfer);
+  return status;
 }
 
 static enum gpumc_status
@@ -66,8 +145,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
 {
   const struct gpumc_ensemble *ensemble = &run->ensemble;
   uint64_t counters[N_COUNTERS] = {[COUNTER_RESUMES] = run->resumes,
-                                   [COUNTER_SIZE] = ensemble->size,
-                                   [COUNTER_RUN] = ensemble->run,
+                                   [COUNTER_FIRST_RUN] = ensemble->first_run,
+                                   [COUNTER_RUNS] = ensemble->runs,
                                    [COUNTER_TIME] = ensemble->time};
   double seconds = gpumc_run_seconds(run);
   enum gpumc_status status =
@@ -93,7 +172,9 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
 enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_checkpoint_writer *writer = NULL;
-  enum gpumc_status status = gpumc_checkpoint_begin(run->files.checkpoint, &writer, error);
+  enum gpumc_status status = run->task->algorithm->settle(run->state, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_begin(run->files.checkpoint, &writer, error);
   if (status != GPUMC_OK)
     return status;
   status = save_all(run, writer, error);
@@ -159,12 +240,12 @@ static enum gpumc_status load_counters(struct gpumc_run *run,
     return status;
   strncpy(run->started, started, sizeof run->started - 1);
   free(started);
-  if (counters[COUNTER_SIZE] > run->ensemble.capacity || counters[COUNTER_TIME] > UINT32_MAX ||
-      counters[COUNTER_RUN] > GPUMC_RUN_MAXIMUM)
+  if (counters[COUNTER_RUNS] > run->ensemble.runs_capacity ||
+      counters[COUNTER_TIME] > UINT32_MAX || counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
     return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
   run->resumes = counters[COUNTER_RESUMES] + 1;
-  run->ensemble.size = (size_t)counters[COUNTER_SIZE];
-  run->ensemble.run = (uint32_t)counters[COUNTER_RUN];
+  run->ensemble.runs = (size_t)counters[COUNTER_RUNS];
+  run->ensemble.first_run = (uint32_t)counters[COUNTER_FIRST_RUN];
   run->ensemble.time = (uint32_t)counters[COUNTER_TIME];
   return GPUMC_OK;
 }
@@ -173,8 +254,8 @@ static enum gpumc_status
 load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   enum gpumc_status status = load_counters(run, reader, error);
-  if (status == GPUMC_OK && run->ensemble.size > 0)
-    status = copy_replicas(&run->ensemble, load_slice, reader, error);
+  if (status == GPUMC_OK)
+    status = load_replicas(&run->ensemble, reader, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)

@@ -23,10 +23,10 @@ static double adaptive_steps(const struct pa_settings *settings, const struct gp
 }
 
 /* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
- * averages, reweighting. Rows of adaptive runs are not counted: how many there will be is a guess.
- */
+ * averages, reweighting; and the families of all replicas of a batch, for a checkpoint. Rows of
+ * adaptive runs are not counted: how many there will be is a guess. */
 static double host_bytes(const struct pa_settings *settings, const struct gpumc_model *model,
-                         double temperatures, double capacity)
+                         double temperatures, double replicas)
 {
   double groups = (double)(settings->strata * settings->blocks);
   double row = (double)(pa_curve_width(model->ops) + pa_block_width(model->ops, settings->blocks));
@@ -36,7 +36,7 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
     numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
   if (settings->reweight)
     numbers += groups * (2 * (double)model->levels + temperatures);
-  return numbers * sizeof(double) + capacity * sizeof(uint32_t);
+  return numbers * sizeof(double) + replicas * sizeof(uint32_t);
 }
 
 static size_t saturated(double bytes)
@@ -45,25 +45,25 @@ static size_t saturated(double bytes)
 }
 
 enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                            struct gpumc_demand *demanded, struct gpumc_error *error)
+                            const struct gpumc_device *device, struct gpumc_demand *demanded,
+                            struct gpumc_error *error)
 {
   struct pa_settings settings;
   struct pa_schedule schedule = {0};
   pa_settings_read(params, &settings);
-  size_t capacity = pa_capacity(settings.population);
+  const struct gpumc_population_plan plan = pa_population_plan(&settings, model);
+  const double replicas = (double)plan.runs * (double)plan.capacity;
   enum gpumc_status status = pa_schedule_make(params, &schedule, error);
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
   free(schedule.beta);
   if (status != GPUMC_OK)
     return status;
-  size_t bins = settings.reweight ? settings.strata * settings.blocks * model->levels : 0;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
-  demanded->capacity = capacity;
-  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, (double)capacity));
-  demanded->device_bytes = capacity * (model->ops->n_channels * sizeof(int64_t) + sizeof(uint64_t) +
-                                       3 * sizeof(uint32_t)) +
-                           bins * sizeof(uint64_t);
+  demanded->runs = plan.runs;
+  demanded->capacity = plan.capacity;
+  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, replicas));
+  demanded->device_bytes = gpumc_population_bytes(device, &plan);
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;
   demanded->estimated = settings.adaptive;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_output.h"
-#include "core/elementary.h"
 #include "core/memory.h"
+#include "core/population_rules.h"
 
 #define LABEL(n, l, u, s)                                                                          \
   {                                                                                                \
@@ -146,17 +146,6 @@ enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
   return status;
 }
 
-static unsigned sum_of(enum gpumc_moment moment)
-{
-  static const unsigned sums[] = {
-      [GPUMC_MOMENT_MEAN] = GPUMC_SUM_FIRST,
-      [GPUMC_MOMENT_ABSOLUTE] = GPUMC_SUM_ABSOLUTE,
-      [GPUMC_MOMENT_SECOND] = GPUMC_SUM_SECOND,
-      [GPUMC_MOMENT_FOURTH] = GPUMC_SUM_FOURTH,
-  };
-  return sums[moment];
-}
-
 /* The sum over a block of (x/N)^p, u the quantum per site. */
 static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_moment moment, double u)
 {
@@ -173,140 +162,105 @@ static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_mome
   return NAN;
 }
 
-static enum gpumc_status
-sum_channel(struct pa *pa, size_t channel, unsigned which, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pa->context.device;
-  return device->ops->population->moments(device, pa->channel[channel], pa->family,
-                                          pa->context.ensemble->size, pa->settings.blocks, which,
-                                          pa->sums, error);
-}
-
 /* Fill block_row: the sums of every block. */
-static enum gpumc_status
-sum_blocks(struct pa *pa, const struct pa_step *step, struct gpumc_error *error)
+static void fill_blocks(struct pa *pa, const struct gpumc_population_outcome *outcome, double beta)
 {
   const struct gpumc_model *model = pa->context.model;
-  size_t blocks = pa->settings.blocks;
+  const size_t blocks = pa->settings.blocks;
+  const double u = model->quantum[0] / (double)model->sites;
   double *row = pa->block_row + 1;
-  double u = model->quantum[0] / (double)model->sites;
-  uint64_t total = 0;
-  enum gpumc_status status = sum_channel(pa, 0, GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, error);
-  if (status != GPUMC_OK)
-    return status;
-  pa->block_row[0] = step->beta;
-  for (size_t b = 0; b < blocks; b++)
-    total += pa->block_weight[b];
+  pa->block_row[0] = beta;
   for (size_t b = 0; b < blocks; b++) {
-    row[PA_BLOCK_POPULATION * blocks + b] = (double)pa->sums[b].count;
+    const struct gpumc_moment_sums *sums = &outcome->sums[0][b];
+    row[PA_BLOCK_POPULATION * blocks + b] = (double)sums->count;
     row[PA_BLOCK_WEIGHT * blocks + b] =
-        total > 0 ? (double)pa->block_weight[b] / (double)total : 0.0;
-    row[PA_BLOCK_ENERGY * blocks + b] = block_moment(&pa->sums[b], GPUMC_MOMENT_MEAN, u);
-    row[PA_BLOCK_ENERGY2 * blocks + b] = block_moment(&pa->sums[b], GPUMC_MOMENT_SECOND, u);
+        outcome->total > 0 ? (double)outcome->block_weight[b] / (double)outcome->total : 0.0;
+    row[PA_BLOCK_ENERGY * blocks + b] = block_moment(sums, GPUMC_MOMENT_MEAN, u);
+    row[PA_BLOCK_ENERGY2 * blocks + b] = block_moment(sums, GPUMC_MOMENT_SECOND, u);
   }
-  for (size_t c = 0; c < model->ops->n_channels; c++) {
-    unsigned which = 0;
-    for (size_t k = 0; k < model->ops->n_observables; k++)
-      if (model->ops->observables[k].channel == c)
-        which |= sum_of(model->ops->observables[k].moment);
-    if (which == 0)
-      continue;
-    status = sum_channel(pa, c, which, error);
-    if (status != GPUMC_OK)
-      return status;
-    u = model->quantum[c] / (double)model->sites;
-    for (size_t k = 0; k < model->ops->n_observables; k++)
-      for (size_t b = 0; model->ops->observables[k].channel == c && b < blocks; b++)
-        row[(PA_BLOCK_OBSERVABLES + k) * blocks + b] =
-            block_moment(&pa->sums[b], model->ops->observables[k].moment, u);
+  for (size_t k = 0; k < model->ops->n_observables; k++) {
+    const struct gpumc_observable *observable = &model->ops->observables[k];
+    const struct gpumc_moment_sums *sums = outcome->sums[observable->channel];
+    const double unit = model->quantum[observable->channel] / (double)model->sites;
+    for (size_t b = 0; b < blocks; b++)
+      row[(PA_BLOCK_OBSERVABLES + k) * blocks + b] =
+          block_moment(&sums[b], observable->moment, unit);
   }
-  return GPUMC_OK;
 }
 
-static double block_mean(const struct pa *pa, size_t column)
+static double block_mean(const struct pa *pa, size_t column, size_t replicas)
 {
   const double *values = pa->block_row + 1 + column * pa->settings.blocks;
   double sum = 0;
   for (size_t b = 0; b < pa->settings.blocks; b++)
     sum += values[b];
-  return sum / (double)pa->context.ensemble->size;
+  return sum / (double)replicas;
 }
 
-/* Families, rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
- * Katzgraber, Phys. Rev. E 92, 063307). rho_s from the counts of sizes, whose order is fixed. */
-static enum gpumc_status fill_families(struct pa *pa, double *behind, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pa->context.device;
-  struct gpumc_family_statistics statistics;
-  double size = (double)pa->context.ensemble->size;
-  double entropy = 0;
-  enum gpumc_status status = device->ops->population->families(
-      device, pa->family, pa->context.ensemble->size, pa->settings.population, pa->scratch,
-      &statistics, pa->family_sizes, pa->context.ensemble->capacity + 1, error);
-  if (status != GPUMC_OK)
-    return status;
-  for (size_t s = 1; s <= statistics.largest; s++)
-    if (pa->family_sizes[s] > 0) {
-      double share = (double)s / size;
-      entropy += pa->family_sizes[s] * (share * gpumc_log(share));
-    }
-  behind[PA_FAMILIES] = (double)statistics.families;
-  behind[PA_RHO_T] = (double)statistics.square_sum / size;
-  behind[PA_RHO_S] = size * gpumc_exp(entropy);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status fill_lowest(struct pa *pa, double *behind, struct gpumc_error *error)
-{
-  struct gpumc_device *device = pa->context.device;
-  const struct gpumc_model *model = pa->context.model;
-  int64_t least;
-  int64_t greatest;
-  size_t replicas;
-  size_t families;
-  enum gpumc_status status = device->ops->population->extremes(
-      device, pa->channel[0], pa->context.ensemble->size, &least, &greatest, error);
-  if (status == GPUMC_OK)
-    status = device->ops->population->holders(device, pa->channel[0], pa->family,
-                                              pa->context.ensemble->size, pa->settings.population,
-                                              least, pa->scratch, &replicas, &families, error);
-  if (status != GPUMC_OK)
-    return status;
-  behind[PA_LOWEST_ENERGY] = (double)least * model->quantum[0] / (double)model->sites;
-  behind[PA_LOWEST_ENERGY_REPLICAS] = (double)replicas;
-  behind[PA_LOWEST_ENERGY_FAMILIES] = (double)families;
-  return GPUMC_OK;
-}
-
-enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, struct gpumc_error *error)
+/* rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
+ * Katzgraber, Phys. Rev. E 92, 063307). */
+static void fill_families(const struct pa *pa, const struct gpumc_population_outcome *outcome,
+                          double *behind)
 {
   const struct gpumc_model *model = pa->context.model;
-  double sites = (double)model->sites;
+  const double size = (double)outcome->size;
+  behind[PA_FAMILIES] = (double)outcome->families;
+  behind[PA_RHO_T] = (double)outcome->square_sum / size;
+  behind[PA_RHO_S] = size * gpumc_exp(outcome->entropy);
+  behind[PA_LOWEST_ENERGY] = (double)outcome->lowest * model->quantum[0] / (double)model->sites;
+  behind[PA_LOWEST_ENERGY_REPLICAS] = (double)outcome->lowest_replicas;
+  behind[PA_LOWEST_ENERGY_FAMILIES] = (double)outcome->lowest_families;
+}
+
+/* ln Q (eq. 1): the mean weight, its unit and its reference put back. */
+static double log_ratio(const struct pa *pa, const struct pa_step *step,
+                        const struct gpumc_population_outcome *outcome)
+{
+  const int shift = gpumc_weight_shift(pa->population.plan.capacity);
+  if (step->weighing == 0.0)
+    return 0.0;
+  return gpumc_log((double)outcome->total) - shift * GPUMC_LN2 -
+         gpumc_log((double)outcome->before) - step->weighing * (double)outcome->reference;
+}
+
+static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m)
+{
+  const struct gpumc_model *model = pa->context.model;
+  const struct gpumc_population_outcome *outcome = &pa->outcome[m];
+  const double sites = (double)model->sites;
   double *row = pa->curve_row;
   double *behind = row + pa_curve_index(model->ops, 0);
-  enum gpumc_status status = sum_blocks(pa, step, error);
-  if (status == GPUMC_OK)
-    status = fill_families(pa, behind, error);
-  if (status == GPUMC_OK)
-    status = fill_lowest(pa, behind, error);
-  if (status != GPUMC_OK)
-    return status;
-  double energy = block_mean(pa, PA_BLOCK_ENERGY);
-  double variance = block_mean(pa, PA_BLOCK_ENERGY2) - energy * energy;
+  const double energy = block_mean(pa, PA_BLOCK_ENERGY, outcome->size);
+  const double variance = block_mean(pa, PA_BLOCK_ENERGY2, outcome->size) - energy * energy;
   row[PA_BETA] = step->beta;
   row[PA_ENERGY] = energy;
   row[PA_SPECIFIC_HEAT] = step->beta * step->beta * sites * variance;
   for (size_t k = 0; k < model->ops->n_observables; k++)
-    row[PA_OBSERVABLES + k] = block_mean(pa, PA_BLOCK_OBSERVABLES + k);
-  behind[PA_BETA_FREE_ENERGY] = -pa->log_partition / sites;
-  behind[PA_ENTROPY] = step->beta * energy + pa->log_partition / sites;
-  behind[PA_POPULATION] = (double)pa->context.ensemble->size;
-  behind[PA_LOG_PARTITION_RATIO] = step->log_ratio;
-  behind[PA_OVERLAP] = step->overlap;
-  status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].curve, row, error);
+    row[PA_OBSERVABLES + k] = block_mean(pa, PA_BLOCK_OBSERVABLES + k, outcome->size);
+  behind[PA_BETA_FREE_ENERGY] = -pa->log_partition[m] / sites;
+  behind[PA_ENTROPY] = step->beta * energy + pa->log_partition[m] / sites;
+  behind[PA_POPULATION] = (double)outcome->size;
+  behind[PA_LOG_PARTITION_RATIO] = log_ratio(pa, step, outcome);
+  behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;
+  fill_families(pa, outcome, behind);
+}
+
+enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, size_t m,
+                            struct gpumc_error *error)
+{
+  const struct gpumc_population_outcome *outcome = &pa->outcome[m];
+  const struct pa_run_tables *tables = &pa->tables[pa->batch.first + m];
+  struct gpumc_recorder *recorder = pa->context.recorder;
+  pa->log_partition[m] += log_ratio(pa, step, outcome);
+  if (step->weighing != 0.0)
+    pa->updates +=
+        (double)outcome->size * (double)pa->context.model->sites * pa->settings.sweeps;
+  fill_blocks(pa, outcome, step->beta);
+  fill_curve(pa, step, m);
+  enum gpumc_status status =
+      gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_append(pa->context.recorder, pa->tables[pa->run].blocks, pa->block_row,
-                                   error);
+    status = gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);
   return status;
 }
 

@@ -161,7 +161,7 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&bins, blocks * model->levels, "energy histograms", error);
   if (status == GPUMC_OK)
-    status = device->ops->copy_to_host(device, bins, pa->bins,
+    status = device->ops->copy_to_host(device, bins, pa->population.bins,
                                        blocks * model->levels * sizeof *bins, error);
   if (status == GPUMC_OK) {
     for (size_t t = 0; t < temperatures; t++)

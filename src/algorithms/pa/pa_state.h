@@ -67,33 +67,34 @@ struct pa_run_tables {
   size_t curve, blocks;
 };
 
+/* What one temperature step was, for the rows of the runs. */
+struct pa_step {
+  double beta;
+  double weighing; /* difference of beta times the quantum of the energy; 0 at the start */
+};
+
+/* The runs first .. first+count-1 go through the temperatures together. */
+struct pa_batch {
+  size_t first, count;
+};
+
 struct pa {
   struct gpumc_context context;
   struct pa_settings settings;
   struct pa_schedule schedule;
   struct pa_run_tables *tables; /* [runs] */
-  size_t run, row;              /* the row to be made next */
-  bool measured;                /* channel[] belong to the ensemble as it is */
-  double log_partition;         /* ln Z at the current beta (eq. 4) */
-  double updates;
-  /* Device memory, [capacity] each; bins[strata][blocks][levels] when reweighting. */
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
-  uint64_t *weight;
-  uint32_t *parent, *scratch, *family;
-  uint64_t *bins;
-  /* Host memory. */
-  struct gpumc_moment_sums *sums; /* [blocks] */
-  uint64_t *block_weight;         /* [blocks] */
-  uint32_t *family_sizes;         /* [capacity + 1] */
+  struct gpumc_population population;
+  struct pa_batch batch; /* the present one; count 0: all are done */
+  size_t row;            /* to be made next */
+  bool tallied;          /* the population knows the ensemble's energies */
+  /* The row before `row` is on its way: made, but not yet recorded. */
+  bool pending;
+  struct pa_step step;
+  struct gpumc_population_outcome *outcome; /* [runs of a batch] */
+  double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
+  double updates;                           /* as recorded */
   double *curve_row, *block_row;
   char energy2_unit[48];
-};
-
-/* What one resampling step was, for the row. */
-struct pa_step {
-  double beta;
-  double log_ratio; /* ln Q (eq. 1) */
-  double overlap;   /* alpha (eq. 8) */
 };
 
 static inline size_t pa_curve_width(const struct gpumc_model_ops *model)
@@ -121,6 +122,16 @@ void pa_settings_read(const struct gpumc_params *params, struct pa_settings *set
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
+/* Runs of a batch, at most: as many as it takes to fill a large device, whatever the device, so that
+ * a checkpoint made on one can be continued on any other. */
+size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model);
+/* The batch that begins with run `first`: in adaptive runs the first one is alone, since it finds
+ * the temperatures of the others. */
+struct pa_batch pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model,
+                              size_t first);
+struct gpumc_population_plan pa_population_plan(const struct pa_settings *settings,
+                                                const struct gpumc_model *model);
+
 /* The temperatures that the configuration fixes: beta = 0 first; adaptive: only that. */
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
                                                     struct pa_schedule *schedule,
@@ -130,20 +141,28 @@ pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-          struct gpumc_demand *demanded, struct gpumc_error *error);
+          const struct gpumc_device *device, struct gpumc_demand *demanded,
+          struct gpumc_error *error);
 
 /* Declare runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);
-/* Measure sums over the population and append the row of the current temperature to both tables. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_record(struct pa *pa, const struct pa_step *step, struct gpumc_error *error);
+/* Append what was found for run m of the batch to both its tables; ln Z and updates follow. */
+GPUMC_MUST_CHECK enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, size_t m,
+                                             struct gpumc_error *error);
 /* A recorded value. */
 double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column);
-/* Draw a run's population at beta = 0 and record it; take the next temperature step and record it.
- */
-GPUMC_MUST_CHECK enum gpumc_status pa_start_run(struct pa *pa, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_anneal(struct pa *pa, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_measure(struct pa *pa, struct gpumc_error *error);
+/* Enqueue the row pa->row of every run of the batch: the populations at beta = 0, or the next
+ * temperature step. */
+GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error);
+/* Wait for the row `row` and record it. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status pa_save(const void *state,
+                                           struct gpumc_checkpoint_writer *writer,
+                                           struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader,
+                                           bool *finished, struct gpumc_error *error);
 
 /* Averages over runs, errors, warnings, reweighting: everything below /summary. */
 GPUMC_MUST_CHECK enum gpumc_status pa_summarize(void *state, struct gpumc_error *error);
