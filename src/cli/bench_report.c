@@ -15,8 +15,8 @@ void bench_report_begin(struct bench_report *report, bool of_cpu, const char *de
   static const struct {
     const char *title;
     bool right, cpu_only;
-  } columns[] = {{"kernel", false, false},  {"isa", false, true},     {"rng", false, false},
-                 {"threads", true, true},   {"flips/ns", true, false}, {"median", true, false},
+  } columns[] = {{"kernel", false, false},   {"isa", false, true},      {"rng", false, false},
+                 {"threads", true, true},    {"flips/ns", true, false}, {"median", true, false},
                  {"bytes/site", true, false}};
   memset(report, 0, sizeof *report);
   report->of_cpu = of_cpu;

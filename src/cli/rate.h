@@ -10,8 +10,8 @@ struct cli_rate_request {
   const struct gpumc_model *model;
   struct gpumc_device *device;
   size_t runs, population; /* runs side by side; replicas of each */
-  uint32_t sweeps; /* of one repeat; more of them where that is too short to be timed */
-  uint32_t rounds; /* of Philox */
+  uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
+  uint32_t rounds;         /* of Philox */
   double beta;
   double seconds; /* repeats go on for about that long, three at least */
 };

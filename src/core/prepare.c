@@ -31,8 +31,8 @@ struct memory_plan {
   double ensemble, host, device;
 };
 
-static struct memory_plan plan_memory(const struct gpumc_preparation *preparation,
-                                      const struct gpumc_demand *demand)
+static struct memory_plan
+plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_demand *demand)
 {
   const struct gpumc_device *device = &preparation->device;
   struct memory_plan plan = {.host = (double)demand->host_bytes};
@@ -66,8 +66,8 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     preparation->model.ops = task->model;
   }
   if (status == GPUMC_OK)
-    status = task->algorithm->demand(&algorithm_params, &preparation->model,
-                                     &preparation->device, &preparation->demand, error);
+    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device,
+                                     &preparation->demand, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;
@@ -77,8 +77,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   preparation->host_bytes = plan.host;
   preparation->device_bytes = plan.device;
   preparation->available_bytes = gpumc_available_memory();
-  preparation->device_available_bytes =
-      preparation->device.ops->available(&preparation->device);
+  preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
   return GPUMC_OK;
 }
 
@@ -148,10 +147,9 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   if (population > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
              (long long)population);
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "not enough memory%s: %zu replicas need %s, %s are available%s",
-                         host ? "" : " on the GPU", demand->runs * demand->capacity, needed,
-                         available, largest);
+  return gpumc_error_set(
+      error, GPUMC_FAILURE, "not enough memory%s: %zu replicas need %s, %s are available%s",
+      host ? "" : " on the GPU", demand->runs * demand->capacity, needed, available, largest);
 }
 
 void gpumc_preparation_free(struct gpumc_preparation *preparation)

@@ -111,8 +111,8 @@ refuse_device(const struct gpumc_model_ops *model, const char *device, struct gp
 {
   const char *names[NAMES_MAXIMUM];
   struct gpumc_text list = {0};
-  const char *why = find_kernel(model, device, NULL) != NULL ? " in this gpumc, built without CUDA"
-                                                             : "";
+  const char *why =
+      find_kernel(model, device, NULL) != NULL ? " in this gpumc, built without CUDA" : "";
   append_names(&list, names, distinct_names(model, NULL, true, names));
   enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernel on %s%s; it has kernels on: %s",
