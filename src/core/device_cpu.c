@@ -44,6 +44,8 @@ static const struct gpumc_device_ops cpu = {
     .copy_to_device = copy,
     .copy_to_host = copy,
     .synchronize = synchronize,
+    .enter = gpumc_host_enter,
+    .stage_seconds = gpumc_host_stage_seconds,
     .population = &gpumc_population_cpu,
 };
 

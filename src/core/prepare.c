@@ -53,8 +53,8 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     preparation->model.ops = task->model;
   }
   if (status == GPUMC_OK)
-    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device, &preparation->demand,
-                                     error);
+    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device,
+                                     &preparation->demand, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;
@@ -86,8 +86,8 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   if (values != NULL &&
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
     params.values = values;
-    fits = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device, &demand, &ignored) ==
-           GPUMC_OK;
+    fits = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device,
+                                                &demand, &ignored) == GPUMC_OK;
   }
   if (fits) {
     double ensemble, host;
