@@ -58,6 +58,8 @@ static const struct gpumc_device_ops cpu = {
     .copy_to_host = copy,
     .synchronize = synchronize,
     .available = available,
+    .enter = gpumc_host_enter,
+    .stage_seconds = gpumc_host_stage_seconds,
     .close = close_cpu,
     .population = &gpumc_population_cpu,
 };

@@ -83,6 +83,7 @@ static enum gpumc_status copy_to_host(struct gpumc_device *device, void *to, con
 
 static void close_cuda(struct gpumc_device *device)
 {
+  gpumc_cuda_stages_free(device);
   (void)cudaStreamDestroy(device->stream);
 }
 
@@ -94,6 +95,8 @@ static const struct gpumc_device_ops cuda = {
     .copy_to_host = copy_to_host,
     .synchronize = synchronize,
     .available = available,
+    .enter = gpumc_cuda_enter,
+    .stage_seconds = gpumc_cuda_stage_seconds,
     .close = close_cuda,
     .population = &gpumc_population_cuda,
 };

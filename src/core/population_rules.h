@@ -43,8 +43,9 @@ gpumc_overlap(uint64_t high, uint64_t low, uint64_t n, uint64_t total)
 }
 
 /* A uniform integer below `limit`. */
-GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_resampling_uniform(struct gpumc_random random, uint32_t replica, uint32_t time, uint64_t limit)
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_resampling_uniform(struct gpumc_random random,
+                                                                  uint32_t replica, uint32_t time,
+                                                                  uint64_t limit)
 {
   uint32_t word[4];
   gpumc_random_draw(random, replica, 0, time, gpumc_random_label(GPUMC_RANDOM_RESAMPLE, 0), word);

@@ -89,6 +89,20 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
   return status;
 }
 
+/* Of this invocation: a run that was resumed has spent more before. */
+static enum gpumc_status record_stages(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_device *device = &run->preparation.device;
+  double seconds[GPUMC_STAGES];
+  enum gpumc_status status = device->ops->stage_seconds(device, seconds, error);
+  for (size_t stage = GPUMC_STAGE_OTHER + 1; stage < GPUMC_STAGES && status == GPUMC_OK; stage++) {
+    char name[48];
+    snprintf(name, sizeof name, "seconds_%s", gpumc_stage_name((enum gpumc_stage)stage));
+    status = gpumc_recorder_number(run->recorder, "provenance", name, seconds[stage], error);
+  }
+  return status;
+}
+
 enum gpumc_status gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = run->recorder;
@@ -107,5 +121,5 @@ enum gpumc_status gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error
   if (status == GPUMC_OK)
     status = gpumc_recorder_number(recorder, "provenance", "update_rate",
                                    seconds > 0 ? updates / seconds : 0, error);
-  return status;
+  return status == GPUMC_OK ? record_stages(run, error) : status;
 }
