@@ -1,5 +1,6 @@
 """Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message."""
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -49,9 +50,16 @@ class Cells(ProgramCase):
             self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
                           process.err)
             return
+        if kernel["absent"]:
+            process = self.start("run", config)
+            process.out, process.err = process.communicate(timeout=120)
+            self.assertIn(process.returncode, (INVALID, DEVICE))
+            self.assertIn("built without CUDA", process.err)
+            return
         process = self.start("run", config)
         process.out, process.err = process.communicate(timeout=120)
-        if device != "cpu" and process.returncode == DEVICE:
+        required = os.environ.get("GPUMC_REQUIRE_CUDA") == "1"
+        if device != "cpu" and process.returncode == DEVICE and not required:
             self.skipTest(process.err)
         self.assertEqual(process.returncode, OK, process.err)
         result = json.loads(self.gpumc("info", f"{model}-{algorithm}-{device}-{variant}.h5",

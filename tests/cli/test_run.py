@@ -234,9 +234,9 @@ class Refusals(ProgramCase):
 
     def test_cuda_that_is_not_there(self):
         config = self.write("c.yaml", SMALL)
-        process = self.gpumc("run", config, "--device", "cuda", code=DEVICE)
+        process = self.gpumc("run", config, "--device", "cuda:999", code=DEVICE)
         self.assertIn("cuda", process.err)
-        self.gpumc("run", config, "--set", "kernel.device=cuda", code=DEVICE)
+        self.gpumc("run", config, "--set", "kernel.device=cuda:999", code=DEVICE)
 
     def test_unknown_device_is_a_mistake(self):
         config = self.write("c.yaml", SMALL)
@@ -375,7 +375,7 @@ class Campaigns(ProgramCase):
 
     def test_the_single_kind_of_failure_is_the_exit_code(self):
         config = self.write("c.yaml", CAMPAIGN)
-        self.gpumc("run", config, "--device", "cuda", code=DEVICE)
+        self.gpumc("run", config, "--device", "cuda:999", code=DEVICE)
 
     def test_time_limit_is_of_the_whole_invocation(self):
         config = self.write("c.yaml", CAMPAIGN)
