@@ -63,11 +63,11 @@ def published_sweep_share(variant, length, population, theta):
 
 def curves(variant):
     """(label, thetas, ps per spin flip) to draw beside the variant's own."""
-    found = [(f"PAising, H200, L={length}, R={population}", list(row), list(row.values()))
-             for (name, length, population), row in _H200.items() if name == variant]
+    found = [(f"PAising on one H200, L = {length}", list(row), list(row.values()))
+             for (name, length, _), row in _H200.items() if name == variant]
     if variant in _TABLE_3:
         column = _POPULATIONS.index(50000)
-        found.append((f"PAising, K80 (published), L={_TABLE_LENGTH}, R=50000",
+        found.append((f"PAising on one K80 (published), L = {_TABLE_LENGTH}",
                       list(_TABLE_3[variant]), [row[column] for row in _TABLE_3[variant].values()]))
     return found
 

@@ -71,6 +71,14 @@ class Timings:
         return zip(itertools.product(*(range(len(values)) for values in self.axes.values())),
                    itertools.product(*(values.tolist() for values in self.axes.values())))
 
+    def devices(self):
+        """Device -> the variants that ran on it, of the points that were measured."""
+        found = {}
+        for index, point in self.points():
+            if self.texts["device"][index]:
+                found.setdefault(self.texts["device"][index], {})[point[0]] = True
+        return {device: list(variants) for device, variants in found.items()}
+
 
 def empty(variants, lengths, populations, thetas, repeats, attributes):
     axes = dict(zip(AXES, (np.array(variants, dtype=object), np.array(lengths),
@@ -131,14 +139,10 @@ def table(timings):
 
 def _heading(timings):
     told = timings.attributes
-    devices = {}
-    for index, point in timings.points():
-        if timings.texts["device"][index]:
-            devices.setdefault(timings.texts["device"][index], {})[point[0]] = True
     yield (f"gpumc {told.get('program_version', '?')} ({told.get('git_commit', '?')}), "
            f"steps of {told['step']:g} in beta, {told['rng']}, "
            f"median of {timings.samples['seconds'].shape[-1]}")
-    for device, variants in devices.items():
+    for device, variants in timings.devices().items():
         yield f"{device}: {', '.join(variants)}"
 
 
@@ -166,8 +170,7 @@ def write(path, timings):
     with h5py.File(path + ".new", "w") as file:
         file.attrs.update({"format": FORMAT, "format_version": FORMAT_VERSION,
                            "title": "Timings of population annealing",
-                           "device": "; ".join(sorted(set(timings.texts["device"].flat) - {""})),
-                           **timings.attributes})
+                           **timings.attributes, "device": "; ".join(timings.devices())})
         repeats = np.arange(timings.samples["seconds"].shape[-1])
         for name, values, label in ((*((name, timings.axes[name], AXES[name]) for name in AXES),
                                      ("repeat", repeats, REPEAT))):

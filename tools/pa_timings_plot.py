@@ -5,6 +5,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
+from matplotlib.legend import Legend  # noqa: E402
 
 import pa_published  # noqa: E402
 import pa_timings  # noqa: E402
@@ -29,21 +30,36 @@ def draw(timings):
                 if np.isfinite(derived["t_sf"][index]).any()]
     columns = 3 if has_shares else 2
     with plt.rc_context(STYLE):
-        figure, grid = plt.subplots(len(variants), columns, squeeze=False, layout="constrained",
-                                    figsize=(4.3 * columns, 3.4 * len(variants) + 0.4))
+        figure = plt.figure(figsize=(4.3 * columns, 3.4 * len(variants) + 0.8), layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
         figure.suptitle(_title(timings), fontsize=10)
-        for panels, variant in zip(grid, variants):
+        grid = figure.add_gridspec(len(variants) + 1, columns,
+                                   height_ratios=[1] * len(variants) + [0.08])
+        curves = {}
+        for row, variant in enumerate(variants):
+            panels = [figure.add_subplot(grid[row, column]) for column in range(columns)]
             _against_theta(panels[0], timings, derived, variant)
             _against_population(panels[1], timings, derived, variant)
             if has_shares:
                 _shares(panels[2], timings, derived, variant)
+            curves.update(zip(*reversed(panels[0].get_legend_handles_labels())))
+        strip = figure.add_subplot(grid[-1, :], frame_on=False, xticks=[], yticks=[])
+        _legend(strip, curves)
     return figure
+
+
+def _legend(strip, curves):
+    """Our own curves in a line, those of PAising in the next."""
+    for place, theirs in (("upper center", False), ("lower center", True)):
+        labels = [label for label in curves if label.startswith("PAising") == theirs]
+        strip.add_artist(Legend(strip, [curves[label] for label in labels], labels, loc=place,
+                                ncol=max(1, len(labels)), borderaxespad=-0.6))
 
 
 def _title(timings):
     told = timings.attributes
     return "Population annealing of the 2D Ising model: " + ", ".join(filter(None, (
-        told.get("device", ""), f"gpumc {told.get('program_version', '?')}",
+        *timings.devices(), f"gpumc {told.get('program_version', '?')}",
         f"steps of {told['step']:g} in $\\beta$", told["rng"])))
 
 
@@ -74,13 +90,14 @@ def _against_population(panel, timings, derived, variant):
     times, spread = derived["t_sf"][variant], derived["t_sf_spread"][variant]
     measured = np.flatnonzero(np.isfinite(times).any(axis=(0, 1)))
     thetas = [measured[0]] if len(measured) == 1 else [measured[0], measured[-1]]
-    for number, length in enumerate(timings.axes["length"]):
+    for number in range(len(timings.axes["length"])):
         for theta, line, fill in zip(thetas, ("-", "--"), (f"C{number}", "white")):
             _curve(panel, timings.axes["population"], times[number, :, theta],
                    spread[number, :, theta], color=f"C{number}", marker="o", linestyle=line,
-                   markerfacecolor=fill,
-                   label=f"L = {length}, $\\theta$ = {timings.axes['theta'][theta]}")
-    panel.set_title(str(timings.axes["variant"][variant]), loc="left")
+                   markerfacecolor=fill)
+    told = (f"$\\theta$ = {timings.axes['theta'][theta]} {marks}"
+            for theta, marks in zip(thetas, ("(full)", "(open, dashed)")))
+    panel.set_title(", ".join([str(timings.axes["variant"][variant]), *told]), loc="left")
     _finish(panel, timings.axes["population"], "population $R$")
 
 
@@ -97,12 +114,12 @@ def _finish(panel, x, label):
     panel.set_xticks(x, [f"{value}" for value in x], rotation=45 if len(x) > 5 else 0)
     panel.minorticks_off()
     low, high = panel.get_ylim()
-    ticks = [digit * 10.0 ** power for power in range(-4, 9) for digit in (1, 2, 5)]
+    digits = (1, 2, 5) if high < 1e4 * low else (1,)
+    ticks = [digit * 10.0 ** power for power in range(-4, 9) for digit in digits]
     panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    panel.set_ylim(low, high * (high / low) ** 0.06)
+    panel.set_ylim(low, high)
     panel.set_xlabel(label)
     panel.set_ylabel("time per spin flip $t_{\\mathrm{SF}}$ [ps]")
-    panel.legend(ncol=2 if len(panel.get_legend_handles_labels()[0]) > 6 else 1)
 
 
 def _shares(panel, timings, derived, variant):
