@@ -1,9 +1,9 @@
 """What PAising takes, the program of Barash et al., Comput. Phys. Commun. 220, 341 (2017).
 
-Times per spin flip in ps by (variant, length, population, theta), where the paper's single-spin coding
-(SSC) stands beside the variant `spin` and its multi-spin coding (MSC) beside `multispin`. PAising MSC
-draws the numbers of the replicas in a word from a linear congruential generator that Philox seeds; gpumc
-has Philox throughout.
+Times per spin flip in ps by (variant, length, population, theta), where the paper's single-spin
+coding (SSC) stands beside the variant `spin` and its multi-spin coding (MSC) beside `multispin`.
+PAising MSC draws the numbers of the replicas in a word from a linear congruential generator that
+Philox seeds; gpumc has Philox throughout.
 """
 import math
 

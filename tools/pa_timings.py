@@ -67,7 +67,7 @@ class Timings:
     attributes: dict
 
     def points(self):
-        """(index, (variant, length, population, theta)) of every point, in the order of the axes."""
+        """(index, (variant, length, population, theta)) of every point, in order of the axes."""
         return zip(itertools.product(*(range(len(values)) for values in self.axes.values())),
                    itertools.product(*(values.tolist() for values in self.axes.values())))
 

@@ -1,5 +1,5 @@
-"""Draw timings of population annealing: a row of panels for each variant, time per spin flip against
-sweeps and against population, and the shares of time of the stages."""
+"""Draw timings of population annealing: a row of panels for each variant, time per spin flip
+against sweeps and against population, and the shares of time of the stages."""
 import matplotlib
 matplotlib.use("Agg")
 
@@ -30,7 +30,8 @@ def draw(timings):
                 if np.isfinite(derived["t_sf"][index]).any()]
     columns = 3 if has_shares else 2
     with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(4.3 * columns, 3.4 * len(variants) + 0.8), layout="constrained")
+        figure = plt.figure(layout="constrained",
+                            figsize=(4.3 * columns, 3.4 * len(variants) + 0.8))
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
         figure.suptitle(_title(timings), fontsize=10)
         grid = figure.add_gridspec(len(variants) + 1, columns,
@@ -134,7 +135,8 @@ def _shares(panel, timings, derived, variant):
         panel.bar(places.ravel(), heights.ravel(), 0.9, bottom.ravel(), label=name,
                   color=STAGE_COLOURS[stage])
         bottom += heights
-    panel.set_xticks(places.T.ravel(), list(map(str, lengths)) * len(thetas), rotation=90, fontsize=6)
+    panel.set_xticks(places.T.ravel(), list(map(str, lengths)) * len(thetas), rotation=90,
+                     fontsize=6)
     groups = panel.secondary_xaxis(-0.11)
     groups.set_xticks(places.mean(axis=0), [f"$\\theta$ = {theta}" for theta in thetas])
     groups.tick_params(length=0)

@@ -49,7 +49,8 @@ class TimePa(ProgramCase):
         if "--from" not in arguments:
             arguments = ("--program", program, "-o", "timings.h5", *arguments)
         process = subprocess.run([sys.executable, ROOT / "tools" / "time-pa", *map(str, arguments)],
-                                 capture_output=True, text=True, cwd=self.directory, env=environment)
+                                 capture_output=True, text=True, cwd=self.directory,
+                                 env=environment)
         self.assertEqual(process.returncode, code, process.stdout + process.stderr)
         return process
 
@@ -72,8 +73,8 @@ class OnTheProgram(TimePa):
                              "--plot", "timings.png")
         for variant in ("multispin", "spin"):
             lines = self.lines(shown, variant)
-            self.assertEqual([line[1:4] for line in lines], [["8", "100", "1"], ["8", "100", "2"],
-                                                             ["16", "100", "1"], ["16", "100", "2"]])
+            self.assertEqual([" ".join(line[1:4]) for line in lines],
+                             ["8 100 1", "8 100 2", "16 100 1", "16 100 2"])
             for line in lines:
                 self.assertGreater(float(line[4]), 0)
                 self.assertGreater(float(line[6]), float(line[4]), "wall-clock time is the longer")
@@ -140,8 +141,8 @@ class OnAStandIn(TimePa):
         self.assertEqual(self.lines(shown, "spin")[0][4], "64.00")
 
     def test_points_beyond_the_budget_are_named(self):
-        shown = self.time_pa("--length", 4, 8, "--population", 10, "--theta", 1, "--variant", "spin",
-                             "--budget", 0.02, program=self.stand_in())
+        shown = self.time_pa("--length", 4, 8, "--population", 10, "--theta", 1, "--variant",
+                             "spin", "--budget", 0.02, program=self.stand_in())
         small, large = self.lines(shown, "spin")
         self.assertEqual(small[4], "16.00")
         self.assertEqual(large[4], "-")
