@@ -142,11 +142,12 @@ class OnAStandIn(TimePa):
 
     def test_points_beyond_the_budget_are_named(self):
         shown = self.time_pa("--length", 4, 8, "--population", 10, "--theta", 1, "--variant",
-                             "spin", "--budget", 0.02, program=self.stand_in())
+                             "spin", "--budget", 0.02, "--repeat", 2, program=self.stand_in())
         small, large = self.lines(shown, "spin")
         self.assertEqual(small[4], "16.00")
+        self.assertIn("skipped 1 of 2: the budget", " ".join(small))
         self.assertEqual(large[4], "-")
-        self.assertIn("skipped: the budget of 0.02 s is spent", " ".join(large))
+        self.assertIn("skipped 2 of 2: the budget of 0.02 s is spent", " ".join(large))
 
     def test_a_program_that_is_not_there(self):
         shown = self.time_pa(code=1, program="nowhere")
