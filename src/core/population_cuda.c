@@ -2,7 +2,6 @@
 #include "core/population_cuda.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/cuda_error.h"
 #include "core/device.h"
@@ -56,10 +55,11 @@ static void destroy(struct gpumc_population *population)
   struct gpumc_population_cuda *cuda = population->own;
   if (cuda == NULL)
     return;
+  /* Waits for what is still on its way to the slots. */
+  population->device->ops->release(population->device, cuda->work.records);
+  population->device->ops->release(population->device, cuda->work.scan_memory);
   for (size_t s = 0; s < GPUMC_OUTCOME_SLOTS; s++)
     gpumc_outcome_slot_free(&cuda->slot[s]);
-  population->device->ops->release(population->device, cuda->work.scan_memory);
-  population->device->ops->release(population->device, cuda->work.records);
   free(cuda);
   population->own = NULL;
 }
@@ -184,9 +184,8 @@ trial(struct gpumc_population *population, double step, double *overlap, struct 
   if (status == GPUMC_OK)
     status = GPUMC_CUDA(cudaStreamSynchronize(stream), error);
   if (status == GPUMC_OK)
-    *overlap = resampled.total > 0 ? gpumc_overlap(resampled.overlap_high, resampled.overlap_low,
-                                                   resampled.before, resampled.total)
-                                   : 0.0;
+    *overlap = gpumc_overlap(resampled.overlap_high, resampled.overlap_low, resampled.before,
+                             resampled.total);
   return status;
 }
 

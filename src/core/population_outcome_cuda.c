@@ -1,5 +1,4 @@
 /* Outcomes of the CUDA populations on their way to the host: slots of pinned memory. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +31,9 @@ enum gpumc_status gpumc_outcome_slot_create(const struct gpumc_population_plan *
 void gpumc_outcome_slot_free(struct gpumc_outcome_slot *slot)
 {
   if (slot->arrived != NULL)
-    cudaEventDestroy(slot->arrived);
+    (void)cudaEventDestroy(slot->arrived);
   if (slot->records != NULL)
-    cudaFreeHost(slot->records);
+    (void)cudaFreeHost(slot->records);
   free(slot->block_weight);
   free(slot->sums);
   memset(slot, 0, sizeof *slot);
@@ -102,9 +101,8 @@ static void fill_resampled(const struct gpumc_population_plan *plan,
   outcome->size = resampled->size;
   outcome->reference = resampled->reference;
   outcome->total = resampled->total;
-  if (resampled->total > 0)
-    outcome->overlap = gpumc_overlap(resampled->overlap_high, resampled->overlap_low,
-                                     resampled->before, resampled->total);
+  outcome->overlap = gpumc_overlap(resampled->overlap_high, resampled->overlap_low,
+                                   resampled->before, resampled->total);
   for (size_t b = 0; b < plan->blocks; b++)
     block_weight[b] = (uint64_t)value_of(words + b, plan->blocks, GPUMC_WEIGHT_WORDS);
   outcome->block_weight = block_weight;
