@@ -234,7 +234,6 @@ static void assert_same_outcomes(struct side *const side[2], size_t slot)
     assert_int_equal(cuda->size, cpu->size);
     assert_int_equal(cuda->reference, cpu->reference);
     assert_int_equal(cuda->total, cpu->total);
-    /* By their bits: an empty run has no overlap. */
     assert_memory_equal(&cuda->overlap, &cpu->overlap, sizeof cpu->overlap);
     assert_int_equal(cuda->lowest, cpu->lowest);
     assert_int_equal(cuda->lowest_replicas, cpu->lowest_replicas);
