@@ -126,9 +126,8 @@ static enum gpumc_status clear(const struct gpumc_population_work *work, uint8_t
 
 static enum gpumc_status found(struct gpumc_population *population, struct gpumc_error *error)
 {
-  struct gpumc_found_work work = {.population = work_of(population, population->runs)};
-  enum gpumc_status status =
-      clear(&work.population, work.population.records, work.population.layout.tallied, error);
+  const struct gpumc_population_work work = work_of(population, population->runs);
+  enum gpumc_status status = clear(&work, work.records, work.layout.tallied, error);
   return status == GPUMC_OK ? gpumc_found_cuda(&work, error) : status;
 }
 

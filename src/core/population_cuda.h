@@ -62,10 +62,6 @@ struct gpumc_population_work {
   size_t scan_bytes;
 };
 
-struct gpumc_found_work {
-  struct gpumc_population_work population;
-};
-
 struct gpumc_resample_work {
   struct gpumc_population_work population;
   struct gpumc_resampling_request request;
@@ -101,7 +97,7 @@ gpumc_places_cuda(const struct gpumc_population_work *work, struct gpumc_error *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_scan_bytes_cuda(size_t count, size_t *bytes, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_found_cuda(const struct gpumc_found_work *work, struct gpumc_error *error);
+gpumc_found_cuda(const struct gpumc_population_work *work, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tally_cuda(const struct gpumc_tally_work *work, struct gpumc_error *error);
 

@@ -6,25 +6,23 @@
 #include "core/population_sums.cuh"
 
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    found(const struct gpumc_found_work work)
+    found(const struct gpumc_population_work work)
 {
-  const struct gpumc_population_work *population = &work.population;
-  const struct gpumc_stretch stretch = gpumc_stretch_of_block(population);
-  struct gpumc_resampled *resampled = gpumc_resampled_of(population, stretch.m);
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&work);
+  struct gpumc_resampled *resampled = gpumc_resampled_of(&work, stretch.m);
   if (stretch.first == 0 && threadIdx.x == 0) {
-    resampled->before = population->founders;
-    resampled->size = population->founders;
+    resampled->before = work.founders;
+    resampled->size = work.founders;
   }
-  for (size_t r = stretch.first + threadIdx.x; r < population->founders; r += stretch.stride)
-    population->family[stretch.m * population->capacity + r] = (uint32_t)r;
+  for (size_t r = stretch.first + threadIdx.x; r < work.founders; r += stretch.stride)
+    work.family[stretch.m * work.capacity + r] = (uint32_t)r;
 }
 
 extern "C" enum gpumc_status
-gpumc_found_cuda(const struct gpumc_found_work *work, struct gpumc_error *error)
+gpumc_found_cuda(const struct gpumc_population_work *work, struct gpumc_error *error)
 {
-  const struct gpumc_population_work *population = &work->population;
-  uint32_t grid = population->blocks_per_run * (uint32_t)population->runs;
-  found<<<grid, population->threads, 0, (cudaStream_t)population->stream>>>(*work);
+  uint32_t grid = work->blocks_per_run * (uint32_t)work->runs;
+  found<<<grid, work->threads, 0, (cudaStream_t)work->stream>>>(*work);
   return GPUMC_CUDA_LAUNCHED("found", error);
 }
 
