@@ -18,12 +18,13 @@ struct ising2d_batch {
   void *stream; /* cudaStream_t */
 };
 
-/* Of one sweep call: threshold and compared of struct ising2d_spin_rule (ising2d_spin.h), by the
- * number of neighbours up. `plain`: there is no field, so that the classes 0 and 4, 1 and 3 have
- * the same threshold and class 2 needs none. */
+/* Of one sweep call, by the number of neighbours up; for 32 spins at a time, bit 1 is up. A spin s
+ * needs a comparison iff (s ^ flip[up]) & needed[up], and then stays unless its number is below
+ * threshold[up]; all others flip. `plain`: there is no field, so that the classes 0 and 4, 1 and 3
+ * are alike, the spins to be compared opposite, and class 2 needs no comparison. */
 struct ising2d_rule {
   uint32_t threshold[ISING2D_CLASSES];
-  uint32_t compared[ISING2D_CLASSES];
+  uint32_t flip[ISING2D_CLASSES], needed[ISING2D_CLASSES];
   uint32_t plain;
 };
 

@@ -28,7 +28,8 @@ struct ising2d_rule ising2d_rule_of(const struct gpumc_ensemble *ensemble, doubl
   struct ising2d_rule rule = {.plain = parameters->field == 0.0};
   for (uint32_t up = 0; up < ISING2D_CLASSES; up++) {
     rule.threshold[up] = of_cpu.threshold[up];
-    rule.compared[up] = of_cpu.compared[up];
+    rule.flip[up] = of_cpu.compared[up] == 0 ? UINT32_MAX : 0;
+    rule.needed[up] = of_cpu.compared[up] == ISING2D_EITHER_SPIN ? 0 : UINT32_MAX;
   }
   return rule;
 }

@@ -72,7 +72,8 @@ static __device__ inline void update_colour(const struct ising2d_rule *rule,
         break;
       uint8_t *spin = spin_at(lane, colour, k);
       const uint32_t up = count_up(lane, colour, k);
-      if (rule->compared[up] != *spin || number[j] < rule->threshold[up])
+      const uint32_t compared = (*spin ^ rule->flip[up]) & rule->needed[up] & 1;
+      if (compared == 0 || number[j] < rule->threshold[up])
         *spin ^= 1;
     }
   }

@@ -7,14 +7,12 @@
 #include "models/ising2d/ising2d_philox_cuda.cuh"
 #include "models/ising2d/ising2d_spin_cuda.h"
 
-#ifndef UNROLL
-#define UNROLL 16
-#endif
-enum { ISING2D_COUNTERS = 16, ISING2D_UNROLL = UNROLL };
+enum { ISING2D_COUNTERS = 16 };
 
-/* The neighbours of the 32 spins of a word, by direction. */
+/* The neighbours of the 32 spins of a word, by direction; which bits of the word are spins. */
 struct ising2d_neighbours {
   uint32_t before, after, beside, side;
+  uint32_t valid;
 };
 
 __device__ static inline uint32_t ising2d_spin_words(const struct ising2d_spin_lattice *lattice)
@@ -45,6 +43,17 @@ ising2d_periodic_window(const struct ising2d_spin_lattice *lattice, const uint32
   return bits;
 }
 
+/* The bits of word w that are spins. */
+__device__ static inline uint32_t
+ising2d_valid(const struct ising2d_spin_lattice *lattice, uint32_t w)
+{
+  const uint32_t start = w * ISING2D_WORD_BITS;
+  if (start >= lattice->colour)
+    return 0;
+  const uint32_t n = lattice->colour - start;
+  return n < ISING2D_WORD_BITS ? (1u << n) - 1 : UINT32_MAX;
+}
+
 /* Rows of any length. The side of the spin k is k + 1 or k - 1, but for the last or the first of
  * a row. */
 __device__ static inline struct ising2d_neighbours
@@ -69,6 +78,7 @@ ising2d_neighbours_any(const struct ising2d_spin_lattice *lattice, const uint32_
   const uint32_t backward = (previous & ~masks.first) | (last & masks.first);
   const uint32_t odd = colour == 0 ? masks.odd : ~masks.odd;
   neighbours.side = (forward & odd) | (backward & ~odd);
+  neighbours.valid = ising2d_valid(lattice, w);
   return neighbours;
 }
 
@@ -79,18 +89,22 @@ ising2d_neighbours_aligned(const struct ising2d_spin_lattice *lattice, const uin
 {
   const uint32_t n_words = ising2d_spin_words(lattice);
   const uint32_t row_words = lattice->row / ISING2D_WORD_BITS;
-  const uint32_t y = row_words == 1 ? w : w / row_words, x = w - y * row_words;
   struct ising2d_neighbours neighbours;
   neighbours.before = other[w < row_words ? w + n_words - row_words : w - row_words];
   neighbours.after = other[w + row_words < n_words ? w + row_words : w + row_words - n_words];
   neighbours.beside = other[w];
-  if (((y ^ colour) & 1) != 0) {
-    const uint32_t next = other[x + 1 < row_words ? w + 1 : w + 1 - row_words];
-    neighbours.side = __funnelshift_r(neighbours.beside, next, 1);
-  } else {
-    const uint32_t previous = other[x > 0 ? w - 1 : w + row_words - 1];
-    neighbours.side = __funnelshift_l(previous, neighbours.beside, 1);
+  neighbours.valid = UINT32_MAX;
+  uint32_t y = w, beyond = neighbours.beside;
+  if (row_words > 1) {
+    y = w / row_words;
+    const uint32_t first = y * row_words, last = first + row_words - 1;
+    if (((y ^ colour) & 1) != 0)
+      beyond = other[w < last ? w + 1 : first];
+    else
+      beyond = other[w > first ? w - 1 : last];
   }
+  neighbours.side = ((y ^ colour) & 1) != 0 ? __funnelshift_r(neighbours.beside, beyond, 1)
+                                            : __funnelshift_l(beyond, neighbours.beside, 1);
   return neighbours;
 }
 
@@ -103,17 +117,6 @@ ising2d_neighbours(const struct ising2d_spin_lattice *lattice, const uint32_t *o
              : ising2d_neighbours_any(lattice, other, colour, w);
 }
 
-/* The bits of word w that are spins. */
-__device__ static inline uint32_t
-ising2d_valid(const struct ising2d_spin_lattice *lattice, uint32_t w)
-{
-  const uint32_t start = w * ISING2D_WORD_BITS;
-  if (start >= lattice->colour)
-    return 0;
-  const uint32_t n = lattice->colour - start;
-  return n < ISING2D_WORD_BITS ? (1u << n) - 1 : UINT32_MAX;
-}
-
 /* Which comparison a number of neighbours up needs: without a field 0 is for 1 and 3, 1 for 0
  * and 4. */
 template <int COMPARISONS> __device__ static inline int ising2d_comparison(int up)
@@ -121,7 +124,8 @@ template <int COMPARISONS> __device__ static inline int ising2d_comparison(int u
   return COMPARISONS == ISING2D_CLASSES ? up : up % 4 == 0;
 }
 
-/* above[c][word]: the spins whose random number is not below the threshold of comparison c. */
+/* above[c][word]: the spins whose random number is not below the threshold of comparison c. The
+ * bits are added: the unit of the logic operations is the busiest. */
 template <uint32_t ROUNDS, int COMPARISONS>
 __device__ static inline void
 ising2d_compare(const struct ising2d_rule *rule, struct gpumc_random random, uint32_t replica,
@@ -131,7 +135,7 @@ ising2d_compare(const struct ising2d_rule *rule, struct gpumc_random random, uin
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (int c = 0; c < COMPARISONS; c++)
     above[c][0] = above[c][1] = 0;
-#pragma unroll ISING2D_UNROLL
+#pragma unroll
   for (uint32_t i = 0; i < ISING2D_COUNTERS; i++) {
     uint32_t number[4];
     ising2d_draw<ROUNDS>(random, block * ISING2D_COUNTERS + i, replica, time, label, number);
@@ -140,30 +144,42 @@ ising2d_compare(const struct ising2d_rule *rule, struct gpumc_random random, uin
 #pragma unroll
       for (int up = ISING2D_CLASSES - COMPARISONS; up < ISING2D_CLASSES; up++)
         if (number[j] >= rule->threshold[up])
-          above[ising2d_comparison<COMPARISONS>(up)][j / 2] |= 1u << (16 * (j % 2) + i);
+          above[ising2d_comparison<COMPARISONS>(up)][j / 2] += 1u << (16 * (j % 2) + i);
   }
+}
+
+/* How many of the four neighbours are up, in binary; `some`: the bit of 2, or four. */
+struct ising2d_count {
+  uint32_t odd, some, four;
+};
+
+__device__ static inline struct ising2d_count ising2d_count_up(struct ising2d_neighbours n)
+{
+  const uint32_t odd_a = n.before ^ n.after, odd_b = n.beside ^ n.side;
+  const uint32_t both_a = n.before & n.after, both_b = n.beside & n.side;
+  return {odd_a ^ odd_b, both_a | both_b | (odd_a & odd_b), both_a & both_b};
 }
 
 /* The spins that stay: those compared whose number is not below the threshold. */
 template <int COMPARISONS>
 __device__ static inline uint32_t
-ising2d_staying(const struct ising2d_rule *rule, struct ising2d_neighbours n, uint32_t spins,
+ising2d_staying(const struct ising2d_rule *rule, struct ising2d_count count, uint32_t spins,
                 const uint32_t above[COMPARISONS][ISING2D_WORDS], int word)
 {
-  const uint32_t odd_a = n.before ^ n.after, odd_b = n.beside ^ n.side;
-  const uint32_t both_a = n.before & n.after, both_b = n.beside & n.side;
-  const uint32_t odd = odd_a ^ odd_b, some = both_a | both_b | (odd_a & odd_b);
-  const uint32_t four = both_a & both_b, none = ~(odd | some);
-  const uint32_t is[ISING2D_CLASSES] = {none, odd & ~some, ~(odd | four | none), odd & some, four};
+  const uint32_t none = ~(count.odd | count.some);
+  if (COMPARISONS < ISING2D_CLASSES) {
+    const uint32_t one_or_three = count.odd & above[0][word] & rule->needed[3];
+    const uint32_t none_or_four = (none | count.four) & above[1][word] & rule->needed[4];
+    return (one_or_three | none_or_four) & ~(spins ^ count.some ^ rule->flip[4]);
+  }
+  const uint32_t is[ISING2D_CLASSES] = {none, count.odd & ~count.some,
+                                        count.some & ~(count.odd | count.four),
+                                        count.odd & count.some, count.four};
   uint32_t stay = 0;
 #pragma unroll
-  for (int up = 0; up < ISING2D_CLASSES; up++) {
-    if (COMPARISONS < ISING2D_CLASSES && up == 2)
-      continue;
-    const uint32_t flip = rule->compared[up] == 0 ? UINT32_MAX : 0;
-    const uint32_t needed = rule->compared[up] <= 1 ? UINT32_MAX : 0;
-    stay |= is[up] & (spins ^ flip) & above[ising2d_comparison<COMPARISONS>(up)][word] & needed;
-  }
+  for (int up = 0; up < ISING2D_CLASSES; up++)
+    stay |= is[up] & (spins ^ rule->flip[up]) & rule->needed[up] &
+            above[ising2d_comparison<COMPARISONS>(up)][word];
   return stay;
 }
 
@@ -179,8 +195,9 @@ ising2d_update_block(const struct ising2d_spin_lattice *lattice, const struct is
   for (int i = 0; i < ISING2D_WORDS; i++) {
     const uint32_t w = block * ISING2D_WORDS + i, spins = words[w];
     const struct ising2d_neighbours neighbours = ising2d_neighbours(lattice, other, colour, w);
-    const uint32_t stay = ising2d_staying<COMPARISONS>(rule, neighbours, spins, above, i);
-    words[w] = spins ^ (~stay & ising2d_valid(lattice, w));
+    const struct ising2d_count count = ising2d_count_up(neighbours);
+    const uint32_t stay = ising2d_staying<COMPARISONS>(rule, count, spins, above, i);
+    words[w] = spins ^ (~stay & neighbours.valid);
   }
 }
 
@@ -194,11 +211,10 @@ __device__ static inline void ising2d_measure_block(const struct ising2d_spin_la
 #pragma unroll
   for (int i = 0; i < ISING2D_WORDS; i++) {
     const uint32_t w = block * ISING2D_WORDS + i, spins = words[w];
-    const uint32_t valid = ising2d_valid(lattice, w);
     const struct ising2d_neighbours n = ising2d_neighbours(lattice, other, 0, w);
     *up += __popc(spins) + __popc(other[w]);
-    *unsatisfied += __popc((spins ^ n.before) & valid) + __popc((spins ^ n.after) & valid) +
-                    __popc((spins ^ n.beside) & valid) + __popc((spins ^ n.side) & valid);
+    *unsatisfied += __popc((spins ^ n.before) & n.valid) + __popc((spins ^ n.after) & n.valid) +
+                    __popc((spins ^ n.beside) & n.valid) + __popc((spins ^ n.side) & n.valid);
   }
 }
 

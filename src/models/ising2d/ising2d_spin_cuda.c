@@ -109,6 +109,7 @@ static struct ising2d_spin_replicas replicas_of(const struct gpumc_ensemble *ens
       .lattice = storage->lattice,
       .words = storage->words,
       .block_threads = ensemble->device->block_threads,
+      .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
       .shared_bytes = ensemble->device->shared_bytes,
   };
 }

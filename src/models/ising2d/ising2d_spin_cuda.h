@@ -32,7 +32,8 @@ struct ising2d_spin_replicas {
   struct ising2d_spin_lattice lattice;
   uint32_t *words;
   uint32_t block_threads; /* 0: the driver's choice */
-  size_t shared_bytes;    /* that one block of threads may have */
+  uint32_t multiprocessors;
+  size_t shared_bytes; /* that one block of threads may have */
 };
 
 /* `sweeps` may be 0. */

@@ -4,13 +4,15 @@
 
 enum {
   WARP = 32,
-  WARPS = 4,         /* of a block, by default, where replicas have a warp or less */
-  WARP_BYTES = 4096, /* shared memory of a warp at most, so that enough of them run together */
+  WARPS = 4,         /* of a block of threads, by default, where a warp has whole replicas */
+  WARP_BYTES = 6144, /* shared memory of a warp at most, so that enough of them run together */
+  WARPS_BUSY = 16,   /* that keep a multiprocessor busy */
   THREADS_MAXIMUM = 1024,
   DEFAULT_SHARED_BYTES = 48 << 10 /* that a kernel may have without asking */
 };
 
-/* How replicas are laid over threads. `lanes` = 0: a whole block of threads to a replica. */
+/* How replicas are laid over threads. Decides no result. `lanes` = 0: a whole block of threads to a
+ * replica. */
 struct shape {
   uint32_t lanes;    /* of a warp that work on one replica */
   uint32_t replicas; /* of a block of threads */
@@ -23,46 +25,60 @@ static size_t replica_bytes(const struct ising2d_spin_lattice *lattice)
   return sizeof(uint32_t) * 2 * ISING2D_WORDS * lattice->blocks;
 }
 
-/* The number of lanes of which fewest are idle. */
-static uint32_t choose_lanes(uint32_t blocks)
-{
-  uint32_t best = 1, best_replicas = 0, best_steps = 1;
-  for (uint32_t lanes = 1; lanes <= WARP; lanes++) {
-    const uint32_t replicas = WARP / lanes, steps = (blocks + lanes - 1) / lanes;
-    if ((uint64_t)replicas * best_steps >= (uint64_t)best_replicas * steps) {
-      best = lanes;
-      best_replicas = replicas;
-      best_steps = steps;
-    }
-  }
-  return best;
-}
-
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 {
-  return value < low ? low : value > high ? high : value;
+  const uint32_t below = value < high ? value : high;
+  return below > low ? below : low;
+}
+
+/* The largest number of lanes to a replica that leaves at most 1/16 more of a warp idle than the
+ * best one does; 0: no replica fits into a warp's share of memory. */
+static uint32_t choose_lanes(const struct ising2d_spin_lattice *lattice)
+{
+  double share[WARP + 1] = {0.0}, best = 0.0;
+  for (uint32_t lanes = 1; lanes <= WARP; lanes++) {
+    const uint32_t replicas = WARP / lanes, steps = (lattice->blocks + lanes - 1) / lanes;
+    if (replicas * replica_bytes(lattice) <= WARP_BYTES)
+      share[lanes] = (double)(replicas * lattice->blocks) / (WARP * steps);
+    best = share[lanes] > best ? share[lanes] : best;
+  }
+  uint32_t lanes = WARP;
+  while (lanes > 0 && (share[lanes] == 0.0 || share[lanes] < best * 15.0 / 16.0))
+    lanes--;
+  return lanes;
+}
+
+/* Warps for one replica, a power of two: for its memory, and so that few replicas keep the device
+ * busy. */
+static uint32_t choose_warps(const struct ising2d_spin_replicas *replicas)
+{
+  const size_t population = replicas->batch.runs * replicas->batch.capacity;
+  const size_t bytes = replica_bytes(&replicas->lattice);
+  const size_t busy = (size_t)replicas->multiprocessors * WARPS_BUSY;
+  uint32_t warps = 1;
+  while (warps < THREADS_MAXIMUM / WARP && warps * WARP < replicas->lattice.blocks &&
+         (warps * WARP_BYTES < bytes || warps * population < busy))
+    warps *= 2;
+  return warps;
 }
 
 static struct shape choose_shape(const struct ising2d_spin_replicas *replicas)
 {
   const size_t bytes = replica_bytes(&replicas->lattice);
-  const uint32_t warps_wanted = replicas->block_threads / WARP;
+  const uint32_t wanted = replicas->block_threads / WARP;
+  const uint32_t most = THREADS_MAXIMUM / WARP, warps = choose_warps(replicas);
   struct shape shape;
-  shape.lanes = choose_lanes(replicas->lattice.blocks);
-  const uint32_t per_warp = WARP / shape.lanes;
-  if (per_warp * bytes <= WARP_BYTES && per_warp * bytes <= replicas->shared_bytes) {
-    const size_t most = replicas->shared_bytes / (per_warp * bytes);
-    uint32_t warps = replicas->block_threads > 0 ? warps_wanted : WARPS;
-    warps =
-        clamp(warps, 1, most < THREADS_MAXIMUM / WARP ? (uint32_t)most : THREADS_MAXIMUM / WARP);
-    shape.replicas = warps * per_warp;
-    shape.threads = warps * WARP;
-  } else {
-    const uint32_t warps = (uint32_t)((bytes + WARP_BYTES - 1) / WARP_BYTES);
-    shape.lanes = 0;
+  shape.lanes = warps > 1 ? 0 : choose_lanes(&replicas->lattice);
+  if (shape.lanes == 0) {
     shape.replicas = 1;
-    shape.threads =
-        WARP * clamp(replicas->block_threads > 0 ? warps_wanted : warps, 1, THREADS_MAXIMUM / WARP);
+    shape.threads = WARP * (replicas->block_threads > 0 ? clamp(wanted, 1, most) : warps);
+  } else {
+    const uint32_t per_warp = WARP / shape.lanes;
+    const size_t fitting = replicas->shared_bytes / (per_warp * bytes);
+    const uint32_t block = replicas->block_threads > 0 ? wanted : WARPS;
+    const uint32_t block_warps = clamp(block, 1, fitting < most ? (uint32_t)fitting : most);
+    shape.replicas = block_warps * per_warp;
+    shape.threads = block_warps * WARP;
   }
   shape.shared_bytes = shape.replicas * bytes;
   return shape;
