@@ -6,6 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.device import REQUIRED
 from support.program import DEVICE, INVALID, OK, ProgramCase
 
 # A new plugin adds its smallest job here.
@@ -23,6 +24,8 @@ output: {model}-{algorithm}-{device}-{variant}.h5
 
 
 class Cells(ProgramCase):
+    device = None
+
     def setUp(self):
         super().setUp()
         self.lists = json.loads(self.gpumc("list", "--json").out)
@@ -58,8 +61,7 @@ class Cells(ProgramCase):
             return
         process = self.start("run", config)
         process.out, process.err = process.communicate(timeout=120)
-        required = os.environ.get("GPUMC_REQUIRE_CUDA") == "1"
-        if device != "cpu" and process.returncode == DEVICE and not required:
+        if device != "cpu" and process.returncode == DEVICE and not REQUIRED:
             self.skipTest(process.err)
         self.assertEqual(process.returncode, OK, process.err)
         result = json.loads(self.gpumc("info", f"{model}-{algorithm}-{device}-{variant}.h5",

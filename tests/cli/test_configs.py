@@ -11,13 +11,14 @@ import yaml
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CONFIGS = sorted(glob.glob(os.path.join(ROOT, "configs", "**", "*.yaml"), recursive=True))
-PROGRAM = os.path.abspath(os.environ["GPUMC_PROGRAM"])
 sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
 import gpumc_reader  # noqa: E402
+from support import device  # noqa: E402
 
 
 def gpumc(*arguments, folder=ROOT):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=folder,
+    return subprocess.run([device.PROGRAM, *arguments], capture_output=True, text=True, cwd=folder,
                           stdin=subprocess.DEVNULL)
 
 
@@ -75,7 +76,7 @@ class Configs(unittest.TestCase):
         with open(path) as file:
             config = yaml.safe_load(file)
         changes, options = shortened(config)
-        result = gpumc("run", path, *options, "--device", "cpu", "--quiet", folder=folder)
+        result = gpumc("run", path, *options, "--device", device.NAME, "--quiet", folder=folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         tasks = math.prod(len(values) for values in changes.get("campaign", {}).values())
         files = glob.glob(os.path.join(folder, "results", "**", "*.h5"), recursive=True)
@@ -95,4 +96,5 @@ class Configs(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main()

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.device import MISSING
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
                              ProgramCase, wait_for)
 
@@ -65,9 +66,9 @@ class Plan(ProgramCase):
         self.assertIn("not enough memory", process.err)
 
     def test_device_that_is_not_there(self):
-        process = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", "cuda:999",
+        process = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", MISSING,
                              code=DEVICE)
-        self.assertIn("device cuda:999: ", process.err)
+        self.assertIn(f"device {MISSING}: ", process.err)
 
     def test_variant_that_the_device_lacks(self):
         config = self.write("c.yaml", SMALL)
@@ -177,7 +178,7 @@ class Info(ProgramCase):
         self.assertNotIn("update_rate", text)
         self.assertRegex(text, r"(?m)^  run   rows +beta +energy")
         self.assertRegex(text, r"(?m)^  0000 +\d+  0[ .]")
-        self.assertRegex(text, r"(?m)^  0001 +0 +- +-")
+        self.assertRegex(text, r"(?m)^  0001 +\d+  0[ .]")  # side by side with the first
         info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
         self.assertFalse(info["complete"])
         self.assertEqual(info["provenance"]["threads"], 1)
@@ -185,6 +186,17 @@ class Info(ProgramCase):
         first, second = info["progress"]
         self.assertGreater(first["rows"], 0)
         self.assertIn("energy", first["last_row"])
+        self.assertEqual((second["run"], second["rows"]), ("0001", first["rows"]))
+        self.assertIn("energy", second["last_row"])
+
+    def test_of_a_run_that_has_not_begun(self):
+        """With adaptive steps the first run is alone until all temperatures are known."""
+        config = self.write("c.yaml", SMALL.replace("step: 0.05", "overlap: 0.8"))
+        self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+        self.assertRegex(self.gpumc("info", "small.h5.partial").out, r"(?m)^  0001 +0 +- +-")
+        info = json.loads(self.gpumc("info", "small.h5.partial", "--json").out)
+        first, second = info["progress"]
+        self.assertGreater(first["rows"], 0)
         self.assertEqual((second["run"], second["rows"], second["last_row"]), ("0001", 0, {}))
 
     def test_of_a_run_that_goes_on(self):

@@ -13,6 +13,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.device import MISSING, without_gpus
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, PROGRAM, SMALL, STOPPED,
                              ProgramCase, stop, wait_for)
 from support.results import assert_same_numbers, numbers
@@ -234,9 +235,12 @@ class Refusals(ProgramCase):
 
     def test_cuda_that_is_not_there(self):
         config = self.write("c.yaml", SMALL)
-        process = self.gpumc("run", config, "--device", "cuda:999", code=DEVICE)
-        self.assertIn("cuda", process.err)
-        self.gpumc("run", config, "--set", "kernel.device=cuda:999", code=DEVICE)
+        for name, environment in [(MISSING, os.environ), ("cuda", without_gpus())]:
+            with self.subTest(name=name):
+                process = self.gpumc("run", config, "--device", name, code=DEVICE, env=environment)
+                self.assertIn(name, process.err)
+                self.gpumc("run", config, "--set", f"kernel.device={name}", code=DEVICE,
+                           env=environment)
 
     def test_unknown_device_is_a_mistake(self):
         config = self.write("c.yaml", SMALL)
@@ -375,7 +379,7 @@ class Campaigns(ProgramCase):
 
     def test_the_single_kind_of_failure_is_the_exit_code(self):
         config = self.write("c.yaml", CAMPAIGN)
-        self.gpumc("run", config, "--device", "cuda:999", code=DEVICE)
+        self.gpumc("run", config, "--device", MISSING, code=DEVICE)
 
     def test_time_limit_is_of_the_whole_invocation(self):
         config = self.write("c.yaml", CAMPAIGN)

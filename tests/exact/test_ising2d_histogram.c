@@ -24,7 +24,6 @@
 #include <cmocka.h>
 
 #include "support/ising2d_fixture.h"
-#include "support/ising2d_reference.h"
 
 /* SWEEPS from a random start: by the transition matrix, what is left of the start is below 1e-8
  * after 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
@@ -145,9 +144,9 @@ static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct co
   with.coupling = at->coupling;
   with.field = at->field;
   with.seed = 20170801;
-  with.threads = 2;
+  with.setting.threads = 2;
   ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, REPLICAS);
+  ising2d_randomize(&fixture, &with, REPLICAS);
   ising2d_sweep(&fixture, SWEEPS, at->beta);
   ising2d_measure(&fixture, bonds, spins);
   for (size_t r = 0; r < REPLICAS; r++) {
@@ -176,16 +175,16 @@ static void expect_exact(const struct gpumc_kernel_ops *kernel)
   free(spins);
 }
 
-static void multispin_has_the_exact_histogram(void **state)
+static void every_kernel_has_the_exact_histogram(void **state)
 {
   (void)state;
-  expect_exact(&ising2d_multispin_cpu);
-}
-
-static void spin_has_the_exact_histogram(void **state)
-{
-  (void)state;
-  expect_exact(&ising2d_spin_cpu);
+  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
+  const size_t kernels = ising2d_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++) {
+    const struct ising2d_case with = ising2d_case(kernel[k], LENGTH, LENGTH, REPLICAS);
+    if (ising2d_serves(&with))
+      expect_exact(kernel[k]);
+  }
 }
 
 /* A sampler with a fault, at conditions[1]. */
@@ -238,9 +237,9 @@ static void shared_random_numbers_are_rejected(void **state)
 
 int main(void)
 {
+  test_device_require();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(multispin_has_the_exact_histogram),
-      cmocka_unit_test(spin_has_the_exact_histogram),
+      cmocka_unit_test(every_kernel_has_the_exact_histogram),
       cmocka_unit_test(wrong_acceptance_is_rejected),
       cmocka_unit_test(shared_random_numbers_are_rejected),
   };

@@ -13,6 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
 from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase, stop
 from support.results import assert_same_numbers, numbers
 
@@ -318,4 +319,5 @@ class FullDisk(ResumeCase):
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main()

@@ -12,7 +12,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import device, gpumc_program as gpumc  # noqa: E402
 
 
 class MainJob(unittest.TestCase):
@@ -20,7 +20,7 @@ class MainJob(unittest.TestCase):
         with gpumc.folder() as folder:
             path = pathlib.Path(folder) / "pa.h5"
             done = gpumc.run("run", gpumc.ROOT / "configs/ising2d/pa.yaml", "-o", path, "--quiet",
-                             timeout=3600)
+                             "--device", device.NAME, timeout=3600)
             self.assertEqual(done.returncode, 0, done.stderr)
             found = gpumc.summary(path)
         beta = found["beta"]
@@ -47,4 +47,5 @@ class MainJob(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main(verbosity=2)

@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import gpumc_program as gpumc  # noqa: E402
+from support import device, gpumc_program as gpumc  # noqa: E402
 
 SEEDS = 200
 BETAS = {"high temperature": 0.1, "critical": 0.44, "ordered": 0.6}
@@ -101,4 +101,5 @@ class Errors(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main(verbosity=2)

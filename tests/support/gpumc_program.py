@@ -13,8 +13,8 @@ import tempfile
 import h5py
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = str(pathlib.Path(os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")).resolve())
+from support import device
+from support.device import PROGRAM, ROOT
 
 
 def exact():
@@ -36,7 +36,8 @@ def run_config(text, folder, *arguments, expect=0, timeout=600):
     """Write `text` as folder/config.yaml, run it, check the exit code. Returns the process."""
     path = pathlib.Path(folder) / "config.yaml"
     path.write_text(text)
-    done = run("run", path, "--quiet", "--threads", 1, *arguments, timeout=timeout)
+    done = run("run", path, "--quiet", "--threads", 1, "--device", device.NAME, *arguments,
+               timeout=timeout)
     if done.returncode != expect:
         raise AssertionError(f"exit {done.returncode}, expected {expect}:\n{done.stderr}")
     return done
@@ -55,12 +56,16 @@ def summary(path, group="summary"):
 
 
 def numeric_datasets(path):
-    """Every numeric dataset of a file by path, as raw bytes with type and shape."""
+    """Every numeric dataset of a file by path, as raw bytes with type and shape; one NaN is as good
+    as another."""
     found = {}
 
     def visit(name, item):
         if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf":
-            found[name] = (str(item.dtype), item.shape, item[...].tobytes())
+            values = item[...]
+            if item.dtype.kind == "f":
+                values[np.isnan(values)] = np.nan
+            found[name] = (str(item.dtype), item.shape, values.tobytes())
 
     with h5py.File(path, "r") as file:
         file.visititems(visit)

@@ -6,7 +6,8 @@ import tempfile
 import time
 import unittest
 
-from support.gpumc_program import PROGRAM
+from support import device
+from support.device import PROGRAM
 
 OK, FAILURE, INVALID, DEVICE, STOPPED = 0, 1, 2, 3, 75
 
@@ -33,8 +34,14 @@ LONG = (SMALL.replace("step: 0.05", "step: 0.0005").replace("population: 200", "
         .replace("sweeps: 2", "sweeps: 200").replace("[8, 8]", "[16, 16]"))
 
 
+# Commands that work on a device.
+WORKING = ["run", "plan"]
+
+
 class ProgramCase(unittest.TestCase):
     """A test in an empty directory of its own."""
+
+    device = device.NAME  # of all jobs that do not say another; None: the configuration's
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
@@ -53,8 +60,14 @@ class ProgramCase(unittest.TestCase):
     def start(self, *arguments, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.directory, text=True,
-                                **options)
+        words = self.with_device([str(argument) for argument in arguments])
+        return subprocess.Popen([PROGRAM, *words], cwd=self.directory, text=True, **options)
+
+    def with_device(self, words):
+        said = any(word == "--device" or word.startswith("kernel.device=") for word in words)
+        if self.device is None or said or not words or words[0] not in WORKING:
+            return words
+        return [words[0], "--device", self.device, *words[1:]]
 
     def gpumc(self, *arguments, code=OK, timeout=300, **options):
         """Run to the end and check the exit code; the result has stdout and stderr."""

@@ -10,24 +10,38 @@
 #include "support/ising2d_fixture.h"
 #include "support/ising2d_reference.h"
 
-static const struct gpumc_kernel_ops *const kernels[] = {&ising2d_multispin_cpu, &ising2d_spin_cpu};
 static const size_t shapes[][2] = {{2, 2}, {2, 6}, {6, 2}, {10, 6}, {16, 16}, {34, 18}, {130, 66}};
 
-enum { KERNELS = 2, SHAPES = sizeof shapes / sizeof *shapes, SIZE = 75, CAPACITY = 90 };
+enum {
+  SHAPES = sizeof shapes / sizeof *shapes,
+  SIZE = 75,
+  CAPACITY = 90,
+  RUNS = 3,
+  FIRST_RUN = 5,
+};
 
-/* Every kernel, shape and level; two threads. */
+static void for_every_setting(struct ising2d_case with, void (*body)(struct ising2d_case with))
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(2, 2, true, setting);
+  for (size_t i = 0; i < settings; i++) {
+    with.setting = setting[i];
+    body(with);
+  }
+}
+
+/* Every kernel, shape, and level or size of a block; two threads. */
 static void for_every_case(void (*body)(struct ising2d_case with))
 {
-  const int highest = (int)gpumc_isa_detect();
-  const int lowest = highest == GPUMC_ISA_LEVEL_PORTABLE ? highest : GPUMC_ISA_LEVEL_V2;
-  for (size_t k = 0; k < KERNELS; k++)
-    for (size_t s = 0; s < SHAPES; s++)
-      for (int level = lowest; level <= highest; level++) {
-        struct ising2d_case with = ising2d_case(kernels[k], shapes[s][0], shapes[s][1], CAPACITY);
-        with.isa = (enum gpumc_isa)level;
-        with.threads = 2;
-        body(with);
-      }
+  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
+  const size_t kernels = ising2d_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t s = 0; s < SHAPES; s++) {
+      const struct ising2d_case with =
+          ising2d_case(kernel[k], shapes[s][0], shapes[s][1], CAPACITY);
+      if (ising2d_serves(&with))
+        for_every_setting(with, body);
+    }
 }
 
 static void instance_describes_its_spectrum(void **state)
@@ -53,26 +67,25 @@ static void instance_describes_its_spectrum(void **state)
   model.ops->destroy(&model);
 }
 
-static struct reference started_like(const struct ising2d_case *with)
+static struct reference started_like(const struct ising2d_case *with, size_t m)
 {
   struct reference reference;
-  reference_init(&reference,
-                 with->kernel == &ising2d_spin_cpu ? REFERENCE_SPIN : REFERENCE_MULTISPIN,
-                 with->length_x, with->length_y, SIZE);
-  reference.random = gpumc_random_make(with->seed, 0, with->rounds);
+  reference_init(&reference, ising2d_trajectory(with->kernel), with->length_x, with->length_y,
+                 SIZE);
+  reference.random = gpumc_random_make(with->seed, with->first_run + (uint32_t)m, with->rounds);
   reference_randomize(&reference);
   return reference;
 }
 
 static void expect_measured(struct ising2d_case with, double coupling, double field)
 {
-  struct reference reference = started_like(&with);
+  struct reference reference = started_like(&with, 0);
   struct ising2d_fixture fixture;
   int64_t energy[CAPACITY], magnetization[CAPACITY];
   with.coupling = coupling;
   with.field = field;
   ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, SIZE);
+  ising2d_randomize(&fixture, &with, SIZE);
   ising2d_measure(&fixture, energy, magnetization);
   ising2d_measure(&fixture, energy, NULL);
   ising2d_measure(&fixture, NULL, magnetization);
@@ -120,13 +133,13 @@ static void draw_parents(uint32_t *parent, size_t old_size, size_t new_size, uin
 
 static void expect_gathered(struct ising2d_fixture *fixture, size_t new_size, uint32_t salt)
 {
-  const size_t old_size = fixture->ensemble.size, bytes = fixture->model.portable_bytes;
-  uint32_t parent[CAPACITY];
+  const size_t old_size = ising2d_size(fixture, 0), bytes = fixture->model.portable_bytes;
+  const uint32_t size = (uint32_t)new_size;
+  uint32_t parent[CAPACITY] = {0};
   draw_parents(parent, old_size, new_size, salt);
-  uint8_t *before = ising2d_get(fixture);
-  ising2d_gather(fixture, parent, new_size);
-  assert_int_equal(fixture->ensemble.size, new_size);
-  uint8_t *after = ising2d_get(fixture);
+  uint8_t *before = ising2d_get(fixture, 0);
+  ising2d_gather(fixture, parent, &size);
+  uint8_t *after = ising2d_get(fixture, 0);
   for (size_t r = 0; r < new_size; r++)
     assert_memory_equal(after + r * bytes, before + parent[r] * bytes, bytes);
   free(before);
@@ -137,7 +150,7 @@ static void gather_case(struct ising2d_case with)
 {
   struct ising2d_fixture fixture;
   ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, SIZE);
+  ising2d_randomize(&fixture, &with, SIZE);
   expect_gathered(&fixture, SIZE, 1);
   expect_gathered(&fixture, CAPACITY, 2);
   expect_gathered(&fixture, 40, 3);
@@ -157,25 +170,30 @@ static void transfer_case(struct ising2d_case with)
 {
   struct gpumc_error error = {0};
   struct ising2d_fixture fixture, other;
+  with.runs = 2;
   ising2d_open(&fixture, &with);
   ising2d_open(&other, &with);
-  ising2d_randomize(&fixture, SIZE);
-  other.ensemble.size = SIZE;
+  ising2d_randomize(&fixture, &with, SIZE);
+  ising2d_randomize(&other, &with, SIZE);
+  ising2d_sweep(&other, 1, 0.1);
   const size_t bytes = fixture.model.portable_bytes;
-  uint8_t *portable = ising2d_get(&fixture);
+  const struct gpumc_kernel_ops *ops = with.kernel;
+  uint8_t *portable = ising2d_get(&fixture, 1), *neighbour = ising2d_get(&other, 0);
   /* In two pieces that meet within a group. */
-  assert_int_equal(
-      other.ensemble.ops->set(&other.ensemble, 40, SIZE - 40, portable + 40 * bytes, &error),
-      GPUMC_OK);
-  assert_int_equal(other.ensemble.ops->set(&other.ensemble, 0, 40, portable, &error), GPUMC_OK);
-  uint8_t *again = ising2d_get(&other);
+  assert_int_equal(ops->set(&other.ensemble, 1, 40, SIZE - 40, portable + 40 * bytes, &error),
+                   GPUMC_OK);
+  assert_int_equal(ops->set(&other.ensemble, 1, 0, 40, portable, &error), GPUMC_OK);
+  uint8_t *again = ising2d_get(&other, 1), *neighbour_again = ising2d_get(&other, 0);
   assert_memory_equal(portable, again, SIZE * bytes);
+  assert_memory_equal(neighbour, neighbour_again, SIZE * bytes);
   memset(again, 0xaa, SIZE * bytes);
-  assert_int_equal(other.ensemble.ops->get(&other.ensemble, 33, 5, again, &error), GPUMC_OK);
+  assert_int_equal(ops->get(&other.ensemble, 1, 33, 5, again, &error), GPUMC_OK);
   assert_memory_equal(portable + 33 * bytes, again, 5 * bytes);
   assert_int_equal(again[5 * bytes], 0xaa);
   free(portable);
   free(again);
+  free(neighbour);
+  free(neighbour_again);
   ising2d_close(&fixture);
   ising2d_close(&other);
 }
@@ -186,19 +204,128 @@ static void set_and_get_are_inverse(void **state)
   for_every_case(transfer_case);
 }
 
+/* What becomes of the replicas of one run, with a resampling in between. */
+struct fate {
+  int64_t energy[CAPACITY], magnetization[CAPACITY];
+  uint8_t *portable;
+};
+
+static const uint32_t fate_size[RUNS] = {CAPACITY, 1, 40};
+
+/* The runs with.first_run .. + with.runs, which are the runs `first` .. of all, in one batch. */
+static void
+follow(const struct ising2d_case *with, size_t first, struct fate fate[], size_t *bytes)
+{
+  struct ising2d_fixture fixture;
+  uint32_t parent[RUNS * CAPACITY] = {0};
+  int64_t energy[RUNS * CAPACITY], magnetization[RUNS * CAPACITY];
+  for (size_t m = 0; m < with->runs; m++)
+    draw_parents(parent + m * CAPACITY, SIZE, fate_size[first + m], (uint32_t)(first + m));
+  ising2d_open(&fixture, with);
+  ising2d_randomize(&fixture, with, SIZE);
+  ising2d_sweep(&fixture, 2, 0.3);
+  ising2d_gather(&fixture, parent, fate_size + first);
+  ising2d_sweep_and_measure(&fixture, 2, 0.5, energy, magnetization);
+  for (size_t m = 0; m < with->runs; m++) {
+    memcpy(fate[m].energy, energy + m * CAPACITY, sizeof fate[m].energy);
+    memcpy(fate[m].magnetization, magnetization + m * CAPACITY, sizeof fate[m].magnetization);
+    fate[m].portable = ising2d_get(&fixture, m);
+  }
+  *bytes = fixture.model.portable_bytes;
+  ising2d_close(&fixture);
+}
+
+static void batch_case(struct ising2d_case with)
+{
+  struct fate together[RUNS], alone;
+  size_t bytes;
+  with.field = 0.2;
+  with.first_run = FIRST_RUN;
+  with.runs = RUNS;
+  follow(&with, 0, together, &bytes);
+  with.runs = 1;
+  for (size_t m = 0; m < RUNS; m++) {
+    const size_t size = fate_size[m];
+    with.first_run = FIRST_RUN + (uint32_t)m;
+    follow(&with, m, &alone, &bytes);
+    assert_memory_equal(together[m].energy, alone.energy, size * sizeof *alone.energy);
+    assert_memory_equal(together[m].magnetization, alone.magnetization,
+                        size * sizeof *alone.magnetization);
+    assert_memory_equal(together[m].portable, alone.portable, size * bytes);
+    free(together[m].portable);
+    free(alone.portable);
+  }
+}
+
+static void a_batch_is_its_runs(void **state)
+{
+  (void)state;
+  for_every_case(batch_case);
+}
+
+static void fused_case(struct ising2d_case with)
+{
+  static const uint32_t sweeps[] = {0, 1, 3};
+  int64_t energy[2][RUNS * CAPACITY], magnetization[2][RUNS * CAPACITY];
+  struct ising2d_fixture fixture, fused;
+  with.runs = RUNS;
+  with.coupling = -0.7;
+  with.field = -0.3;
+  ising2d_open(&fixture, &with);
+  ising2d_open(&fused, &with);
+  ising2d_randomize(&fixture, &with, SIZE);
+  ising2d_randomize(&fused, &with, SIZE);
+  memset(energy, 0, sizeof energy);
+  memset(magnetization, 0, sizeof magnetization);
+  for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++) {
+    /* Now one channel, now both. */
+    ising2d_sweep(&fixture, sweeps[i], 0.4);
+    ising2d_measure(&fixture, energy[0], i == 1 ? NULL : magnetization[0]);
+    ising2d_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1],
+                              i == 1 ? NULL : magnetization[1]);
+    for (size_t m = 0; m < RUNS; m++) {
+      assert_memory_equal(energy[0] + m * CAPACITY, energy[1] + m * CAPACITY,
+                          SIZE * sizeof(int64_t));
+      assert_memory_equal(magnetization[0] + m * CAPACITY, magnetization[1] + m * CAPACITY,
+                          SIZE * sizeof(int64_t));
+    }
+  }
+  ising2d_sweep_and_measure(&fused, 1, 0.4, NULL, magnetization[1]);
+  assert_memory_not_equal(magnetization[0], magnetization[1], SIZE * sizeof(int64_t));
+  ising2d_close(&fixture);
+  ising2d_close(&fused);
+}
+
+static void fused_measurement_is_that_after_the_sweep(void **state)
+{
+  (void)state;
+  for_every_case(fused_case);
+}
+
+/* Bytes a site of one replica. */
+static double memory_limit(const struct gpumc_kernel_ops *kernel)
+{
+  return ising2d_trajectory(kernel) == REFERENCE_MULTISPIN ? 0.35 : 1.3;
+}
+
+/* On a GPU, where rows are padded, the smallest lattices may take more. */
 static void memory_is_within_its_limit(void **state)
 {
   (void)state;
-  static const double limit[KERNELS] = {0.35, 1.3};
   struct gpumc_error error = {0};
   struct gpumc_model model;
-  for (size_t s = 0; s < SHAPES; s++) {
+  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
+  const size_t kernels = ising2d_kernels(kernel);
+  const struct gpumc_device device = test_device(test_setting());
+  for (size_t s = test_device_is_cpu() ? 0 : SHAPES - 3; s < SHAPES; s++) {
     assert_int_equal(ising2d_instance(shapes[s], 1.0, 0.0, &model, &error), GPUMC_OK);
-    for (size_t k = 0; k < KERNELS; k++) {
-      const double bytes =
-          (double)(kernels[k]->bytes(&model, 320000, 1) - kernels[k]->bytes(&model, 0, 1));
-      assert_true(bytes <= limit[k] * 320000 * (double)model.sites);
-    }
+    for (size_t k = 0; k < kernels; k++)
+      for (size_t runs = 1; runs <= 3; runs += 2) {
+        const double bytes = (double)(kernel[k]->bytes(&model, &device, runs, 320000) -
+                                      kernel[k]->bytes(&model, &device, runs, 1));
+        assert_true(bytes <=
+                    memory_limit(kernel[k]) * (double)runs * 320000 * (double)model.sites);
+      }
     model.ops->destroy(&model);
   }
 }
@@ -207,16 +334,22 @@ static void refuses_what_cannot_be(void **state)
 {
   (void)state;
   struct gpumc_error error = {0};
-  struct gpumc_device device = {.threads = 1, .isa = gpumc_isa_detect()};
   struct gpumc_model model;
+  struct gpumc_device device = test_device(test_setting());
+  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
+  const size_t kernels = ising2d_kernels(kernel);
   const size_t shape[2] = {65536, 65536};
   assert_int_equal(ising2d_instance(shape, 1.0, 0.0, &model, &error), GPUMC_OK);
-  for (size_t k = 0; k < KERNELS; k++) {
+  for (size_t k = 0; k < kernels; k++) {
+    const struct ising2d_case with = ising2d_case(kernel[k], 65536, 65536, 1);
     struct gpumc_ensemble ensemble;
-    assert_int_equal(gpumc_ensemble_create(kernels[k], &model, &device, (size_t)1 << 40, 1, 10,
+    if (!test_device_is_cpu() && !ising2d_serves(&with))
+      continue;
+    assert_int_equal(gpumc_ensemble_create(kernel[k], &model, &device, 1, (size_t)1 << 31, 1, 10,
                                            &ensemble, &error),
                      GPUMC_FAILURE);
-    assert_non_null(strstr(gpumc_error_text(&error), "out of memory: replicas"));
+    assert_non_null(strstr(gpumc_error_text(&error), "out of memory"));
+    assert_non_null(strstr(gpumc_error_text(&error), "replicas"));
     assert_null(ensemble.storage);
     gpumc_ensemble_free(&ensemble);
   }
@@ -229,13 +362,15 @@ static void time_does_not_run_over(void **state)
   (void)state;
   struct gpumc_error error = {0};
   struct ising2d_fixture fixture;
-  struct ising2d_case with = ising2d_case(kernels[0], 4, 4, 32);
+  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
+  assert_true(ising2d_kernels(kernel) > 0);
+  struct ising2d_case with = ising2d_case(kernel[0], 4, 4, 32);
   ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, 32);
+  ising2d_randomize(&fixture, &with, 32);
   fixture.ensemble.time = UINT32_MAX - 1;
   ising2d_sweep(&fixture, 1, 0.4);
   assert_int_equal(fixture.ensemble.time, UINT32_MAX);
-  assert_int_equal(gpumc_ensemble_sweep(&fixture.ensemble, 1, 0.4, &error), GPUMC_FAILURE);
+  assert_int_equal(gpumc_ensemble_sweep(&fixture.ensemble, 1, 0.4, NULL, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error),
                       "1 sweeps after 4294967295 exceed the 4294967295 that a run may have");
   gpumc_error_free(&error);
@@ -264,11 +399,14 @@ static void levels_have_names(void **state)
 
 int main(void)
 {
+  test_device_require();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instance_describes_its_spectrum),
       cmocka_unit_test(measures_like_the_reference),
       cmocka_unit_test(gather_copies_parents),
       cmocka_unit_test(set_and_get_are_inverse),
+      cmocka_unit_test(a_batch_is_its_runs),
+      cmocka_unit_test(fused_measurement_is_that_after_the_sweep),
       cmocka_unit_test(memory_is_within_its_limit),
       cmocka_unit_test(refuses_what_cannot_be),
       cmocka_unit_test(time_does_not_run_over),

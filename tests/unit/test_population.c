@@ -1,4 +1,6 @@
-/* The population operations against the slow obvious way, for one and several threads. */
+/* Resampling of the populations of a batch: weights, numbers of copies, places, empty and overfull
+ * outcomes, the trial of a step; and devices that cannot be opened. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,335 +9,380 @@
 
 #include <cmocka.h>
 
-#include "core/device.h"
-#include "core/elementary.h"
+#include "core/population_rules.h"
+#include "support/population_fixture.h"
 
-enum { REPLICAS = 1003, CAPACITY = 1400, FAMILIES = 500, BLOCKS = 7, SHIFT = 50 };
+enum { REPLICAS = 1003, CAPACITY = 1400, FOUNDERS = 1100, BLOCKS = 7, RUNS = 3, FIRST_RUN = 2 };
 
-static struct population {
-  int64_t energy[CAPACITY];
-  uint32_t family[CAPACITY], parent[CAPACITY], scratch[CAPACITY];
-  uint64_t weight[CAPACITY], total;
-  struct gpumc_device device;
-} fixture;
+static const double beta_step = 0.01;
 
-static uint32_t draw(uint32_t i)
+static const struct gpumc_population_plan usual = {
+    .runs = RUNS,
+    .capacity = CAPACITY,
+    .founders = FOUNDERS,
+    .blocks = BLOCKS,
+    .n_channels = 1,
+    .sums = {GPUMC_SUM_FIRST},
+    .bound = {200},
+};
+
+static struct gpumc_resampling_request usual_request(int method)
 {
-  uint32_t word[4];
-  gpumc_random_draw(gpumc_random_make(3, 0, 10), i, 0, 0, 0, word);
-  return word[0];
+  return (struct gpumc_resampling_request){
+      .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
+      .seed = 9,
+      .rounds = 10,
+      .first_run = FIRST_RUN,
+      .time = 17,
+      .step = beta_step,
+      .target = REPLICAS};
 }
 
-static struct population *make(int threads)
+/* Runs m of `size[m]` replicas, tallied. */
+static void fill(struct population_fixture *fixture, struct population_sample sample[],
+                 const size_t *size)
 {
-  struct gpumc_error error = {0};
-  struct population *p = &fixture;
-  memset(p, 0, sizeof *p);
-  assert_int_equal(gpumc_device_open("cpu", threads, &p->device, &error), GPUMC_OK);
-  for (uint32_t r = 0; r < REPLICAS; r++) {
-    p->energy[r] = (int64_t)(draw(r) % 400) - 200;
-    p->family[r] = draw(r + 10000) % FAMILIES;
+  for (size_t m = 0; m < fixture->population.runs; m++) {
+    const uint32_t run = FIRST_RUN + (uint32_t)m;
+    population_sample_families(&sample[m], &fixture->population.plan, run, size[m]);
+    population_sample_channels(&sample[m], &fixture->population.plan, run, 0);
+    population_bring(fixture, m, &sample[m]);
+    population_bring_channels(fixture, m, &sample[m]);
   }
-  struct gpumc_weighing weighing = {.step = 0.01, .reference = -200, .shift = SHIFT};
-  assert_int_equal(p->device.ops->population->weigh(&p->device, p->energy, REPLICAS, weighing,
-                                                    p->weight, &p->total, &error),
-                   GPUMC_OK);
-  return p;
+  population_tally(fixture, FIRST_RUN, false);
 }
 
-static void test_weights_are_boltzmann_factors(void **state)
+static void outcomes_of(struct population_fixture *fixture)
+{
+  population_publish(fixture, 0);
+  population_collect(fixture, 0);
+}
+
+/* What a body needs to work on. */
+struct filled {
+  struct population_fixture fixture;
+  struct population_sample sample[RUNS];
+};
+
+static void open_filled(struct filled *filled, size_t runs, struct test_setting setting)
+{
+  static const size_t sizes[RUNS] = {REPLICAS, 1, 64};
+  population_open(&filled->fixture, &usual, runs, setting);
+  for (size_t m = 0; m < RUNS; m++)
+    population_sample_init(&filled->sample[m], &usual);
+  fill(&filled->fixture, filled->sample, sizes);
+}
+
+static void close_filled(struct filled *filled)
+{
+  for (size_t m = 0; m < RUNS; m++)
+    population_sample_free(&filled->sample[m]);
+  population_close(&filled->fixture);
+}
+
+static void for_every_setting(void (*body)(struct test_setting setting))
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 3, false, setting);
+  for (size_t i = 0; i < settings; i++)
+    body(setting[i]);
+}
+
+/* Blocks of one replica each tell every weight. */
+static void weights_case(struct test_setting setting)
+{
+  enum { FEW = 100 };
+  struct population_fixture fixture;
+  struct population_sample sample;
+  struct gpumc_population_plan plan = usual;
+  struct gpumc_resampling_request request = usual_request(0);
+  plan.founders = plan.blocks = request.target = FEW;
+  population_open(&fixture, &plan, 1, setting);
+  population_sample_init(&sample, &plan);
+  population_sample_found(&sample, &plan);
+  population_sample_channels(&sample, &plan, 0, 0);
+  population_bring(&fixture, 0, &sample);
+  population_bring_channels(&fixture, 0, &sample);
+  population_tally(&fixture, 0, false);
+  population_resample(&fixture, &request);
+  outcomes_of(&fixture);
+  const struct gpumc_population_outcome *found = &fixture.outcome[0];
+  const double unit = ldexp(1.0, -gpumc_weight_shift(CAPACITY));
+  uint64_t total = 0;
+  assert_int_equal(found->reference, -200);
+  for (size_t r = 0; r < FEW; r++) {
+    const double exact = exp(-beta_step * (double)(sample.channel[0][r] + 200));
+    assert_true(fabs((double)found->block_weight[r] * unit - exact) < 1e-14);
+    total += found->block_weight[r];
+  }
+  assert_true(total == found->total);
+  population_sample_free(&sample);
+  population_close(&fixture);
+}
+
+static void weights_are_boltzmann_factors(void **state)
 {
   (void)state;
-  for (int threads = 1; threads <= 3; threads++) {
-    struct population *p = make(threads);
-    uint64_t total = 0;
-    for (size_t r = 0; r < REPLICAS; r++) {
-      double exact = exp(-0.01 * (double)(p->energy[r] + 200));
-      assert_true(fabs((double)p->weight[r] * 0x1p-50 - exact) < 1e-14);
-      total += p->weight[r];
-    }
-    assert_true(total == p->total);
-  }
+  for_every_setting(weights_case);
 }
 
-static void test_overlap_is_the_clipped_mean(void **state)
+static double weight_of(const struct population_sample *sample, size_t r)
 {
-  (void)state;
-  struct population *p = make(2);
-  struct gpumc_error error = {0};
-  double alpha;
-  double expected = 0;
-  size_t target = 900;
-  for (size_t r = 0; r < REPLICAS; r++)
-    expected += fmin(1.0, (double)target * (double)p->weight[r] / (double)p->total) / REPLICAS;
-  assert_int_equal(p->device.ops->population->overlap(&p->device, p->weight, REPLICAS, target,
-                                                      p->total, &alpha, &error),
-                   GPUMC_OK);
-  assert_true(fabs(alpha - expected) < 1e-12);
+  return exp(-beta_step * (double)sample->channel[0][r]);
 }
 
-static void test_moments_and_extremes(void **state)
+static double total_of(const struct population_sample *sample)
+{
+  double total = 0;
+  for (size_t r = 0; r < sample->size; r++)
+    total += weight_of(sample, r);
+  return total;
+}
+
+static void overlap_case(struct test_setting setting)
+{
+  struct filled filled;
+  const struct gpumc_resampling_request request = usual_request(0);
+  open_filled(&filled, RUNS, setting);
+  const double trial = population_trial(&filled.fixture, beta_step);
+  population_trial(&filled.fixture, 3 * beta_step);
+  population_resample(&filled.fixture, &request);
+  outcomes_of(&filled.fixture);
+  for (size_t m = 0; m < RUNS; m++) {
+    const struct population_sample *sample = &filled.sample[m];
+    const double n = (double)sample->size, total = total_of(sample);
+    double expected = 0;
+    for (size_t r = 0; r < sample->size; r++)
+      expected += fmin(1.0, n * weight_of(sample, r) / total) / n;
+    assert_true(fabs(filled.fixture.outcome[m].overlap - expected) < 1e-12);
+  }
+  assert_true(trial == filled.fixture.outcome[0].overlap);
+  close_filled(&filled);
+}
+
+static void overlap_is_the_clipped_mean_and_that_of_the_trial(void **state)
 {
   (void)state;
-  for (int threads = 1; threads <= 3; threads++) {
-    struct population *p = make(threads);
-    const struct gpumc_population_ops *ops = p->device.ops->population;
-    struct gpumc_error error = {0};
-    struct gpumc_moment_sums sums[BLOCKS];
-    struct gpumc_moment_sums expected[BLOCKS] = {0};
-    int64_t least;
-    int64_t greatest;
-    int64_t seen_least = INT64_MAX;
-    int64_t seen_greatest = INT64_MIN;
-    unsigned all = GPUMC_SUM_FIRST | GPUMC_SUM_ABSOLUTE | GPUMC_SUM_SECOND | GPUMC_SUM_FOURTH;
-    for (size_t r = 0; r < REPLICAS; r++) {
-      struct gpumc_moment_sums *block = &expected[p->family[r] % BLOCKS];
-      gpumc_wide x = p->energy[r];
-      block->count++;
-      block->first += x;
-      block->absolute += x < 0 ? -x : x;
-      block->second += x * x;
-      block->fourth += x * x * x * x;
-      seen_least = p->energy[r] < seen_least ? p->energy[r] : seen_least;
-      seen_greatest = p->energy[r] > seen_greatest ? p->energy[r] : seen_greatest;
-    }
-    assert_int_equal(
-        ops->moments(&p->device, p->energy, p->family, REPLICAS, BLOCKS, all, sums, &error),
-        GPUMC_OK);
-    for (size_t b = 0; b < BLOCKS; b++) {
-      assert_int_equal(sums[b].count, expected[b].count);
-      assert_true(sums[b].first == expected[b].first && sums[b].second == expected[b].second);
-      assert_true(sums[b].absolute == expected[b].absolute);
-      assert_true(sums[b].fourth == expected[b].fourth);
-    }
-    assert_int_equal(ops->extremes(&p->device, p->energy, REPLICAS, &least, &greatest, &error),
-                     GPUMC_OK);
-    assert_int_equal(least, seen_least);
-    assert_int_equal(greatest, seen_greatest);
+  for_every_setting(overlap_case);
+}
+
+/* A trial changes nothing that the resampling finds; smaller steps overlap more. */
+static void trials_fall_from_one(void **state)
+{
+  (void)state;
+  struct filled filled;
+  open_filled(&filled, 1, test_setting());
+  double before = 1;
+  for (int i = 0; i <= 30; i++) {
+    const double overlap = population_trial(&filled.fixture, ldexp(1e-8, i));
+    assert_true(overlap <= before && overlap > 0);
+    before = overlap;
   }
+  assert_true(population_trial(&filled.fixture, 1e-12) > 1 - 1e-9);
+  assert_true(before < 0.1);
+  close_filled(&filled);
 }
 
 /* The rule of gpumc_population_ops.resample, and copies within one of their expectation. */
-static void check_parents(const struct population *p, size_t target, size_t size)
+static void check_parents(const struct population_sample *before,
+                          const struct population_sample *after, size_t target)
 {
-  size_t copies[REPLICAS] = {0};
-  for (size_t r = 0; r < size; r++) {
-    assert_true(p->parent[r] < REPLICAS);
-    copies[p->parent[r]]++;
+  size_t copies[CAPACITY] = {0};
+  const double total = total_of(before);
+  uint32_t newcomer = 0;
+  for (size_t r = 0; r < after->size; r++) {
+    const uint32_t parent = after->parent[r];
+    assert_true(parent < before->size);
+    copies[parent]++;
+    assert_int_equal(after->family[r], before->family[parent]);
+    if (parent != r) {
+      assert_true(parent >= newcomer);
+      newcomer = parent;
+    }
   }
-  for (size_t r = 0; r < REPLICAS; r++) {
-    double expected = (double)target * (double)p->weight[r] / (double)p->total;
-    assert_true(fabs((double)copies[r] - expected) < 1.0);
-    if (copies[r] > 0 && r < size)
-      assert_int_equal(p->parent[r], r);
+  for (size_t r = 0; r < before->size; r++) {
+    const double expected = (double)target * weight_of(before, r) / total;
+    assert_true(fabs((double)copies[r] - expected) < 1.0 + 1e-9);
+    if (copies[r] > 0 && r < after->size)
+      assert_int_equal(after->parent[r], r);
   }
 }
 
-static void test_resampling(void **state)
+static void places_case(struct test_setting setting)
+{
+  static const size_t targets[] = {1003, 700, 1300};
+  struct population_sample after;
+  struct filled filled;
+  population_sample_init(&after, &usual);
+  for (int method = 0; method < 2; method++)
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+      struct gpumc_resampling_request request = usual_request(method);
+      request.target = targets[i];
+      open_filled(&filled, RUNS, setting);
+      population_resample(&filled.fixture, &request);
+      outcomes_of(&filled.fixture);
+      for (size_t m = 0; m < RUNS; m++) {
+        population_fetch(&filled.fixture, m, &after);
+        assert_int_equal(filled.fixture.outcome[m].size, after.size);
+        assert_int_equal(filled.fixture.outcome[m].before, filled.sample[m].size);
+        assert_true(fabs((double)after.size - (double)targets[i]) < (method == 0 ? 100 : 1));
+        check_parents(&filled.sample[m], &after, targets[i]);
+      }
+      close_filled(&filled);
+    }
+  population_sample_free(&after);
+}
+
+static void survivors_keep_their_places(void **state)
 {
   (void)state;
-  static const size_t targets[] = {1003, 700, 1300};
-  for (int method = 0; method < 2; method++)
-    for (size_t i = 0; i < 3; i++)
-      for (int threads = 1; threads <= 2; threads++) {
-        struct population *p = make(threads);
-        struct gpumc_error error = {0};
-        size_t size;
-        struct gpumc_resampling_request request = {
-            .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
-            .random = gpumc_random_make(9, 2, 10),
-            .time = 17,
-            .total = p->total,
-            .target = targets[i],
-            .capacity = CAPACITY};
-        assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS,
-                                                             &request, p->parent, p->scratch, &size,
-                                                             &error),
-                         GPUMC_OK);
-        if (method == 1)
-          assert_int_equal(size, targets[i]);
-        assert_true(fabs((double)size - (double)targets[i]) < 100);
-        check_parents(p, targets[i], size);
-      }
+  for_every_setting(places_case);
 }
 
 /* Over many steps the mean number of copies is R w/W: bound 5 standard deviations for each replica
  * (false alarm 6e-4 in all). Always rounding up, or down, is far outside. */
-static void test_mean_number_of_copies(void **state)
+static void mean_number_of_copies(void **state)
 {
   (void)state;
   enum { STEPS = 4000 };
+  struct population_sample after;
+  struct filled filled;
+  population_sample_init(&after, &usual);
+  open_filled(&filled, 1, test_setting());
+  const struct population_sample *sample = &filled.sample[0];
+  const double total = total_of(sample);
   for (int method = 0; method < 2; method++) {
     static double mean[REPLICAS];
-    struct population *p = make(1);
-    struct gpumc_error error = {0};
+    struct gpumc_resampling_request request = usual_request(method);
     memset(mean, 0, sizeof mean);
-    for (uint32_t step = 0; step < STEPS; step++) {
-      size_t size;
-      struct gpumc_resampling_request request = {
-          .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
-          .random = gpumc_random_make(4, 0, 10),
-          .time = step,
-          .total = p->total,
-          .target = REPLICAS,
-          .capacity = CAPACITY};
-      assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS,
-                                                           &request, p->parent, p->scratch, &size,
-                                                           &error),
-                       GPUMC_OK);
-      for (size_t r = 0; r < size; r++)
-        mean[p->parent[r]] += 1.0 / STEPS;
+    for (request.time = 0; request.time < STEPS; request.time++) {
+      population_bring(&filled.fixture, 0, sample);
+      population_tally(&filled.fixture, FIRST_RUN, false);
+      population_resample(&filled.fixture, &request);
+      population_fetch(&filled.fixture, 0, &after);
+      for (size_t r = 0; r < after.size; r++)
+        mean[after.parent[r]] += 1.0 / STEPS;
     }
     for (size_t r = 0; r < REPLICAS; r++) {
-      double expected = REPLICAS * ((double)p->weight[r] / (double)p->total);
-      double fraction = expected - floor(expected);
-      double deviation = sqrt(fraction * (1 - fraction) / STEPS);
+      const double expected = REPLICAS * (weight_of(sample, r) / total);
+      const double fraction = expected - floor(expected);
+      const double deviation = sqrt(fraction * (1 - fraction) / STEPS);
       assert_true(fabs(mean[r] - expected) < 5 * deviation + 1e-9);
     }
   }
+  close_filled(&filled);
+  population_sample_free(&after);
 }
 
-static void test_resampling_errors(void **state)
+/* Too many for their room, each run by itself; a run beside them keeps its replicas. */
+static void overfull_case(struct test_setting setting)
 {
-  (void)state;
-  struct population *p = make(1);
-  struct gpumc_error error = {0};
-  size_t size;
-  struct gpumc_resampling_request request = {.method = GPUMC_RESAMPLING_SYSTEMATIC,
-                                             .random = gpumc_random_make(9, 2, 10),
-                                             .time = 17,
-                                             .total = p->total,
-                                             .target = 1300,
-                                             .capacity = 1299};
-  assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS, &request,
-                                                       p->parent, p->scratch, &size, &error),
-                   GPUMC_FAILURE);
-  assert_non_null(strstr(gpumc_error_text(&error), "resampling step 17 gave 1300 replicas"));
-  gpumc_error_free(&error);
-}
-
-static void test_inheritance_in_place(void **state)
-{
-  (void)state;
-  struct population *p = make(2);
-  struct gpumc_error error = {0};
-  uint32_t before[CAPACITY];
-  size_t size;
-  struct gpumc_resampling_request request = {.random = gpumc_random_make(9, 2, 10),
-                                             .total = p->total,
-                                             .target = 1200,
-                                             .capacity = CAPACITY};
-  memcpy(before, p->family, sizeof before);
-  assert_int_equal(p->device.ops->population->resample(&p->device, p->weight, REPLICAS, &request,
-                                                       p->parent, p->scratch, &size, &error),
-                   GPUMC_OK);
-  assert_int_equal(
-      p->device.ops->population->inherit(&p->device, p->family, p->parent, size, &error), GPUMC_OK);
-  for (size_t r = 0; r < size; r++)
-    assert_int_equal(p->family[r], before[p->parent[r]]);
-}
-
-static void test_families_and_holders(void **state)
-{
-  (void)state;
-  struct population *p = make(1);
-  const struct gpumc_population_ops *ops = p->device.ops->population;
-  struct gpumc_error error = {0};
-  struct gpumc_family_statistics statistics;
-  uint32_t sizes[REPLICAS + 1];
-  size_t replicas;
-  size_t families;
-  assert_int_equal(ops->families(&p->device, p->family, REPLICAS, FAMILIES, p->scratch, &statistics,
-                                 sizes, REPLICAS + 1, &error),
-                   GPUMC_OK);
-  size_t members = 0;
-  size_t squares = 0;
-  size_t found = 0;
-  for (size_t s = 1; s <= statistics.largest; s++) {
-    members += s * sizes[s];
-    squares += s * s * sizes[s];
-    found += sizes[s];
+  struct population_fixture fixture;
+  struct population_sample sample[RUNS];
+  struct gpumc_population_plan plan = usual;
+  struct gpumc_resampling_request request = usual_request(1);
+  static const size_t sizes[RUNS] = {90, 33, 64};
+  plan.capacity = 90;
+  plan.founders = 80;
+  population_open(&fixture, &plan, RUNS, setting);
+  for (size_t m = 0; m < RUNS; m++)
+    population_sample_init(&sample[m], &plan);
+  fill(&fixture, sample, sizes);
+  request.target = 91;
+  population_resample(&fixture, &request);
+  outcomes_of(&fixture);
+  for (size_t m = 0; m < RUNS; m++) {
+    assert_int_equal(fixture.outcome[m].size, 91);
+    assert_int_equal(fixture.outcome[m].before, sizes[m]);
+    assert_int_equal(population_size(&fixture, m), 0);
   }
-  assert_int_equal(members, REPLICAS);
-  assert_int_equal(squares, statistics.square_sum);
-  assert_int_equal(found, statistics.families);
-  for (size_t r = 0; r < 5; r++) {
-    p->energy[r] = -201;
-    p->family[r] = (uint32_t)(r / 2);
+  /* An empty population is told of and hurts nobody. */
+  population_tally(&fixture, FIRST_RUN, false);
+  population_resample(&fixture, &request);
+  outcomes_of(&fixture);
+  for (size_t m = 0; m < RUNS; m++) {
+    assert_int_equal(fixture.outcome[m].size, 0);
+    assert_int_equal(population_size(&fixture, m), 0);
   }
-  assert_int_equal(ops->holders(&p->device, p->energy, p->family, REPLICAS, FAMILIES, -201,
-                                p->scratch, &replicas, &families, &error),
-                   GPUMC_OK);
-  assert_int_equal(replicas, 5);
-  assert_int_equal(families, 3);
+  fill(&fixture, sample, sizes);
+  request.target = 90;
+  population_resample(&fixture, &request);
+  for (size_t m = 0; m < RUNS; m++)
+    assert_int_equal(population_size(&fixture, m), 90);
+  for (size_t m = 0; m < RUNS; m++)
+    population_sample_free(&sample[m]);
+  population_close(&fixture);
 }
 
-static void test_histogram_and_block_weights(void **state)
+static void overfull_populations_are_left_empty(void **state)
 {
   (void)state;
-  struct population *p = make(1);
-  const struct gpumc_population_ops *ops = p->device.ops->population;
-  struct gpumc_error error = {0};
-  static uint64_t bins[BLOCKS * 400];
-  uint64_t sums[BLOCKS];
-  uint64_t total = 0;
-  uint64_t counted = 0;
-  memset(bins, 0, sizeof bins);
-  assert_int_equal(ops->histogram(&p->device, p->energy, p->family, REPLICAS, BLOCKS, -200, 1, 400,
-                                  bins, &error),
-                   GPUMC_OK);
-  for (size_t r = 0; r < REPLICAS; r++)
-    assert_true(bins[p->family[r] % BLOCKS * 400 + (size_t)(p->energy[r] + 200)] > 0);
-  for (size_t i = 0; i < BLOCKS * 400; i++)
-    counted += bins[i];
-  assert_int_equal(counted, REPLICAS);
-  assert_int_equal(
-      ops->block_weights(&p->device, p->weight, p->family, REPLICAS, BLOCKS, sums, &error),
-      GPUMC_OK);
-  for (size_t b = 0; b < BLOCKS; b++)
-    total += sums[b];
-  assert_true(total == p->total);
+  for_every_setting(overfull_case);
 }
 
-static void test_a_device_that_is_not_there(void **state)
+/* With one replica aimed at, none comes of it in about one step out of e. */
+static void a_population_can_die_out(void **state)
+{
+  (void)state;
+  struct filled filled;
+  struct gpumc_resampling_request request = usual_request(0);
+  size_t died = 0;
+  open_filled(&filled, 1, test_setting());
+  request.target = 1;
+  for (request.time = 0; request.time < 100; request.time++) {
+    population_bring(&filled.fixture, 0, &filled.sample[0]);
+    population_tally(&filled.fixture, FIRST_RUN, false);
+    population_resample(&filled.fixture, &request);
+    outcomes_of(&filled.fixture);
+    assert_int_equal(population_size(&filled.fixture, 0), filled.fixture.outcome[0].size);
+    died += filled.fixture.outcome[0].size == 0;
+  }
+  assert_true(died > 15 && died < 60);
+  close_filled(&filled);
+}
+
+static void a_device_that_is_not_there(void **state)
 {
   (void)state;
   struct gpumc_device device;
   struct gpumc_error error = {0};
-  assert_int_equal(gpumc_device_open("cuda:1", 1, &device, &error), GPUMC_DEVICE);
-  assert_string_equal(gpumc_error_text(&error),
-                      "device cuda:1: this gpumc was built without CUDA; there is: cpu");
+  assert_int_equal(gpumc_device_open("cuda:99", 1, &device, &error), GPUMC_DEVICE);
+  assert_non_null(strstr(gpumc_error_text(&error), "device cuda:99: "));
+  assert_non_null(strstr(gpumc_error_text(&error), "there "));
   gpumc_error_free(&error);
 }
 
-static void test_device_memory_that_is_not_there(void **state)
+static void device_memory_that_is_not_there(void **state)
 {
   (void)state;
-  struct gpumc_device device;
+  struct gpumc_device device = test_device(test_setting());
   struct gpumc_error error = {0};
   uint64_t value, *values = &value;
-  assert_int_equal(gpumc_device_open("cpu", 1, &device, &error), GPUMC_OK);
   assert_int_equal(gpumc_device_array(&device, &values, SIZE_MAX / 8 + 2, "weights", &error),
                    GPUMC_FAILURE);
   assert_null(values);
   gpumc_error_free(&error);
-  gpumc_device_close(&device);
+  values = &value;
+  assert_int_equal(gpumc_device_array(&device, &values, (size_t)1 << 50, "weights", &error),
+                   GPUMC_FAILURE);
+  assert_null(values);
+  assert_non_null(strstr(gpumc_error_text(&error), "weights"));
+  gpumc_error_free(&error);
 }
 
 int main(void)
 {
+  test_device_require();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_weights_are_boltzmann_factors),
-      cmocka_unit_test(test_overlap_is_the_clipped_mean),
-      cmocka_unit_test(test_moments_and_extremes),
-      cmocka_unit_test(test_resampling),
-      cmocka_unit_test(test_mean_number_of_copies),
-      cmocka_unit_test(test_resampling_errors),
-      cmocka_unit_test(test_inheritance_in_place),
-      cmocka_unit_test(test_families_and_holders),
-      cmocka_unit_test(test_histogram_and_block_weights),
-      cmocka_unit_test(test_a_device_that_is_not_there),
-      cmocka_unit_test(test_device_memory_that_is_not_there),
+      cmocka_unit_test(weights_are_boltzmann_factors),
+      cmocka_unit_test(overlap_is_the_clipped_mean_and_that_of_the_trial),
+      cmocka_unit_test(trials_fall_from_one),
+      cmocka_unit_test(survivors_keep_their_places),
+      cmocka_unit_test(mean_number_of_copies),
+      cmocka_unit_test(overfull_populations_are_left_empty),
+      cmocka_unit_test(a_population_can_die_out),
+      cmocka_unit_test(a_device_that_is_not_there),
+      cmocka_unit_test(device_memory_that_is_not_there),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

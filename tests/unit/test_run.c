@@ -33,16 +33,18 @@ static void destroy_model(struct gpumc_model *model)
   (void)model;
 }
 
-static size_t replica_bytes(const struct gpumc_model *model, size_t capacity, int threads)
+static size_t replica_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                            size_t runs, size_t capacity)
 {
   (void)model;
-  (void)threads;
-  return capacity;
+  (void)device;
+  return runs * capacity;
 }
 
 static enum gpumc_status create_storage(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return gpumc_allocate(ensemble->capacity, 1, "replicas", &ensemble->storage, error);
+  return gpumc_allocate(ensemble->runs_capacity * ensemble->capacity, 1, "replicas",
+                        &ensemble->storage, error);
 }
 
 static void destroy_storage(struct gpumc_ensemble *ensemble)
@@ -50,36 +52,45 @@ static void destroy_storage(struct gpumc_ensemble *ensemble)
   free(ensemble->storage);
 }
 
+static uint8_t *replicas_of(const struct gpumc_ensemble *ensemble, size_t m)
+{
+  return (uint8_t *)ensemble->storage + m * ensemble->capacity;
+}
+
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
-  memset(ensemble->storage, 0, ensemble->size);
+  for (size_t m = 0; m < ensemble->runs; m++)
+    memset(replicas_of(ensemble, m), 0, ensemble->size[m]);
   return GPUMC_OK;
 }
 
-static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t first, size_t count,
+static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  memcpy((uint8_t *)ensemble->storage + first, portable, count);
+  memcpy(replicas_of(ensemble, m) + first, portable, count);
   return GPUMC_OK;
 }
 
-static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t first, size_t count,
+static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  memcpy(portable, (uint8_t *)ensemble->storage + first, count);
+  memcpy(portable, replicas_of(ensemble, m) + first, count);
   return GPUMC_OK;
 }
 
-static enum gpumc_status
-sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta, struct gpumc_error *error)
+/* Run m counts m + 1 for every sweep. */
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+                               int64_t *const *channel, struct gpumc_error *error)
 {
   (void)beta;
+  (void)channel;
   (void)error;
-  for (size_t r = 0; r < ensemble->size; r++)
-    ((uint8_t *)ensemble->storage)[r] += (uint8_t)sweeps;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    for (size_t r = 0; r < ensemble->size[m]; r++)
+      replicas_of(ensemble, m)[r] += (uint8_t)(sweeps * (m + 1));
   return GPUMC_OK;
 }
 
@@ -109,13 +120,17 @@ static const struct gpumc_model_ops model_ops = {
     .destroy = destroy_model,
 };
 
-/* The algorithm: `units` units of one sweep; unit `fail_at` fails, the summary being the last;
- * the first replica is recorded. */
+/* The algorithm: `units` units of one sweep of RUNS runs of different sizes; unit `fail_at` fails,
+ * the summary being the last; the sum of all runs' last replicas is recorded, one unit late. */
+
+enum { RUNS = 3 };
 
 struct counting {
   struct gpumc_context context;
   size_t table;
   int64_t unit, units, fail_at;
+  bool pending; /* the row of the unit before */
+  double row[2];
 };
 
 static const struct gpumc_key counting_keys[] = {
@@ -125,11 +140,14 @@ static const struct gpumc_key counting_keys[] = {
     {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                                struct gpumc_demand *wanted, struct gpumc_error *error)
+                                const struct gpumc_device *device, struct gpumc_demand *wanted,
+                                struct gpumc_error *error)
 {
   (void)model;
+  (void)device;
   (void)error;
   wanted->replicas = wanted->capacity = (size_t)gpumc_params_integer(params, "population");
+  wanted->runs = RUNS;
   return GPUMC_OK;
 }
 
@@ -138,7 +156,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
   static const struct gpumc_column columns[] = {
       {.label = {"unit", "unit", "1", "u"}, .width = 1},
-      {.label = {"sweeps", "sweeps of the first replica", "1", "s"}, .width = 1},
+      {.label = {"sweeps", "sum over the last replicas", "1", "s"}, .width = 1},
   };
   struct counting *counting;
   enum gpumc_status status = gpumc_allocate_array(&counting, 1, "counting", error);
@@ -152,23 +170,52 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
                                   error);
 }
 
+/* Full, one less, half. */
+static enum gpumc_status begin_runs(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const uint32_t capacity = (uint32_t)ensemble->capacity;
+  const uint32_t sizes[RUNS] = {capacity, capacity > 1 ? capacity - 1 : 1, (capacity + 1) / 2};
+  enum gpumc_status status =
+      gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->capacity, error);
+  return status == GPUMC_OK ? gpumc_ensemble_set_sizes(ensemble, sizes, error) : status;
+}
+
+static enum gpumc_status settle(void *state, struct gpumc_error *error)
+{
+  struct counting *counting = state;
+  if (!counting->pending)
+    return GPUMC_OK;
+  counting->pending = false;
+  return gpumc_recorder_append(counting->context.recorder, counting->table, counting->row, error);
+}
+
+static void observe(struct counting *counting)
+{
+  const struct gpumc_ensemble *ensemble = counting->context.ensemble;
+  counting->row[0] = (double)counting->unit;
+  counting->row[1] = 0;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    counting->row[1] += replicas_of(ensemble, m)[ensemble->size[m] - 1];
+  counting->pending = true;
+}
+
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct counting *counting = state;
   struct gpumc_ensemble *ensemble = counting->context.ensemble;
-  enum gpumc_status status = GPUMC_OK;
-  if (counting->unit == counting->fail_at)
+  enum gpumc_status status = settle(state, error);
+  if (status == GPUMC_OK && counting->unit == counting->fail_at)
     return gpumc_error_set(error, GPUMC_FAILURE, "unit %lld fails", (long long)counting->unit);
-  if (counting->unit == 0)
-    status = gpumc_ensemble_randomize(ensemble, 0, ensemble->capacity, error);
+  if (status == GPUMC_OK && counting->unit == 0)
+    status = begin_runs(ensemble, error);
   if (status == GPUMC_OK)
-    status = gpumc_ensemble_sweep(ensemble, 1, 0.0, error);
+    status = gpumc_ensemble_sweep(ensemble, 1, 0.0, NULL, error);
   if (status != GPUMC_OK)
     return status;
   counting->unit++;
+  observe(counting);
   *finished = counting->unit == counting->units;
-  double row[] = {(double)counting->unit, ((uint8_t *)ensemble->storage)[ensemble->size - 1]};
-  return gpumc_recorder_append(counting->context.recorder, counting->table, row, error);
+  return *finished ? settle(state, error) : GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)
@@ -183,6 +230,9 @@ static enum gpumc_status
 save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct counting *counting = state;
+  size_t n_rows;
+  gpumc_recorder_rows(counting->context.recorder, counting->table, &n_rows);
+  assert_int_equal(n_rows, counting->unit);
   return gpumc_checkpoint_put(writer, "unit", GPUMC_INT64, 1, 1, &counting->unit, error);
 }
 
@@ -204,8 +254,10 @@ static enum gpumc_status summarize(void *state, struct gpumc_error *error)
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(counting->context.recorder, counting->table, &n_rows);
   assert_int_equal(n_rows, counting->units);
-  for (size_t i = 0; i < 2 * n_rows; i++)
-    assert_int_equal((int)rows[i], i / 2 + 1);
+  for (size_t i = 0; i < n_rows; i++) {
+    assert_int_equal((int)rows[2 * i], i + 1);
+    assert_int_equal((int)rows[2 * i + 1], (1 + 2 + 3) * (i + 1));
+  }
   if (counting->fail_at == counting->units)
     return gpumc_error_set(error, GPUMC_FAILURE, "the summary fails");
   return GPUMC_OK;
@@ -219,6 +271,7 @@ static const struct gpumc_algorithm_ops algorithm_ops = {
     .demand = demand,
     .create = create,
     .advance = advance,
+    .settle = settle,
     .position = position,
     .save = save,
     .load = load,

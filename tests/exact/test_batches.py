@@ -1,0 +1,127 @@
+"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job of
+fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows.
+"""
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.program import OK, STOPPED, ProgramCase
+from support.results import numbers
+
+CONFIG = """\
+gpumc: 1
+seed: 12
+model: {{name: ising2d, shape: {shape}}}
+algorithm:
+  name: pa
+  population: {population}
+  sweeps: 1
+  beta: {beta}
+  runs: {runs}
+  resampling: {resampling}
+kernel: {{variant: {variant}}}
+output: out.h5
+checkpoint: {{every: 1 h}}
+"""
+
+USUAL = dict(shape="[8, 10]", population=201, runs=5, beta="{to: 0.5, step: 0.05}",
+             resampling="nearest_integer", variant="multispin")
+
+
+class Batches(ProgramCase):
+    def write_config(self, **changed):
+        return self.write("c.yaml", CONFIG.format(**{**USUAL, **changed}))
+
+    def rows(self, **changed):
+        """The numbers of runs/, by run."""
+        self.gpumc("run", self.write_config(**changed), "--quiet")
+        found = {}
+        for name, values in numbers(self.path("out.h5")).items():
+            if name.startswith("runs/"):
+                _, run, table = name.split("/", 2)
+                found.setdefault(run, {})[table] = values
+        self.path("out.h5").unlink()
+        return found
+
+    def check(self, counts, **changed):
+        many = self.rows(runs=max(counts), **changed)
+        self.assertEqual(len(many), max(counts))
+        self.assertNotEqual(many["0000"], many["0001"])
+        for runs in counts:
+            few = self.rows(runs=runs, **changed)
+            self.assertEqual(len(few), runs)
+            for run, tables in few.items():
+                self.assertEqual(tables, many[run], f"run {run} of {runs}")
+
+    def test_a_run_does_not_depend_on_those_beside_it(self):
+        for variant in device.variants():
+            for resampling in ["nearest_integer", "systematic"]:
+                with self.subTest(variant=variant, resampling=resampling):
+                    self.check([1, 2, 3, 5], variant=variant, resampling=resampling)
+
+    def test_adaptive_runs(self):
+        self.check([1, 2, 4], beta="{to: 0.5, overlap: 0.8}")
+
+    def test_jobs_of_several_batches(self):
+        """Two runs of so many replicas fill a batch, so that the third is in another one."""
+        self.check([1, 3], shape="[256, 256]", population=7000, beta="{to: 0.1, step: 0.1}")
+
+    def test_rows_are_whole_at_every_stop(self):
+        """A stopped job has as many rows as temperatures were done, in every run of the batch, and
+        they are those of the finished job."""
+        for beta in ["{to: 0.5, step: 0.1}", "{to: 0.4, overlap: 0.75}"]:
+            with self.subTest(beta=beta):
+                # The first adaptive run is alone.
+                self.check_stops(self.write_config(runs=3, beta=beta), int("overlap" in beta))
+
+    def check_stops(self, config, alone):
+        self.gpumc("run", config, "-o", "whole.h5")
+        whole = self.tables_of("whole.h5")
+        units, before = 0, 0
+        while self.step(config):
+            units += 1
+            partial = self.tables_of("out.h5.partial")
+            found = [len(tables["beta"]) for tables in partial]
+            self.assertGreater(sum(found), before)
+            before = sum(found)
+            self.assertEqual(len(set(found[alone:])), 1, found)
+            for m, tables in enumerate(partial):
+                for name, values in tables.items():
+                    expected = whole[m][name][:found[m]]
+                    self.assertTrue(np.array_equal(values, expected, equal_nan=True), (m, name))
+        self.assertGreaterEqual(units, 3)
+        self.assertEqual(numbers(self.path("out.h5")), numbers(self.path("whole.h5")))
+        self.path("out.h5").unlink()
+        self.path("whole.h5").unlink()
+
+    def tables_of(self, name):
+        with h5py.File(self.path(name)) as file:
+            return [columns(file, m) for m in range(3)]
+
+    def step(self, config):
+        process = self.start("run", config, "--max-time", "1 ms")
+        _, messages = process.communicate(timeout=300)
+        self.assertIn(process.returncode, [OK, STOPPED], messages)
+        return process.returncode == STOPPED
+
+
+def columns(file, m):
+    """The tables of one run, by name of the column; not the axis of blocks."""
+    found = {}
+
+    def visit(name, item):
+        if isinstance(item, h5py.Dataset) and name != "blocks/block":
+            found[name] = item[...]
+
+    file[f"runs/{m:04d}"].visititems(visit)
+    return found
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

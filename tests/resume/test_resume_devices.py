@@ -1,0 +1,125 @@
+"""A run that is stopped or killed on one device and continued on another ends with the numbers of the
+uninterrupted run. Control: another seed ends with others.
+"""
+import pathlib
+import random
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import two_devices
+from support.program import OK, STOPPED, ProgramCase
+from support.results import assert_same_numbers, numbers
+
+# As of test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch.
+CONFIG = """\
+gpumc: 1
+seed: 20170801
+model: {{name: ising2d, shape: [12, 10]}}
+algorithm:
+  name: pa
+  population: 1501
+  sweeps: 10
+  beta: {{from: 0.0, to: 0.6, overlap: 0.85}}
+  runs: 4
+  blocks: 16
+  reweight: {{from: 0.1, to: 0.5, step: 0.05}}
+kernel: {{variant: {variant}}}
+output: run.h5
+checkpoint: {{every: 20 ms}}
+"""
+
+PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
+VARIANTS = ["multispin", "spin"]
+KILLS = 6
+
+
+class AcrossDevices(ProgramCase):
+    device = None
+    whole = {}  # of every variant the numbers of an uninterrupted run, and the seconds it took
+
+    def begin(self, variant):
+        self.config = self.write("c.yaml", CONFIG.format(variant=variant))
+        if variant not in self.whole:
+            begin = time.monotonic()
+            self.gpumc("run", self.config, "--device", two_devices.A, "-o", "whole.h5")
+            self.whole[variant] = numbers(self.path("whole.h5")), time.monotonic() - begin
+            self.path("whole.h5").unlink()
+        self.reference, self.duration = self.whole[variant]
+
+    def finish(self, name):
+        process = self.gpumc("run", self.config, "--device", name)
+        self.assertEqual(self.names("run.h5*"), ["run.h5"])
+        assert_same_numbers(self, self.reference, self.path("run.h5"))
+        self.path("run.h5").unlink()
+        return process
+
+    def one_unit(self, name):
+        """False when it was the last."""
+        process = self.start("run", self.config, "--device", name, "--max-time", "1 ms")
+        _, messages = process.communicate(timeout=300)
+        self.assertIn(process.returncode, [OK, STOPPED], messages)
+        return process.returncode == STOPPED
+
+    def for_every_case(self, body):
+        for variant in VARIANTS:
+            for first, second in PAIRS:
+                with self.subTest(variant=variant, first=first, second=second):
+                    self.begin(variant)
+                    body(first, second)
+
+    def test_uninterrupted(self):
+        self.for_every_case(lambda first, second: self.finish(second))
+
+    def test_another_seed_is_noticed(self):
+        self.begin(VARIANTS[0])
+        self.gpumc("run", self.config, "--device", two_devices.B, "--set", "seed=20170802")
+        with self.assertRaises(AssertionError):
+            assert_same_numbers(self, self.reference, self.path("run.h5"))
+
+    def test_stopped_and_continued(self):
+        def body(first, second):
+            for units in [1, 2, 7, 12]:
+                for _ in range(units):
+                    self.assertTrue(self.one_unit(first))
+                self.assertRegex(self.finish(second).err, r"resuming at \d+ %")
+
+        self.for_every_case(body)
+
+    def test_alternating(self):
+        def body(first, second):
+            units = 0
+            while self.one_unit([first, second][units % 2]):
+                units += 1
+            self.assertGreater(units, 8)
+            assert_same_numbers(self, self.reference, self.path("run.h5"))
+            self.path("run.h5").unlink()
+
+        self.for_every_case(body)
+
+    def test_killed(self):
+        choose = random.Random(4)
+
+        def body(first, second):
+            kills = 0
+            for number in range(10 * KILLS):
+                process = self.start("run", self.config, "--device", [first, second][number % 2])
+                time.sleep(choose.uniform(0, 0.5 * self.duration))
+                process.kill()
+                process.communicate()
+                kills += process.returncode == -signal.SIGKILL
+                if self.path("run.h5").exists():
+                    self.finish(first)
+                if kills == KILLS:
+                    break
+            self.assertGreater(kills, 0)
+            self.finish(second)
+
+        self.for_every_case(body)
+
+
+if __name__ == "__main__":
+    two_devices.require()
+    unittest.main(verbosity=2)

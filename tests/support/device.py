@@ -1,0 +1,55 @@
+"""The device that tests run jobs on: GPUMC_TEST_DEVICE, "cpu" unless set.
+
+Where it is not to be had, a script ends with exit code 77, which CTest reports as skipped; with
+GPUMC_REQUIRE_CUDA=1 it fails.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = str(pathlib.Path(os.environ.get("GPUMC_PROGRAM", ROOT / "build/release/gpumc")).resolve())
+NAME = os.environ.get("GPUMC_TEST_DEVICE") or "cpu"
+MISSING = "cuda:99"  # on no machine
+DEVICE, SKIPPED = 3, 77
+REQUIRED = os.environ.get("GPUMC_REQUIRE_CUDA") == "1"
+
+TINY = """\
+gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [4, 4]}
+algorithm: {name: pa, population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}}
+output: tiny.h5
+"""
+
+
+def require(*names):
+    """Jobs run on every device of these names, or the script ends here."""
+    for name in names or [NAME]:
+        if name == "cpu":
+            continue
+        with tempfile.TemporaryDirectory(prefix="gpumc-test-") as folder:
+            (pathlib.Path(folder) / "tiny.yaml").write_text(TINY)
+            done = subprocess.run([PROGRAM, "run", "tiny.yaml", "--device", name], cwd=folder,
+                                  capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode == DEVICE:
+            print("failed:" if REQUIRED else "skipped:", done.stderr.strip(), file=sys.stderr)
+            sys.exit(1 if REQUIRED else SKIPPED)
+        if done.returncode != 0:
+            sys.exit(f"a tiny job on {name}: exit code {done.returncode}\n{done.stderr}")
+
+
+def variants(name=NAME):
+    """The kernel variants of ising2d on a device, in the program's order."""
+    done = subprocess.run([PROGRAM, "list", "--json"], capture_output=True, text=True, check=True)
+    model, = (m for m in json.loads(done.stdout)["models"] if m["name"] == "ising2d")
+    return [kernel["variant"] for kernel in model["kernels"]
+            if kernel["device"] == name.split(":")[0]]
+
+
+def without_gpus():
+    """An environment in which CUDA shows no GPU."""
+    return {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

@@ -1,0 +1,42 @@
+/* Populations on the device under test, filled from samples of the host. */
+#ifndef TESTS_SUPPORT_POPULATION_FIXTURE_H
+#define TESTS_SUPPORT_POPULATION_FIXTURE_H
+
+#include "support/population_reference.h"
+#include "support/test_device.h"
+
+struct population_fixture {
+  struct gpumc_device device;
+  struct gpumc_population population;
+  uint32_t *size; /* device memory */
+  struct gpumc_population_outcome *outcome;
+};
+
+/* These fail the running test on any error. */
+void population_open(struct population_fixture *fixture, const struct gpumc_population_plan *plan,
+                     size_t runs, struct test_setting setting);
+void population_close(struct population_fixture *fixture);
+/* The size and families, or the channels, of run m to the device. */
+void population_bring(struct population_fixture *fixture, size_t m,
+                      const struct population_sample *sample);
+void population_bring_channels(struct population_fixture *fixture, size_t m,
+                               const struct population_sample *sample);
+size_t population_size(struct population_fixture *fixture, size_t m);
+/* Size, families and parents of run m from the device. */
+void population_fetch(struct population_fixture *fixture, size_t m,
+                      struct population_sample *sample);
+void population_found(struct population_fixture *fixture);
+void population_tally(struct population_fixture *fixture, uint32_t first_run, bool histogram);
+void population_resample(struct population_fixture *fixture,
+                         const struct gpumc_resampling_request *request);
+double population_trial(struct population_fixture *fixture, double step);
+void population_publish(struct population_fixture *fixture, size_t slot);
+/* Outcomes into fixture->outcome. */
+void population_collect(struct population_fixture *fixture, size_t slot);
+
+/* Every number of both is the same; of the tally only with replicas. */
+void population_expect_same(const struct gpumc_population_plan *plan,
+                            const struct gpumc_population_outcome *found,
+                            const struct gpumc_population_outcome *expected, const char *where);
+
+#endif
