@@ -10,6 +10,8 @@ from support.program import DEVICE, SMALL, ProgramCase
 
 
 class Doctor(ProgramCase):
+    device = None
+
     def setUp(self):
         super().setUp()
         self.found = json.loads(self.gpumc("doctor", "--json").out)

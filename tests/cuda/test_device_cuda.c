@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/gpu.h"
+#include "support/test_device.h"
 
 enum { VALUES = 100003 };
 
@@ -21,24 +21,21 @@ static void expect_ok(enum gpumc_status status, const struct gpumc_error *error)
 static void test_what_it_says_of_itself(void **state)
 {
   (void)state;
-  struct gpumc_device device;
-  open_gpu(&device);
+  struct gpumc_device device = test_device(test_setting());
   assert_string_equal(device.ops->name, "cuda");
   assert_true(device.multiprocessors > 0);
   assert_true(device.shared_bytes >= (size_t)48 * 1024);
   assert_non_null(device.stream);
   assert_non_null(strstr(device.description, "multiprocessors, compute capability "));
   assert_true(device.ops->available(&device) > 0);
-  gpumc_device_close(&device);
 }
 
 /* Memory is zeroed also where it has been in use. */
 static void test_memory_and_copies(void **state)
 {
   (void)state;
-  struct gpumc_device device;
+  struct gpumc_device device = test_device(test_setting());
   struct gpumc_error error = {0};
-  open_gpu(&device);
   uint64_t *there, *here = calloc(VALUES, sizeof *here), *back = calloc(VALUES, sizeof *back);
   assert_non_null(here);
   assert_non_null(back);
@@ -59,21 +56,18 @@ static void test_memory_and_copies(void **state)
   }
   free(here);
   free(back);
-  gpumc_device_close(&device);
 }
 
 static void test_no_elements(void **state)
 {
   (void)state;
-  struct gpumc_device device;
+  struct gpumc_device device = test_device(test_setting());
   struct gpumc_error error = {0};
-  open_gpu(&device);
   uint64_t *none = NULL;
   expect_ok(gpumc_device_array(&device, &none, 0, "nothing", &error), &error);
   assert_non_null(none);
   device.ops->release(&device, none);
   device.ops->release(&device, NULL);
-  gpumc_device_close(&device);
 }
 
 /* A refusal leaves no error behind for the next call. */
@@ -81,9 +75,8 @@ static void test_memory_that_is_not_there(void **state)
 {
   static const size_t counts[] = {(size_t)1 << 45, SIZE_MAX / 8 + 2, SIZE_MAX / 8};
   (void)state;
-  struct gpumc_device device;
+  struct gpumc_device device = test_device(test_setting());
   struct gpumc_error error = {0};
-  open_gpu(&device);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     uint64_t value, *values = &value;
     assert_int_equal(gpumc_device_array(&device, &values, counts[i], "weights", &error),
@@ -94,7 +87,6 @@ static void test_memory_that_is_not_there(void **state)
     expect_ok(gpumc_device_array(&device, &values, 10, "weights", &error), &error);
     device.ops->release(&device, values);
   }
-  gpumc_device_close(&device);
 }
 
 int main(void)
@@ -105,5 +97,6 @@ int main(void)
       cmocka_unit_test(test_no_elements),
       cmocka_unit_test(test_memory_that_is_not_there),
   };
+  test_device_require();
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
