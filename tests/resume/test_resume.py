@@ -8,9 +8,12 @@ import pathlib
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
+
+import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
@@ -18,8 +21,8 @@ from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase, 
 from support.results import assert_same_numbers, numbers
 
 KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
-FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
-FAULTS = FAULTS.resolve()
+TESTS = (pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests").resolve()
+FAULTS = TESTS / "libgpumc_faults.so"
 
 # Adaptive steps and reweighting, so that every part of the state matters; an odd population.
 CONFIG = """\
@@ -66,7 +69,7 @@ class ResumeCase(ProgramCase):
         return process
 
     def stopped_half_way(self):
-        """The files of a run that was stopped in the second of its three runs."""
+        """The files of a job that was stopped in its second batch, of two runs."""
         names = ["run.h5.ckpt", "run.h5.partial"]
         units = 0
         while ResumeCase.half is None:
@@ -75,7 +78,7 @@ class ResumeCase(ProgramCase):
             self.assertEqual(status["state"], "resumable")
             units += 1
             self.assertLess(units, 200, "the run makes no progress")
-            if status["fraction"] > 0.4:
+            if status["fraction"] > 0.5:
                 ResumeCase.half = [self.path(name).read_bytes() for name in names]
         for name, content in zip(names, self.half):
             self.path(name).write_bytes(content)
@@ -246,6 +249,47 @@ class SpoiledCheckpoint(ResumeCase):
             self.refuse("damaged")
         checkpoint.write_bytes(good)
         self.assertRegex(self.finish().err, r"resuming at \d+ %")
+
+    def change(self, name, index, value):
+        """One number of the checkpoint, which stays whole."""
+        checkpoint = self.path("run.h5.ckpt")
+        with h5py.File(checkpoint, "r+") as file:
+            before = file[name][index]
+            file[name][index] = before if value is None else value
+        subprocess.run([TESTS / "gpumc_files_program", "seal", checkpoint], check=True)
+
+    def test_whole_but_contradictory(self):
+        """What indexes memory is checked even where the checksum is right."""
+        far = 2 ** 31
+        changes = [("ensemble/sizes", (0, 0), far), ("ensemble/sizes", (1, 0), 1800),
+                   ("run/counters", (1, 0), far), ("run/counters", (2, 0), far),
+                   ("run/counters", (2, 0), 3), ("run/counters", (2, 0), 1),
+                   ("run/counters", (3, 0), 2 ** 40),
+                   ("pa/counters", (0, 0), -1), ("pa/counters", (0, 0), 2),
+                   ("pa/counters", (1, 0), 3), ("pa/counters", (2, 0), 1),
+                   ("pa/counters", (2, 0), far), ("pa/family", (700, 0), 1501)]
+        for name, index, value in changes:
+            with self.subTest(name=name, index=index, value=value):
+                self.stopped_half_way()
+                self.change(name, index, value)
+                self.refuse("")
+        self.stopped_half_way()
+        self.change("ensemble/sizes", (0, 0), None)
+        self.assertRegex(self.finish().err, r"resuming at \d+ %")
+
+    def test_holds_the_whole_batch(self):
+        """Sizes, replicas, families and rows of every run that is under way."""
+        self.stopped_half_way()
+        with h5py.File(self.path("run.h5.ckpt")) as file:
+            first, count, row = (int(x) for x in file["pa/counters"][:, 0])
+            sizes = file["ensemble/sizes"][:, 0]
+            self.assertEqual((first, count, len(sizes)), (1, 2, 2))
+            self.assertGreater(row, 1)
+            self.assertEqual(file["ensemble/replicas"].shape, (sizes.sum(), 15))
+            self.assertEqual(file["pa/family"].shape, (sizes.sum(), 1))
+            tables = [file[f"recorder/{i}/rows"].shape[0] for i in range(6)]
+        self.assertEqual(tables[2:], [row] * 4)
+        self.assertGreaterEqual(tables[0], row)
 
     def test_of_another_configuration(self):
         self.stopped_half_way()
