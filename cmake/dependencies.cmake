@@ -1,4 +1,5 @@
-# libyaml, HDF5, cJSON, Random123, OpenMP: one interface target.
+# libyaml, HDF5, cJSON, Random123, OpenMP, and CUDA's runtime where the build has CUDA: one interface
+# target.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
@@ -12,3 +13,7 @@ target_include_directories(gpumc_dependencies SYSTEM INTERFACE
 target_compile_definitions(gpumc_dependencies INTERFACE ${HDF5_C_DEFINITIONS})
 target_link_libraries(gpumc_dependencies INTERFACE
   PkgConfig::yaml PkgConfig::cjson ${HDF5_C_LIBRARIES} ${HDF5_C_HL_LIBRARIES} OpenMP::OpenMP_C m)
+# The static runtime: the program starts, and says what is missing, where there is no CUDA.
+if(gpumc_with_cuda)
+  target_link_libraries(gpumc_dependencies INTERFACE CUDA::cudart_static)
+endif()

@@ -2,7 +2,7 @@
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
 set(public_headers algorithm checkpoint config device error hdf5_driver hdf5_file host_device isa
   kernel language memory model observer params population prepare random registry result_info run
-  text)
+  stages text)
 list(TRANSFORM public_headers PREPEND src/core/)
 list(TRANSFORM public_headers APPEND .h)
 
@@ -27,6 +27,10 @@ list(REMOVE_DUPLICATES pc_includes)
 list(TRANSFORM pc_includes PREPEND -I)
 set(pc_libraries ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${OpenMP_C_FLAGS} -lm)
 list(REMOVE_DUPLICATES pc_libraries)
+if(gpumc_with_cuda)
+  get_target_property(cuda_runtime CUDA::cudart_static IMPORTED_LOCATION)
+  list(APPEND pc_libraries ${cuda_runtime} -lstdc++ -lpthread -ldl -lrt)
+endif()
 if(GPUMC_SANITIZE)
   list(APPEND pc_libraries -fsanitize=${GPUMC_SANITIZE})
 endif()

@@ -1,5 +1,5 @@
 # Script: writes HEADER, and touches it only where its content changes, so that nothing is rebuilt for
-# nothing. SOURCE, GIT (may be empty), VERSION, COMPILER, BUILD_TYPE: see build_info.cmake.
+# nothing. SOURCE, GIT (may be empty), VERSION, COMPILER, CUDA_TOOLKIT, BUILD_TYPE: see build_info.cmake.
 cmake_minimum_required(VERSION 3.25)
 set(commit "unknown")
 if(GIT)
@@ -20,5 +20,6 @@ file(CONFIGURE OUTPUT "${HEADER}" CONTENT
 #define GPUMC_PROGRAM_VERSION \"@VERSION@\"
 #define GPUMC_COMMIT \"@commit@\"
 #define GPUMC_COMPILER \"@COMPILER@\"
+#define GPUMC_CUDA_TOOLKIT \"@CUDA_TOOLKIT@\"
 #define GPUMC_BUILD_TYPE \"@BUILD_TYPE@\"
 " @ONLY)

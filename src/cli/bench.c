@@ -1,18 +1,18 @@
-/* gpumc bench: update rates of the CPU kernels, through their operations only. */
+/* gpumc bench: update rates of the kernels of a device, through their operations only. */
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench_case.h"
-#include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/bench_report.h"
+#include "core/device_cpu.h"
 #include "core/isa.h"
 #include "core/registry.h"
 
 enum {
-  OPTION_MODEL = 256,
+  OPTION_DEVICE = 256,
+  OPTION_MODEL,
   OPTION_SHAPE,
   OPTION_SET,
   OPTION_POPULATION,
@@ -38,6 +38,8 @@ struct bench_arguments {
 };
 
 static const struct argp_option options[] = {
+    {"device", OPTION_DEVICE, "DEVICE", 0,
+     "auto, cpu, cuda or cuda:N (default: cpu with --threads or --isa, else auto)", 0},
     {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
     {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
@@ -101,6 +103,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   struct bench_settings *settings = &arguments->settings;
   const char *command = arguments->command;
   switch (key) {
+  case OPTION_DEVICE:
+    settings->device = argument;
+    return 0;
   case OPTION_MODEL:
     settings->model = argument;
     return 0;
@@ -149,10 +154,12 @@ static const struct argp parser = {
     options,
     parse_option,
     "",
-    "Measure the update rates of every CPU kernel of a model, for instruction sets and thread "
-    "counts: the best of repeats of 10 ms or more, on sweeps alone.\v"
+    "Measure the update rates of every kernel of a model on a device, on the CPU for instruction "
+    "sets and thread counts: the fastest and the median of repeats of 10 ms or more, on sweeps "
+    "alone.\v"
     "Examples:\n"
     "  gpumc bench\n"
+    "  gpumc bench --device cuda:1 --population 100000\n"
     "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
     "  gpumc bench --isa x86-64-v3 --rng --json",
     NULL,
@@ -175,41 +182,41 @@ static void fill_defaults(struct bench_arguments *arguments)
     add_value(arguments, &arguments->levels, "--isa", level);
 }
 
-static void print_title(const struct bench_bed *bed, const struct bench_settings *settings)
+/* The device by its name, its kind ("cpu", "cuda") and its description. */
+struct bench_device {
+  const char *kind;
+  char description[128];
+};
+
+static enum gpumc_status find_device(struct bench_arguments *arguments, struct bench_device *found,
+                                     struct gpumc_error *error)
 {
-  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat or more, beta = %g\n", bed->ops->name,
-         bed->model.sites, settings->population, settings->sweeps, settings->beta);
+  struct bench_settings *settings = &arguments->settings;
+  struct gpumc_device device;
+  bool of_cpu = arguments->threads.count > 0 || arguments->levels.count > 0;
+  if (settings->device == NULL)
+    settings->device = of_cpu ? "cpu" : "auto";
+  enum gpumc_status status = gpumc_device_open(settings->device, 0, &device, error);
+  if (status != GPUMC_OK)
+    return status;
+  found->kind = device.ops->name;
+  if (strcmp(found->kind, "cpu") == 0)
+    gpumc_processor_name(found->description, sizeof found->description);
+  else
+    memcpy(found->description, device.description, sizeof found->description);
+  gpumc_device_close(&device);
+  if (of_cpu && strcmp(found->kind, "cpu") != 0)
+    return gpumc_error_set(error, GPUMC_INVALID, "--threads and --isa are for the CPU, not for %s",
+                           settings->device);
+  return GPUMC_OK;
 }
 
-static cJSON *case_json(const struct bench_case *measured)
+static void print_title(const struct bench_device *device, const struct bench_bed *bed,
+                        const struct bench_settings *settings)
 {
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
-  cJSON_AddStringToObject(json, "device", measured->kernel->device);
-  cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
-  cJSON_AddStringToObject(json, "isa", gpumc_isa_name(measured->isa));
-  cJSON_AddNumberToObject(json, "threads", measured->threads);
-  cJSON_AddStringToObject(json, "rng", measured->rounds == 7 ? "philox4x32-7" : "philox4x32-10");
-  cJSON_AddNumberToObject(json, "flips_per_ns", measured->rate * 1e-9);
-  cJSON_AddNumberToObject(json, "bytes_per_site", measured->bytes_per_site);
-  return json;
-}
-
-static void case_row(struct cli_table *table, const struct bench_case *measured)
-{
-  cli_table_cell(table, "%s", measured->kernel->variant);
-  cli_table_cell(table, "%s", gpumc_isa_name(measured->isa));
-  cli_table_cell(table, "philox4x32-%u", measured->rounds);
-  cli_table_cell(table, "%d", measured->threads);
-  cli_table_cell(table, "%.4g", measured->rate * 1e-9);
-  cli_table_cell(table, "%.3f", measured->bytes_per_site);
-}
-
-static void table_titles(struct cli_table *table)
-{
-  const char *const titles[] = {"kernel", "isa", "rng", "threads", "flips/ns", "bytes/site"};
-  for (size_t c = 0; c < table->columns; c++)
-    cli_table_cell(table, "%s", titles[c]);
+  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat or more, beta = %g, on %s\n",
+         bed->ops->name, bed->model.sites, settings->population, settings->sweeps, settings->beta,
+         device->description);
 }
 
 /* The next combination after `which` of a mixed-radix counter; false after the last. */
@@ -223,13 +230,14 @@ static bool next_combination(size_t which[4], const size_t count[4])
   return false;
 }
 
-static enum gpumc_status measure_all(const struct bench_arguments *arguments,
-                                     const struct bench_bed *bed, struct cli_table *table,
-                                     cJSON *rows, struct gpumc_error *error)
+static enum gpumc_status measure_all(const struct bench_arguments *arguments, const char *kind,
+                                     const struct bench_bed *bed, struct bench_report *report,
+                                     struct gpumc_error *error)
 {
   static const uint32_t rounds[] = {10, 7};
   size_t which[4] = {0};
-  size_t count[4] = {0, arguments->levels.count, arguments->rng ? 2 : 1, arguments->threads.count};
+  size_t count[4] = {0, report->of_cpu ? arguments->levels.count : 1, arguments->rng ? 2 : 1,
+                     report->of_cpu ? arguments->threads.count : 1};
   while (bed->ops->kernels[count[0]] != NULL)
     count[0]++;
   if (count[0] == 0)
@@ -240,45 +248,37 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments,
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
                                   .rounds = rounds[which[2]],
                                   .threads = arguments->threads.values[which[3]]};
-    if (strcmp(measured.kernel->device, "cpu") != 0 || measured.kernel->sweep == NULL)
+    if (strcmp(measured.kernel->device, kind) != 0 || measured.kernel->sweep == NULL)
       continue;
     status = bench_measure(&arguments->settings, bed, &measured, error);
     if (status != GPUMC_OK)
       break;
-    case_row(table, &measured);
-    cJSON_AddItemToArray(rows, case_json(&measured));
+    bench_report_add(report, &measured);
   } while (next_combination(which, count));
   return status;
 }
 
-static int bench(const struct bench_arguments *arguments)
+static int bench(struct bench_arguments *arguments)
 {
   struct gpumc_error error = {0};
+  struct bench_device device;
   struct bench_bed bed;
-  struct cli_table table = {.columns = 6, .right = {false, false, false, true, true, true}};
-  if (bench_bed_make(&arguments->settings, &bed, &error) != GPUMC_OK)
+  struct bench_report report;
+  if (find_device(arguments, &device, &error) != GPUMC_OK ||
+      bench_bed_make(&arguments->settings, &bed, &error) != GPUMC_OK)
     return cli_fail(&error);
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "model", bed.ops->name);
-  cJSON_AddNumberToObject(json, "sites", (double)bed.model.sites);
-  cJSON_AddNumberToObject(json, "population", (double)arguments->settings.population);
-  cJSON_AddNumberToObject(json, "sweeps", arguments->settings.sweeps);
-  cJSON_AddNumberToObject(json, "beta", arguments->settings.beta);
-  cJSON *rows = cJSON_AddArrayToObject(json, "rates");
+  fill_defaults(arguments);
+  bench_report_begin(&report, strcmp(device.kind, "cpu") == 0, device.description, &bed,
+                     &arguments->settings);
   if (!arguments->json)
-    print_title(&bed, &arguments->settings);
-  table_titles(&table);
-  enum gpumc_status status = measure_all(arguments, &bed, &table, rows, &error);
-  int code = GPUMC_OK;
-  if (status != GPUMC_OK)
+    print_title(&device, &bed, &arguments->settings);
+  int code;
+  if (measure_all(arguments, device.kind, &bed, &report, &error) == GPUMC_OK) {
+    code = bench_report_print(&report, arguments->json);
+  } else {
     code = cli_fail(&error);
-  else if (arguments->json)
-    code = cli_print_json(cJSON_Duplicate(json, true));
-  if (status != GPUMC_OK || arguments->json)
-    cli_table_free(&table);
-  else
-    cli_table_print(&table, 0);
-  cJSON_Delete(json);
+    bench_report_free(&report);
+  }
   bench_bed_free(&bed);
   return code;
 }
@@ -292,7 +292,6 @@ int cli_bench(int argc, char **argv)
                                                    .beta = default_beta,
                                                    .seconds = default_seconds}};
   cli_parse(&parser, argc, argv, &arguments);
-  fill_defaults(&arguments);
   int code = bench(&arguments);
   cli_config_options_free(&arguments.settings.keys);
   return code;

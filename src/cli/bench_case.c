@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rate.h"
 #include "core/registry.h"
 
 static const char *const default_shape = "64x64";
@@ -168,14 +167,14 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                 struct bench_case *measured, struct gpumc_error *error)
 {
   struct gpumc_device device;
-  enum gpumc_status status =
-      gpumc_device_open(measured->kernel->device, measured->threads, &device, error);
+  enum gpumc_status status = gpumc_device_open(settings->device, measured->threads, &device, error);
   if (status != GPUMC_OK)
     return status;
   device.isa = measured->isa;
   struct cli_rate_request request = {.kernel = measured->kernel,
                                      .model = &bed->model,
                                      .device = &device,
+                                     .runs = 1,
                                      .population = settings->population,
                                      .sweeps = settings->sweeps,
                                      .rounds = measured->rounds,

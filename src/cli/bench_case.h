@@ -4,6 +4,7 @@
 #define GPUMC_CLI_BENCH_CASE_H
 
 #include "cli/cli.h"
+#include "cli/rate.h"
 #include "core/isa.h"
 
 enum { BENCH_LIST_MAXIMUM = 32 };
@@ -21,6 +22,7 @@ bool bench_list_word(const char **text, char *word, size_t size);
 bool bench_is_shape(const char *text);
 
 struct bench_settings {
+  const char *device; /* as in a configuration */
   const char *model;
   const char *shape;              /* "64x64"; NULL: the default of the bench or of the model */
   struct cli_config_options keys; /* of the model; no path */
@@ -36,12 +38,13 @@ struct bench_bed {
   cJSON *params;
 };
 
+/* `isa` and `threads` are of the CPU only. */
 struct bench_case {
   const struct gpumc_kernel_ops *kernel;
   enum gpumc_isa isa;
   uint32_t rounds;
   int threads;
-  double rate;           /* updates per second */
+  struct cli_rate rate;
   double bytes_per_site; /* of the ensemble */
 };
 
@@ -49,7 +52,7 @@ struct bench_case {
 GPUMC_MUST_CHECK enum gpumc_status bench_bed_make(const struct bench_settings *settings,
                                                   struct bench_bed *bed, struct gpumc_error *error);
 void bench_bed_free(struct bench_bed *bed);
-/* Fills rate and bytes_per_site. */
+/* Fills rate and bytes_per_site. The kernel is one of settings->device. */
 GPUMC_MUST_CHECK enum gpumc_status
 bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
               struct bench_case *measured, struct gpumc_error *error);

@@ -27,6 +27,7 @@ int cli_schema(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 
 /* "gpumc: error: ..." on stderr. */
 void cli_error(const char *format, ...) GPUMC_PRINTF(1, 2);

@@ -170,8 +170,8 @@ static void print_model(const struct gpumc_model_ops *model)
   }
   puts("\nKernels, in order of preference:");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
-    printf("  %s on %s  (trajectory %s)\n      %s\n", (*k)->variant, (*k)->device, (*k)->trajectory,
-           (*k)->summary);
+    printf("  %s on %s%s  (trajectory %s)\n      %s\n", (*k)->variant, (*k)->device,
+           (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary);
 }
 
 static void print_subject(const struct subject *subject)
@@ -243,6 +243,7 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     cJSON_AddStringToObject(kernel, "variant", (*k)->variant);
     cJSON_AddStringToObject(kernel, "trajectory", (*k)->trajectory);
     cJSON_AddStringToObject(kernel, "summary", (*k)->summary);
+    cJSON_AddBoolToObject(kernel, "absent", (*k)->absent);
     cJSON_AddItemToArray(kernels, kernel);
   }
 }

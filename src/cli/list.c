@@ -60,6 +60,7 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   cJSON_AddStringToObject(json, "summary", kernel->summary);
   cJSON_AddStringToObject(json, "trajectory", kernel->trajectory);
   cJSON_AddItemToObject(json, "capabilities", capabilities_json(kernel->capabilities));
+  cJSON_AddBoolToObject(json, "absent", kernel->absent);
   cJSON *algorithms = cJSON_AddObjectToObject(json, "algorithms");
   for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
     struct gpumc_text missing = {0};
@@ -96,6 +97,15 @@ static cJSON *plugins_json(void)
   return json;
 }
 
+/* What a kernel can do, or that this build has none of it. */
+static void kernel_text(const struct gpumc_kernel_ops *kernel, struct gpumc_text *text)
+{
+  if (kernel->absent)
+    gpumc_text_append(text, "not in this build");
+  else
+    capability_names(kernel->capabilities, text);
+}
+
 static void print_plugins(void)
 {
   struct cli_table models = {.columns = 2}, algorithms = {.columns = 2}, kernels = {.columns = 5};
@@ -104,7 +114,7 @@ static void print_plugins(void)
     cli_table_cell(&models, "%s", (*m)->summary);
     for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
       struct gpumc_text names = {0};
-      capability_names((*k)->capabilities, &names);
+      kernel_text(*k, &names);
       cli_table_cell(&kernels, "%s", (*m)->name);
       cli_table_cell(&kernels, "%s", (*k)->device);
       cli_table_cell(&kernels, "%s", (*k)->variant);
@@ -125,6 +135,22 @@ static void print_plugins(void)
   cli_table_print(&kernels, 2);
 }
 
+static void
+kernel_row(struct cli_table *cells, const char *model, const struct gpumc_kernel_ops *kernel)
+{
+  cli_table_cell(cells, "%s", model);
+  cli_table_cell(cells, "%s", kernel->device);
+  cli_table_cell(cells, "%s", kernel->variant);
+  for (size_t a = 0; a + 3 < cells->columns; a++) {
+    struct gpumc_text missing = {0};
+    if (!gpumc_kernel_serves(kernel, gpumc_algorithms()[a], &missing))
+      cli_table_cell(cells, "no: lacks %s", gpumc_text_string(&missing));
+    else
+      cli_table_cell(cells, kernel->absent ? "not in this build" : "yes");
+    gpumc_text_free(&missing);
+  }
+}
+
 /* One row a kernel, one column an algorithm. */
 static void print_cells(void)
 {
@@ -136,18 +162,8 @@ static void print_cells(void)
        *a != NULL && cells.columns < CLI_TABLE_COLUMNS; a++, cells.columns++)
     cli_table_cell(&cells, "%s", (*a)->name);
   for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
-    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
-      cli_table_cell(&cells, "%s", (*m)->name);
-      cli_table_cell(&cells, "%s", (*k)->device);
-      cli_table_cell(&cells, "%s", (*k)->variant);
-      for (size_t a = 0; a + 3 < cells.columns; a++) {
-        struct gpumc_text missing = {0};
-        bool serves = gpumc_kernel_serves(*k, gpumc_algorithms()[a], &missing);
-        cli_table_cell(&cells, serves ? "yes%s" : "no: lacks %s",
-                       serves ? "" : gpumc_text_string(&missing));
-        gpumc_text_free(&missing);
-      }
-    }
+    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++)
+      kernel_row(&cells, (*m)->name, *k);
   puts("\nWhich kernel serves which algorithm:");
   cli_table_print(&cells, 2);
 }

@@ -20,6 +20,7 @@ static const struct cli_command commands[] = {
     {"info", "show what a result file holds", cli_info},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},
+    {"doctor", "say what this program and this machine have, and what is missing", cli_doctor},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -12,8 +12,10 @@
 #include "core/units.h"
 
 enum {
-  CALIBRATION_REPLICAS = 64,    /* at least, so that wide words are filled */
-  CALIBRATION_UPDATES = 1 << 24 /* of one sweep, at most, unless the replicas above need more */
+  CALIBRATION_REPLICAS = 64, /* of a run at least, so that wide words are filled */
+  /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
+  CALIBRATION_UPDATES_CPU = 1 << 24,
+  CALIBRATION_UPDATES_GPU = 1 << 30,
 };
 static const double calibration_seconds = 0.2;
 static const double calibration_beta = 0.4;
@@ -49,26 +51,39 @@ static const struct argp parser = {
     NULL,
     NULL};
 
+static bool is_on_gpu(const struct gpumc_preparation *preparation)
+{
+  return strcmp(preparation->device.ops->name, "cuda") == 0;
+}
+
 static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &plan->preparation;
-  size_t population = (size_t)CALIBRATION_UPDATES / preparation->model.sites;
+  const struct gpumc_demand *demand = &preparation->demand;
+  bool gpu = is_on_gpu(preparation);
+  size_t updates = gpu ? CALIBRATION_UPDATES_GPU : CALIBRATION_UPDATES_CPU;
+  size_t runs = gpu ? demand->runs : 1;
+  size_t population = updates / preparation->model.sites / runs;
   if (population < CALIBRATION_REPLICAS)
     population = CALIBRATION_REPLICAS;
-  if (population > preparation->demand.replicas)
-    population = preparation->demand.replicas;
+  if (population > demand->replicas)
+    population = demand->replicas;
+  struct cli_rate rate;
   struct cli_rate_request request = {.kernel = preparation->kernel,
                                      .model = &preparation->model,
                                      .device = &preparation->device,
+                                     .runs = runs,
                                      .population = population,
                                      .sweeps = 1,
                                      .rounds = preparation->rounds,
                                      .beta = calibration_beta,
                                      .seconds = calibration_seconds};
-  enum gpumc_status status = cli_measure_rate(&request, &plan->rate, error);
-  if (status == GPUMC_OK)
-    plan->seconds = preparation->demand.updates / plan->rate;
-  return status;
+  enum gpumc_status status = cli_measure_rate(&request, &rate, error);
+  if (status != GPUMC_OK)
+    return status;
+  plan->rate = rate.fastest;
+  plan->seconds = demand->updates / plan->rate;
+  return GPUMC_OK;
 }
 
 /* A configuration that cannot run is part of the plan; other failures end it. */
@@ -110,11 +125,16 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   cJSON_AddStringToObject(json, "trajectory", preparation->kernel->trajectory);
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
+  cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.runs);
   cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
   cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.capacity);
   cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
   cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
   cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
+  if (is_on_gpu(preparation)) {
+    cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
+    cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
+  }
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
@@ -129,14 +149,20 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
 
 static void print_memory(const struct gpumc_preparation *preparation)
 {
-  char ensemble[32], work[32], host[32], available[32];
+  const struct gpumc_demand *demand = &preparation->demand;
+  bool gpu = is_on_gpu(preparation);
+  char ensemble[32], work[32], needed[32], available[32];
   gpumc_size_text(preparation->ensemble_bytes, ensemble);
-  gpumc_size_text((double)preparation->demand.host_bytes + (double)preparation->demand.device_bytes,
-                  work);
-  gpumc_size_text(preparation->host_bytes, host);
-  gpumc_size_text(preparation->available_bytes, available);
-  printf("memory      %s: replicas %s, work arrays %s; %s available\n", host, ensemble, work,
-         available);
+  gpumc_size_text((double)demand->device_bytes + (gpu ? 0 : (double)demand->host_bytes), work);
+  gpumc_size_text(gpu ? preparation->device_bytes : preparation->host_bytes, needed);
+  gpumc_size_text(gpu ? preparation->device_available_bytes : preparation->available_bytes,
+                  available);
+  printf("memory      %s%s: replicas %s, work arrays %s; %s available\n", needed,
+         gpu ? " on the GPU" : "", ensemble, work, available);
+  if (gpu)
+    printf("            %s on the host; %s available\n",
+           gpumc_size_text(preparation->host_bytes, needed),
+           gpumc_size_text(preparation->available_bytes, available));
 }
 
 static void print_single(const struct task_plan *plan, const char *reason)
@@ -150,8 +176,9 @@ static void print_single(const struct task_plan *plan, const char *reason)
          reason);
   printf("device      %s\n", preparation->device.description);
   printf("output      %s\n", task->output);
-  printf("replicas    %zu, room for %zu\n", preparation->demand.replicas,
-         preparation->demand.capacity);
+  printf("replicas    %zu, room for %zu; %zu run%s at once\n", preparation->demand.replicas,
+         preparation->demand.capacity, preparation->demand.runs,
+         preparation->demand.runs == 1 ? "" : "s");
   print_memory(preparation);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
@@ -160,6 +187,12 @@ static void print_single(const struct task_plan *plan, const char *reason)
   else
     printf("time        about %s (estimate: %s measured on the sweeps alone)\n",
            gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
+}
+
+/* Of the device: the host's own where that is the CPU. */
+static double memory_of(const struct gpumc_preparation *preparation)
+{
+  return is_on_gpu(preparation) ? preparation->device_bytes : preparation->host_bytes;
 }
 
 static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason)
@@ -177,7 +210,7 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
     cli_table_cell(&table, "%s", preparation->task->label);
     cli_table_cell(&table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
     cli_table_cell(&table, "%zu", preparation->demand.replicas);
-    cli_table_cell(&table, "%s", gpumc_size_text(preparation->host_bytes, text));
+    cli_table_cell(&table, "%s", gpumc_size_text(memory_of(preparation), text));
     cli_table_cell(&table, "%.4g", preparation->demand.updates);
     cli_table_cell(&table, "%s",
                    plans[i].refusal != NULL ? "does not fit"
@@ -185,12 +218,13 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
     cli_table_cell(&table, "%s", preparation->task->output);
     updates += preparation->demand.updates;
     seconds += plans[i].seconds;
-    largest = preparation->host_bytes > largest ? preparation->host_bytes : largest;
+    largest = memory_of(preparation) > largest ? memory_of(preparation) : largest;
   }
   cli_table_print(&table, 0);
   printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
          n_plans, updates, gpumc_duration_text(seconds, text));
-  printf("; at most %s of memory at once\n", gpumc_size_text(largest, text));
+  printf("; at most %s of %smemory at once\n", gpumc_size_text(largest, text),
+         is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
   printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
 }
 

@@ -9,15 +9,20 @@ struct cli_rate_request {
   const struct gpumc_kernel_ops *kernel;
   const struct gpumc_model *model;
   struct gpumc_device *device;
-  size_t population;
-  uint32_t sweeps; /* of one repeat; more of them where that is too short to be timed */
-  uint32_t rounds; /* of Philox */
+  size_t runs, population; /* runs side by side; replicas of each */
+  uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
+  uint32_t rounds;         /* of Philox */
   double beta;
   double seconds; /* repeats go on for about that long, three at least */
 };
 
-/* Updates per second, the best of the repeats after one that is not counted. */
-GPUMC_MUST_CHECK enum gpumc_status
-cli_measure_rate(const struct cli_rate_request *request, double *rate, struct gpumc_error *error);
+/* Updates per second, of the repeats after one that is not counted. */
+struct cli_rate {
+  double fastest, median;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status cli_measure_rate(const struct cli_rate_request *request,
+                                                    struct cli_rate *rate,
+                                                    struct gpumc_error *error);
 
 #endif

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/population.h"
+#include "core/stages.h"
 
 struct gpumc_device;
 
@@ -36,6 +37,12 @@ struct gpumc_device_ops {
                                                     struct gpumc_error *error);
   /* Bytes of device memory that can be taken at present. */
   double (*available)(const struct gpumc_device *device);
+  /* From here on, what is asked for counts as `stage`. */
+  void (*enter)(struct gpumc_device *device, enum gpumc_stage stage);
+  /* Seconds spent in each stage since the device was opened; waits for all that is enqueued. */
+  GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,
+                                                      double seconds[GPUMC_STAGES],
+                                                      struct gpumc_error *error);
   void (*close)(struct gpumc_device *device);
   const struct gpumc_population_ops *population;
 };
@@ -46,10 +53,12 @@ struct gpumc_device {
   const struct gpumc_device_ops *ops;
   int threads;
   enum gpumc_isa isa;
-  int index;              /* of the GPU among those that CUDA shows */
-  void *stream;           /* cudaStream_t */
+  int index;    /* of the GPU among those that CUDA shows */
+  void *stream; /* cudaStream_t */
   int multiprocessors;
-  size_t shared_bytes;    /* shared memory that one block may have */
+  size_t shared_bytes;              /* shared memory that one block may have */
+  void *events;                     /* of the stages */
+  struct gpumc_stopwatch stopwatch; /* of the CPU's stages */
   uint32_t block_threads; /* threads of a block; 0: each kernel's own choice. Decides no result */
   char description[128];  /* "AMD EPYC, 2 threads", "NVIDIA H200, 132 multiprocessors" */
 };

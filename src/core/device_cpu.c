@@ -1,12 +1,14 @@
-/* The CPU as a device, and opening devices by name. */
+/* The CPU as a device. */
+#include "core/device_cpu.h"
+
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device.h"
 #include "core/memory.h"
 #include "core/population_cpu.h"
+#include "core/system_memory.h"
 
 static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
                                   const char *what, void **memory, struct gpumc_error *error)
@@ -37,6 +39,17 @@ static enum gpumc_status synchronize(struct gpumc_device *device, struct gpumc_e
   return GPUMC_OK;
 }
 
+static double available(const struct gpumc_device *device)
+{
+  (void)device;
+  return gpumc_available_memory();
+}
+
+static void close_cpu(struct gpumc_device *device)
+{
+  (void)device;
+}
+
 static const struct gpumc_device_ops cpu = {
     .name = "cpu",
     .allocate = allocate,
@@ -44,10 +57,14 @@ static const struct gpumc_device_ops cpu = {
     .copy_to_device = copy,
     .copy_to_host = copy,
     .synchronize = synchronize,
+    .available = available,
+    .enter = gpumc_host_enter,
+    .stage_seconds = gpumc_host_stage_seconds,
+    .close = close_cpu,
     .population = &gpumc_population_cpu,
 };
 
-static void processor_name(char *name, size_t size)
+void gpumc_processor_name(char *name, size_t size)
 {
   char line[256];
   FILE *file = fopen("/proc/cpuinfo", "r");
@@ -66,23 +83,12 @@ static void processor_name(char *name, size_t size)
   fclose(file);
 }
 
-enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_device *device,
-                                    struct gpumc_error *error)
+void gpumc_device_cpu_open(int threads, struct gpumc_device *device)
 {
   char processor[64];
-  memset(device, 0, sizeof *device);
-  if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0)
-    return gpumc_error_set(error, GPUMC_DEVICE,
-                           "device %s: this gpumc was built without CUDA; there is: cpu", name);
-  processor_name(processor, sizeof processor);
+  gpumc_processor_name(processor, sizeof processor);
   device->ops = &cpu;
   device->threads = threads > 0 ? threads : omp_get_max_threads();
   snprintf(device->description, sizeof device->description, "%s, %d thread%s", processor,
            device->threads, device->threads == 1 ? "" : "s");
-  return GPUMC_OK;
-}
-
-void gpumc_device_close(struct gpumc_device *device)
-{
-  memset(device, 0, sizeof *device);
 }

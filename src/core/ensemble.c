@@ -7,11 +7,10 @@
 
 #include "core/memory.h"
 
-enum gpumc_status gpumc_ensemble_create(const struct gpumc_kernel_ops *ops,
-                                        const struct gpumc_model *model,
-                                        struct gpumc_device *device, size_t runs, size_t capacity,
-                                        uint64_t seed, uint32_t rounds,
-                                        struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+enum gpumc_status
+gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+                      struct gpumc_device *device, size_t runs, size_t capacity, uint64_t seed,
+                      uint32_t rounds, struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   assert(runs > 0 && capacity > 0);
   *ensemble = (struct gpumc_ensemble){

@@ -49,6 +49,7 @@ struct gpumc_kernel_ops {
   const char *summary;    /* one line */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
   uint32_t capabilities;  /* of enum gpumc_capability */
+  bool absent; /* not in this build: named, so that asking for it is told from a mistake; no more */
   /* Device memory that `runs` runs of `capacity` replicas take, everything the kernel allocates
    * included. */
   size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,

@@ -29,6 +29,16 @@ static const struct gpumc_key kernel_keys[] = {
      .default_text = "auto",
      .choices = instruction_sets,
      .incidental = true},
+    {.name = "block_threads",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Threads of a block in GPU kernels; 0 is each kernel's own choice, and all give the "
+            "same numbers.",
+     .default_text = "0",
+     .unit = "threads",
+     .minimum = 0,
+     .maximum = 1024,
+     .multiple_of = 32,
+     .incidental = true},
     {0}};
 
 static const struct gpumc_key checkpoint_keys[] = {{.name = "every",

@@ -8,19 +8,19 @@ static size_t bins_count(const struct gpumc_population_plan *plan)
   return plan->strata * plan->blocks * plan->levels;
 }
 
-size_t gpumc_population_bytes(const struct gpumc_device *device,
-                              const struct gpumc_population_plan *plan)
+size_t
+gpumc_population_bytes(const struct gpumc_device *device, const struct gpumc_population_plan *plan)
 {
   const struct gpumc_population *population = NULL;
-  size_t replica = plan->n_channels * sizeof *population->channel[0] +
-                   sizeof *population->weight + sizeof *population->parent +
-                   sizeof *population->copies + sizeof *population->family;
+  size_t replica = plan->n_channels * sizeof *population->channel[0] + sizeof *population->weight +
+                   sizeof *population->parent + sizeof *population->copies +
+                   sizeof *population->family;
   return plan->runs * plan->capacity * replica + bins_count(plan) * sizeof *population->bins +
          device->ops->population->own_bytes(plan);
 }
 
-static enum gpumc_status allocate_arrays(struct gpumc_population *population,
-                                         struct gpumc_error *error)
+static enum gpumc_status
+allocate_arrays(struct gpumc_population *population, struct gpumc_error *error)
 {
   struct gpumc_device *device = population->device;
   const struct gpumc_population_plan *plan = &population->plan;
@@ -37,8 +37,8 @@ static enum gpumc_status allocate_arrays(struct gpumc_population *population,
   if (status == GPUMC_OK)
     status = gpumc_device_array(device, &population->family, count, "families", error);
   if (status == GPUMC_OK && plan->levels > 0)
-    status = gpumc_device_array(device, &population->bins, bins_count(plan), "energy histograms",
-                                error);
+    status =
+        gpumc_device_array(device, &population->bins, bins_count(plan), "energy histograms", error);
   return status;
 }
 

@@ -1,6 +1,6 @@
 /* The populations of a batch of runs, and the data-parallel operations on them: weights,
- * resampling, families, sums. Every sum is exact (integers or 64-bit fixed point), so that no result
- * depends on threads, blocks, order or device; the formulas stand in population_rules.h.
+ * resampling, families, sums. Every sum is exact (integers or 64-bit fixed point), so that no
+ * result depends on threads, blocks, order or device; the formulas stand in population_rules.h.
  *
  * The runs of a batch stand side by side: replica r of run m is element m * capacity + r of every
  * array. How many replicas a run has is decided on the device and stays there. Operations are
@@ -69,16 +69,16 @@ struct gpumc_resampling_request {
 /* What the last resampling and the last tally found in one run. */
 struct gpumc_population_outcome {
   /* The resampling; `before` = `size` and all else 0 after `found`. */
-  size_t before;       /* replicas that were weighed */
-  size_t size;         /* replicas that came of it; outside 1 .. capacity the run is left empty */
-  int64_t reference;   /* the energy of the largest weight */
-  uint64_t total;      /* sum of the weights, in units of 2^-gpumc_weight_shift(capacity) */
-  double overlap;      /* eq. 8 of Barash et al. (2017), with `before` for R */
+  size_t before;     /* replicas that were weighed */
+  size_t size;       /* replicas that came of it; outside 1 .. capacity the run is left empty */
+  int64_t reference; /* the energy of the largest weight */
+  uint64_t total;    /* sum of the weights, in units of 2^-gpumc_weight_shift(capacity) */
+  double overlap;    /* eq. 8 of Barash et al. (2017), with `before` for R */
   const uint64_t *block_weight; /* [blocks] weights by block */
   /* The tally. */
   const struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM]; /* [blocks] each */
-  int64_t lowest;                                                 /* energy */
-  size_t lowest_replicas, lowest_families;                        /* that have it */
+  int64_t lowest;                                               /* energy */
+  size_t lowest_replicas, lowest_families;                      /* that have it */
   size_t families;
   uint64_t square_sum; /* of the family sizes */
   double entropy;      /* sum of share ln(share) over the families */
@@ -140,8 +140,8 @@ struct gpumc_population {
 };
 
 /* Device memory that a population takes. */
-size_t gpumc_population_bytes(const struct gpumc_device *device,
-                              const struct gpumc_population_plan *plan);
+size_t
+gpumc_population_bytes(const struct gpumc_device *device, const struct gpumc_population_plan *plan);
 /* `size`: gpumc_ensemble.size, borrowed. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_population_create(struct gpumc_device *device, const struct gpumc_population_plan *plan,

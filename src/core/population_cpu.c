@@ -14,8 +14,8 @@ static size_t findings_count(const struct gpumc_population_plan *plan)
 static size_t own_bytes(const struct gpumc_population_plan *plan)
 {
   size_t sums = plan->n_channels * plan->blocks * sizeof(struct gpumc_moment_sums);
-  return findings_count(plan) * (sizeof(struct gpumc_population_findings) +
-                                 plan->blocks * sizeof(uint64_t) + sums);
+  return findings_count(plan) *
+         (sizeof(struct gpumc_population_findings) + plan->blocks * sizeof(uint64_t) + sums);
 }
 
 static void destroy(struct gpumc_population *population)
@@ -31,8 +31,8 @@ static void destroy(struct gpumc_population *population)
   population->own = NULL;
 }
 
-static void point_findings(const struct gpumc_population_plan *plan,
-                           struct gpumc_population_cpu *own)
+static void
+point_findings(const struct gpumc_population_plan *plan, struct gpumc_population_cpu *own)
 {
   for (size_t i = 0; i < findings_count(plan); i++) {
     struct gpumc_population_findings *findings = &own->findings[i];
@@ -55,7 +55,8 @@ static enum gpumc_status create(struct gpumc_population *population, struct gpum
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&own->findings, findings, "outcomes", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&own->block_weights, findings * blocks, "weights by block", error);
+    status =
+        gpumc_allocate_array(&own->block_weights, findings * blocks, "weights by block", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&own->sums, findings * plan->n_channels * blocks, "sums by block",
                                   error);
@@ -75,8 +76,7 @@ static enum gpumc_status found(struct gpumc_population *population, struct gpumc
   const struct gpumc_population_plan *plan = &population->plan;
   for (size_t m = 0; m < population->runs; m++) {
     const struct gpumc_population_run run = gpumc_population_run(population, m);
-    struct gpumc_population_findings *findings =
-        &gpumc_population_cpu_of(population)->findings[m];
+    struct gpumc_population_findings *findings = &gpumc_population_cpu_of(population)->findings[m];
     for (size_t r = 0; r < plan->founders; r++)
       run.family[r] = (uint32_t)r;
     findings->found.before = findings->found.size = plan->founders;

@@ -17,7 +17,7 @@ struct gpumc_population_run {
 /* What was found for one run; the arrays of `found` are this run's. */
 struct gpumc_population_findings {
   struct gpumc_population_outcome found;
-  uint64_t *block_weight;                                  /* [blocks] */
+  uint64_t *block_weight;                                 /* [blocks] */
   struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM]; /* [blocks] each */
 };
 
@@ -25,7 +25,7 @@ struct gpumc_population_findings {
  * slots'. */
 struct gpumc_population_cpu {
   struct gpumc_population_findings *findings;
-  uint64_t *block_weights;                /* where the findings' point to */
+  uint64_t *block_weights;                  /* where the findings' point to */
   struct gpumc_moment_sums *sums, *partial; /* the same; [threads][blocks] */
 };
 

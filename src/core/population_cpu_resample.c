@@ -42,8 +42,8 @@ static void nearest_integer(const struct gpumc_population_run *run, struct gpumc
 {
 #pragma omp parallel for num_threads(threads)
   for (size_t r = 0; r < *run->size; r++)
-    run->copies[r] = (uint32_t)gpumc_copies_nearest_integer(
-        random, (uint32_t)r, request->time, run->weight[r], request->target, total);
+    run->copies[r] = (uint32_t)gpumc_copies_nearest_integer(random, (uint32_t)r, request->time,
+                                                            run->weight[r], request->target, total);
 }
 
 /* One uniform number for all; the population stays exactly at the target. */

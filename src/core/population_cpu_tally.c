@@ -137,8 +137,7 @@ enum gpumc_status gpumc_population_cpu_tally(struct gpumc_population *population
 #pragma omp parallel for num_threads(gpumc_population_threads_outside(population))
   for (size_t m = 0; m < population->runs; m++) {
     const struct gpumc_population_run run = gpumc_population_run(population, m);
-    struct gpumc_population_findings *findings =
-        &gpumc_population_cpu_of(population)->findings[m];
+    struct gpumc_population_findings *findings = &gpumc_population_cpu_of(population)->findings[m];
     for (size_t c = 0; c < plan->n_channels; c++)
       sum_channel(population, &run, c, findings->sums[c]);
     /* The numbers of copies are not needed until the next resampling. */

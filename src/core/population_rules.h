@@ -26,7 +26,7 @@ gpumc_weight(double step, int64_t energy, int64_t reference, int shift)
 }
 
 /* The overlap (eq. 8) is the sum over replicas of min(total, n weight), over n total; the sum may
- * need 93 bits and is kept in two words, its low 31 bits apart. */
+ * need 93 bits and is kept in two words, its low 31 bits apart. 0 where nothing was weighed. */
 enum { GPUMC_OVERLAP_LOW_BITS = 31 };
 
 GPUMC_HOST_DEVICE static inline uint64_t
@@ -39,12 +39,13 @@ gpumc_overlap_share(uint64_t weight, uint64_t n, uint64_t total)
 GPUMC_HOST_DEVICE static inline double
 gpumc_overlap(uint64_t high, uint64_t low, uint64_t n, uint64_t total)
 {
-  return fma((double)high, 0x1p31, (double)low) / ((double)n * (double)total);
+  return total > 0 ? fma((double)high, 0x1p31, (double)low) / ((double)n * (double)total) : 0.0;
 }
 
 /* A uniform integer below `limit`. */
-GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_resampling_uniform(struct gpumc_random random, uint32_t replica, uint32_t time, uint64_t limit)
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_resampling_uniform(struct gpumc_random random,
+                                                                  uint32_t replica, uint32_t time,
+                                                                  uint64_t limit)
 {
   uint32_t word[4];
   gpumc_random_draw(random, replica, 0, time, gpumc_random_label(GPUMC_RANDOM_RESAMPLE, 0), word);

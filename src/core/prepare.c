@@ -1,6 +1,7 @@
 /* What a task will work with: device, kernel, model, memory. */
 #include "core/prepare.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/isa.h"
@@ -16,6 +17,7 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   if (status != GPUMC_OK)
     return status;
   preparation->device_open = true;
+  preparation->device.block_threads = (uint32_t)gpumc_params_integer(&params, "block_threads");
   status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
   if (status != GPUMC_OK)
     return status;
@@ -24,16 +26,27 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                              &preparation->kernel, error);
 }
 
-/* Host and ensemble bytes of a demand. */
-static void plan_memory(const struct gpumc_preparation *preparation,
-                        const struct gpumc_demand *demand, double *ensemble, double *host)
+/* Bytes that a demand comes to. */
+struct memory_plan {
+  double ensemble, host, device;
+};
+
+static struct memory_plan
+plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_demand *demand)
 {
-  bool on_host = strcmp(preparation->device.ops->name, "cpu") == 0;
-  *ensemble = (double)preparation->kernel->bytes(&preparation->model, &preparation->device,
-                                                 demand->runs, demand->capacity);
-  *host = (double)demand->host_bytes;
-  if (on_host)
-    *host += (double)demand->device_bytes + *ensemble;
+  const struct gpumc_device *device = &preparation->device;
+  struct memory_plan plan = {.host = (double)demand->host_bytes};
+  plan.ensemble = (double)preparation->kernel->bytes(&preparation->model, device, demand->runs,
+                                                     demand->capacity);
+  double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
+  *place += plan.ensemble + (double)demand->device_bytes;
+  return plan;
+}
+
+static bool fits(const struct gpumc_preparation *preparation, const struct memory_plan *plan)
+{
+  return plan->host <= preparation->available_bytes &&
+         plan->device <= preparation->device_available_bytes;
 }
 
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
@@ -53,15 +66,18 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     preparation->model.ops = task->model;
   }
   if (status == GPUMC_OK)
-    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device, &preparation->demand,
-                                     error);
+    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device,
+                                     &preparation->demand, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;
   }
-  plan_memory(preparation, &preparation->demand, &preparation->ensemble_bytes,
-              &preparation->host_bytes);
+  struct memory_plan plan = plan_memory(preparation, &preparation->demand);
+  preparation->ensemble_bytes = plan.ensemble;
+  preparation->host_bytes = plan.host;
+  preparation->device_bytes = plan.device;
   preparation->available_bytes = gpumc_available_memory();
+  preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
   return GPUMC_OK;
 }
 
@@ -82,21 +98,20 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   struct gpumc_demand demand = {0};
   struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
   cJSON *values = cJSON_Duplicate(params.values, true);
-  bool fits = false;
+  bool good = false;
   if (values != NULL &&
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
     params.values = values;
-    fits = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device, &demand, &ignored) ==
-           GPUMC_OK;
+    good = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device,
+                                                &demand, &ignored) == GPUMC_OK;
   }
-  if (fits) {
-    double ensemble, host;
-    plan_memory(preparation, &demand, &ensemble, &host);
-    fits = host <= preparation->available_bytes;
+  if (good) {
+    struct memory_plan plan = plan_memory(preparation, &demand);
+    good = fits(preparation, &plan);
   }
   cJSON_Delete(values);
   gpumc_error_free(&ignored);
-  return fits;
+  return good;
 }
 
 /* By bisection in steps of what the key must be a multiple of; 0: none fits. */
@@ -119,23 +134,22 @@ largest_population(const struct gpumc_preparation *preparation, const struct gpu
 enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
-  char needed[32], available[32];
-  if (preparation->host_bytes <= preparation->available_bytes)
+  char needed[32], available[32], largest[96] = "";
+  const struct gpumc_demand *demand = &preparation->demand;
+  bool host = preparation->host_bytes > preparation->available_bytes;
+  if (!host && preparation->device_bytes <= preparation->device_available_bytes)
     return GPUMC_OK;
-  gpumc_size_text(preparation->host_bytes, needed);
-  gpumc_size_text(preparation->available_bytes, available);
+  gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
+  gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
+                  available);
   const struct gpumc_key *key = population_key(preparation->task->algorithm);
-  int64_t largest = key != NULL ? largest_population(preparation, key) : 0;
-  if (largest > 0)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "not enough memory: %zu replicas need %s, %s are available; the largest "
-                           "algorithm.%s that fits is %lld",
-                           preparation->demand.capacity, needed, available, key->name,
-                           (long long)largest);
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "not enough memory: %zu replicas need %s, %s are "
-                         "available",
-                         preparation->demand.capacity, needed, available);
+  int64_t population = key != NULL ? largest_population(preparation, key) : 0;
+  if (population > 0)
+    snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
+             (long long)population);
+  return gpumc_error_set(
+      error, GPUMC_FAILURE, "not enough memory%s: %zu replicas need %s, %s are available%s",
+      host ? "" : " on the GPU", demand->runs * demand->capacity, needed, available, largest);
 }
 
 void gpumc_preparation_free(struct gpumc_preparation *preparation)

@@ -14,20 +14,22 @@ struct gpumc_preparation {
   struct gpumc_model model;
   struct gpumc_demand demand;
   uint64_t seed;
-  uint32_t rounds;        /* of Philox */
-  double ensemble_bytes;  /* the kernel's, for demand.capacity replicas */
-  double host_bytes;      /* of host memory in all; on a CPU the ensemble's are among them */
-  double available_bytes; /* of host memory */
+  uint32_t rounds;               /* of Philox */
+  double ensemble_bytes;         /* the kernel's, for demand.runs x demand.capacity replicas */
+  double host_bytes;             /* of host memory in all; on a CPU the ensemble's are among them */
+  double available_bytes;        /* of host memory */
+  double device_bytes;           /* of a GPU's memory in all; 0 on a CPU */
+  double device_available_bytes; /* of a GPU's memory */
 };
 
-/* `threads`: 0 for all. GPUMC_DEVICE when the device is
- * not to be had, GPUMC_INVALID when no kernel serves. */
+/* `threads`: 0 for all. GPUMC_DEVICE when the device is not to be had, GPUMC_INVALID when no kernel
+ * serves. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                                  struct gpumc_preparation *preparation,
                                                  struct gpumc_error *error);
 
-/* GPUMC_FAILURE when the task needs more memory than there is, naming the largest population that
- * would fit. */
+/* GPUMC_FAILURE when the task needs more memory of the host or the GPU than there is, naming the
+ * largest population that would fit. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error);
 

@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "build_info.h"
+#include "core/device_cuda.h"
 #include "core/isa.h"
 #include "core/run_internal.h"
 
@@ -63,14 +64,42 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
   return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
+static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  char driver[16], runtime[16];
+  struct gpumc_gpu_list gpus;
+  gpumc_gpus_find(&gpus);
+  const struct text_attribute attributes[] = {
+      {"cuda_driver_version", gpumc_cuda_version_text(gpus.driver, driver)},
+      {"cuda_runtime_version", gpumc_cuda_version_text(gpus.runtime, runtime)},
+  };
+  return record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error);
+}
+
 enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_error *error)
 {
   enum gpumc_status status = record_program(run->recorder, error);
   if (status == GPUMC_OK)
     status = record_work(run, error);
+  if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
+    status = record_cuda(run->recorder, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(run->recorder, "provenance", "threads",
                                     run->preparation.device.threads, error);
+  return status;
+}
+
+/* Of this invocation: a run that was resumed has spent more before. */
+static enum gpumc_status record_stages(struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_device *device = &run->preparation.device;
+  double seconds[GPUMC_STAGES];
+  enum gpumc_status status = device->ops->stage_seconds(device, seconds, error);
+  for (size_t stage = GPUMC_STAGE_OTHER + 1; stage < GPUMC_STAGES && status == GPUMC_OK; stage++) {
+    char name[48];
+    snprintf(name, sizeof name, "seconds_%s", gpumc_stage_name((enum gpumc_stage)stage));
+    status = gpumc_recorder_number(run->recorder, "provenance", name, seconds[stage], error);
+  }
   return status;
 }
 
@@ -92,5 +121,5 @@ enum gpumc_status gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error
   if (status == GPUMC_OK)
     status = gpumc_recorder_number(recorder, "provenance", "update_rate",
                                    seconds > 0 ? updates / seconds : 0, error);
-  return status;
+  return status == GPUMC_OK ? record_stages(run, error) : status;
 }

@@ -65,14 +65,14 @@ bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
   return lacking == 0;
 }
 
-/* Each of the kernels' variants (or devices) once. `device`: NULL for all. */
+/* Each variant (or device) of the kernels in this build once. `device`: NULL for all. */
 static size_t distinct_names(const struct gpumc_model_ops *model, const char *device,
                              bool of_devices, const char *names[NAMES_MAXIMUM])
 {
   size_t count = 0;
   for (size_t i = 0; model->kernels[i] != NULL && count < NAMES_MAXIMUM; i++) {
     const struct gpumc_kernel_ops *kernel = model->kernels[i];
-    if (device != NULL && strcmp(kernel->device, device) != 0)
+    if (kernel->absent || (device != NULL && strcmp(kernel->device, device) != 0))
       continue;
     const char *name = of_devices ? kernel->device : kernel->variant;
     bool known = false;
@@ -90,17 +90,49 @@ static void append_names(struct gpumc_text *text, const char *const *names, size
     gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", names[i]);
 }
 
+/* A kernel on that device, or of that variant: the first, one of this build before others. NULL for
+ * any device or any variant. */
+static const struct gpumc_kernel_ops *
+find_kernel(const struct gpumc_model_ops *model, const char *device, const char *variant)
+{
+  const struct gpumc_kernel_ops *found = NULL;
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    if ((device == NULL || strcmp(kernel->device, device) == 0) &&
+        (variant == NULL || strcmp(kernel->variant, variant) == 0) &&
+        (found == NULL || (found->absent && !kernel->absent)))
+      found = kernel;
+  }
+  return found;
+}
+
 static enum gpumc_status
 refuse_device(const struct gpumc_model_ops *model, const char *device, struct gpumc_error *error)
 {
   const char *names[NAMES_MAXIMUM];
   struct gpumc_text list = {0};
+  const char *why =
+      find_kernel(model, device, NULL) != NULL ? " in this gpumc, built without CUDA" : "";
   append_names(&list, names, distinct_names(model, NULL, true, names));
   enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernel on %s; it has kernels on: %s",
-                      model->name, device, gpumc_text_string(&list));
+      gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernel on %s%s; it has kernels on: %s",
+                      model->name, device, why, gpumc_text_string(&list));
   gpumc_text_free(&list);
   return status;
+}
+
+/* The variant exists, on another device than that. */
+static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, const char *device,
+                                          const struct gpumc_kernel_ops *elsewhere,
+                                          struct gpumc_error *error)
+{
+  if (elsewhere->absent)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "kernel variant '%s' of model %s is for %s only, and this gpumc was "
+                           "built without CUDA",
+                           elsewhere->variant, model->name, elsewhere->device);
+  return gpumc_error_set(error, GPUMC_INVALID, "kernel variant '%s' of model %s is for %s, not %s",
+                         elsewhere->variant, model->name, elsewhere->device, device);
 }
 
 static enum gpumc_status refuse_variant(const struct gpumc_model_ops *model, const char *device,
@@ -108,6 +140,9 @@ static enum gpumc_status refuse_variant(const struct gpumc_model_ops *model, con
 {
   const char *names[NAMES_MAXIMUM];
   struct gpumc_text list = {0};
+  const struct gpumc_kernel_ops *elsewhere = find_kernel(model, NULL, variant);
+  if (elsewhere != NULL)
+    return refuse_elsewhere(model, device, elsewhere, error);
   size_t count = distinct_names(model, device, false, names);
   const char *nearest = gpumc_nearest_name(variant, names, count);
   append_names(&list, names, count);
@@ -128,7 +163,7 @@ static enum gpumc_status refuse_capabilities(const struct gpumc_model_ops *model
 {
   struct gpumc_text able = {0}, unused = {0};
   for (size_t i = 0; model->kernels[i] != NULL; i++)
-    if (gpumc_kernel_serves(model->kernels[i], algorithm, &unused))
+    if (!model->kernels[i]->absent && gpumc_kernel_serves(model->kernels[i], algorithm, &unused))
       gpumc_text_append(&able, "%s%s on %s", able.length == 0 ? "" : ", ",
                         model->kernels[i]->variant, model->kernels[i]->device);
   enum gpumc_status status = gpumc_error_set(
@@ -152,7 +187,7 @@ enum gpumc_status gpumc_kernel_choose(const struct gpumc_model_ops *model,
   for (size_t i = 0; model->kernels[i] != NULL && *kernel == NULL; i++) {
     const struct gpumc_kernel_ops *candidate = model->kernels[i];
     struct gpumc_text missing = {0};
-    if (strcmp(candidate->device, device) != 0)
+    if (candidate->absent || strcmp(candidate->device, device) != 0)
       continue;
     on_device = true;
     if (!any && strcmp(candidate->variant, variant) != 0)

@@ -18,8 +18,9 @@ bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
                          const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing);
 
 /* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that
- * serves). GPUMC_INVALID with what does exist: unknown variant (nearest name), a variant that lacks
- * capabilities the algorithm needs, no kernel on that device. */
+ * serves). GPUMC_INVALID with what does exist: unknown variant (nearest name), one of another
+ * device or of none in this build, one that lacks capabilities the algorithm needs, no kernel on
+ * that device. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_kernel_choose(const struct gpumc_model_ops *model,
                                                        const struct gpumc_algorithm_ops *algorithm,
                                                        const char *device, const char *variant,

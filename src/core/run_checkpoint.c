@@ -27,8 +27,8 @@ static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_
                                         struct gpumc_error *error)
 {
   *transfer = (struct transfer){.ensemble = ensemble};
-  enum gpumc_status status = gpumc_allocate_array(&transfer->size, ensemble->runs + 1,
-                                                  "sizes of the populations", error);
+  enum gpumc_status status =
+      gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&transfer->slice, SLICE * ensemble->model->portable_bytes,
                                   "replicas of a checkpoint", error);
@@ -47,8 +47,8 @@ static void count_replicas(struct transfer *transfer)
     transfer->replicas += transfer->size[m];
 }
 
-static enum gpumc_status copy_replicas(struct transfer *transfer, copy_slice *copy, void *file,
-                                       struct gpumc_error *error)
+static enum gpumc_status
+copy_replicas(struct transfer *transfer, copy_slice *copy, void *file, struct gpumc_error *error)
 {
   size_t row = 0;
   enum gpumc_status status = GPUMC_OK;
@@ -66,11 +66,10 @@ static enum gpumc_status save_slice(struct transfer *transfer, void *writer, siz
                                     size_t count, size_t row, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status =
-      ensemble->ops->get(ensemble, m, first, count, transfer->slice, error);
+  enum gpumc_status status = ensemble->ops->get(ensemble, m, first, count, transfer->slice, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice,
-                                       error);
+    status =
+        gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice, error);
   return status;
 }
 
@@ -240,8 +239,8 @@ static enum gpumc_status load_counters(struct gpumc_run *run,
     return status;
   strncpy(run->started, started, sizeof run->started - 1);
   free(started);
-  if (counters[COUNTER_RUNS] > run->ensemble.runs_capacity ||
-      counters[COUNTER_TIME] > UINT32_MAX || counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
+  if (counters[COUNTER_RUNS] > run->ensemble.runs_capacity || counters[COUNTER_TIME] > UINT32_MAX ||
+      counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
     return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
   run->resumes = counters[COUNTER_RESUMES] + 1;
   run->ensemble.runs = (size_t)counters[COUNTER_RUNS];

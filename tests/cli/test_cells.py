@@ -1,5 +1,6 @@
 """Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message."""
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -51,6 +52,12 @@ class Cells(ProgramCase):
             process = self.gpumc("run", config, code=INVALID)
             self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
                           process.err)
+            return
+        if kernel["absent"]:
+            process = self.start("run", config)
+            process.out, process.err = process.communicate(timeout=120)
+            self.assertIn(process.returncode, (INVALID, DEVICE))
+            self.assertIn("built without CUDA", process.err)
             return
         process = self.start("run", config)
         process.out, process.err = process.communicate(timeout=120)

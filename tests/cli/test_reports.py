@@ -17,7 +17,7 @@ from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, ST
 
 class Plan(ProgramCase):
     def test_single_run(self):
-        text = self.gpumc("plan", self.write("c.yaml", SMALL)).out
+        text = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", "cpu").out
         for words in ["ising2d, 64 sites", "multispin on cpu", "order of preference", "replicas",
                       "available", "updates     5.12e+05", "estimate", "small.h5"]:
             self.assertIn(words, text)
@@ -55,7 +55,8 @@ class Plan(ProgramCase):
 
     def test_variant_asked_for(self):
         config = self.write("c.yaml", SMALL)
-        text = self.gpumc("plan", config, "--set", "kernel.variant=spin").out
+        text = self.gpumc("plan", config, "--device", "cpu", "--set",
+                          "kernel.variant=spin").out
         self.assertIn("spin on cpu (asked for by kernel.variant)", text)
 
     def test_population_that_does_not_fit(self):
@@ -65,7 +66,15 @@ class Plan(ProgramCase):
         self.assertIn("not enough memory", process.err)
 
     def test_device_that_is_not_there(self):
-        self.gpumc("plan", self.write("c.yaml", SMALL), "--device", MISSING, code=DEVICE)
+        process = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", MISSING,
+                             code=DEVICE)
+        self.assertIn(f"device {MISSING}: ", process.err)
+
+    def test_variant_that_the_device_lacks(self):
+        config = self.write("c.yaml", SMALL)
+        process = self.gpumc("plan", config, "--device", "cpu", "--set", "kernel.variant=replica",
+                             code=INVALID)
+        self.assertRegex(process.err, "variant 'replica' of model ising2d is for cuda")
 
 
 class Plugins(ProgramCase):
@@ -266,6 +275,18 @@ class Bench(ProgramCase):
         kinds = {(r["kernel"], r["threads"], r["rng"]) for r in report["rates"]}
         self.assertIn(("multispin", 2, "philox4x32-7"), kinds)
         self.assertTrue(all(r["flips_per_ns"] > 0 for r in report["rates"]))
+
+    def test_fastest_and_median(self):
+        rates = json.loads(self.gpumc("bench", *self.small, "--device", "cpu", "--json").out)["rates"]
+        self.assertTrue(rates)
+        for rate in rates:
+            self.assertEqual(rate["device"], "cpu")
+            self.assertLessEqual(rate["median_flips_per_ns"], rate["flips_per_ns"])
+
+    def test_devices(self):
+        self.assertIn("no device 'gpu'", self.gpumc("bench", "--device", "gpu", code=INVALID).err)
+        self.assertIn("device cuda:999: ",
+                      self.gpumc("bench", "--device", "cuda:999", code=DEVICE).err)
 
     def test_mistakes(self):
         self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)

@@ -48,6 +48,8 @@ WRONG = [
     ("zero duration", "checkpoint", {"every": "0 s"}),
     ("bad device", "kernel", {"device": "cuda:x"}),
     ("bad isa", "kernel", {"isa": "avx"}),
+    ("half a warp", "kernel", {"block_threads": 48}),
+    ("large block", "kernel", {"block_threads": 1056}),
     ("campaign over a fixed key", "campaign", {"rng": ["philox4x32-7"]}),
     ("campaign over an unknown key", "campaign", {"model.shap": [[8, 8]]}),
     ("campaign without values", "campaign", {"seed": []}),
@@ -60,7 +62,8 @@ RIGHT = [
     ("integral real", "algorithm.population", 100.0),
     ("largest seed", "seed", 2**48 - 1),
     ("title", "title", "a title"),
-    ("device", "kernel", {"device": "cuda:3", "variant": "auto", "isa": "auto"}),
+    ("device", "kernel", {"device": "cuda:3", "variant": "auto", "isa": "auto",
+                          "block_threads": 256}),
     ("duration", "checkpoint", {"every": "1.5 h"}),
     ("campaign", "campaign", {"model.shape": [[8, 8]], "seed": [3]}),
 ]

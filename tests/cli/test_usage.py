@@ -7,7 +7,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import INVALID, SMALL, ProgramCase
 
-COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "bench"]
+COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "bench",
+            "doctor"]
 
 
 class Help(ProgramCase):
@@ -74,6 +75,7 @@ class Mistakes(ProgramCase):
         self.check("list", "all", says="no argument is expected")
         self.check("schema", "all", says="no argument is expected")
         self.check("bench", "all", says="no argument is expected")
+        self.check("doctor", "all", says="no argument is expected")
 
     def test_values_that_are_none(self):
         self.check("run", "c.yaml", "--threads", "many", says="--threads must be an integer")

@@ -62,7 +62,7 @@ static void test_one_task(void **state)
       "\"algorithm\":{\"name\":\"anneal\",\"population\":100,\"offset\":0,\"flavour\":\"plain\","
       "\"beta\":{\"from\":0,\"to\":1,\"step\":0.1},\"pause\":90,\"memory\":2048,"
       "\"where\":\"cpu\"},"
-      "\"kernel\":{\"device\":\"auto\",\"variant\":\"wide\",\"isa\":\"auto\"},"
+      "\"kernel\":{\"device\":\"auto\",\"variant\":\"wide\",\"isa\":\"auto\",\"block_threads\":0},"
       "\"output\":\"out.h5\",\"checkpoint\":{\"every\":600}}");
   free(resolved);
   struct gpumc_params root = gpumc_task_params(task, "");

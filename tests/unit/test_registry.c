@@ -84,6 +84,47 @@ static void test_choose_errors(void **state)
   }
 }
 
+/* A model with a kernel on the CPU and two that this build lacks. */
+static const struct gpumc_kernel_ops near = {.device = "cpu", .variant = "near"},
+                                     near_absent = {.device = "cuda",
+                                                    .variant = "near",
+                                                    .absent = true},
+                                     far_absent = {
+                                         .device = "cuda", .variant = "far", .absent = true};
+static const struct gpumc_kernel_ops *const half_kernels[] = {&near_absent, &near, &far_absent,
+                                                              NULL};
+static const struct gpumc_model_ops half = {.name = "half", .kernels = half_kernels};
+static const struct gpumc_algorithm_ops idle = {.name = "idle"};
+
+static void test_kernels_that_a_build_lacks(void **state)
+{
+  static const struct {
+    const struct gpumc_model_ops *model;
+    const char *device, *variant, *message;
+  } cases[] = {
+      {&half, "cpu", "far",
+       "kernel variant 'far' of model half is for cuda only, and this gpumc was built without "
+       "CUDA"},
+      {&half, "cuda", "auto",
+       "model half has no kernel on cuda in this gpumc, built without CUDA; it has kernels on: "
+       "cpu"},
+      {&half, "cpu", "fra",
+       "model half has no kernel variant 'fra' on cpu; its variants are: near"},
+      {&fake_chain, "cpu", "deep", "kernel variant 'deep' of model chain is for cuda, not cpu"}};
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_error error = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(gpumc_kernel_choose(cases[i].model, &idle, cases[i].device, cases[i].variant,
+                                         &kernel, &error),
+                     GPUMC_INVALID);
+    assert_string_equal(gpumc_error_text(&error), cases[i].message);
+    gpumc_error_free(&error);
+  }
+  assert_int_equal(gpumc_kernel_choose(&half, &idle, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_ptr_equal(kernel, &near);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -91,6 +132,7 @@ int main(void)
       cmocka_unit_test(test_find_errors),
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_choose_errors),
+      cmocka_unit_test(test_kernels_that_a_build_lacks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,8 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   return pa_collect(pa, &pa->step, pa->row - 1, error);
 }
 
-/* One row of every run of the batch is enqueued, then the row before it recorded, so that the device
- * works meanwhile. */
+/* One row of every run of the batch is enqueued, then the row before it recorded, so that the
+ * device works meanwhile. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;
@@ -118,8 +118,8 @@ static void position(const void *state, struct gpumc_position *where)
   bool growing = pa->settings.adaptive && pa->batch.first == 0;
   double of_batch =
       growing ? beta / pa->settings.beta_end : (double)pa->row / (double)pa->schedule.count;
-  where->fraction = ((double)pa->batch.first + (double)pa->batch.count * of_batch) /
-                    (double)pa->settings.runs;
+  where->fraction =
+      ((double)pa->batch.first + (double)pa->batch.count * of_batch) / (double)pa->settings.runs;
   where->updates = pa->updates;
   where->coordinate = "beta";
   where->value = beta;

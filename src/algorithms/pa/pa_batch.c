@@ -12,8 +12,8 @@ size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_mode
   return least < (double)settings->runs ? (size_t)least : settings->runs;
 }
 
-struct pa_batch pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model,
-                              size_t first)
+struct pa_batch
+pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first)
 {
   size_t left = settings->runs - first;
   size_t most = settings->adaptive && first == 0 ? 1 : pa_batch_runs(settings, model);
@@ -31,8 +31,8 @@ static unsigned sum_of(enum gpumc_moment moment)
   return sums[moment];
 }
 
-struct gpumc_population_plan pa_population_plan(const struct pa_settings *settings,
-                                                const struct gpumc_model *model)
+struct gpumc_population_plan
+pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model)
 {
   struct gpumc_population_plan plan = {
       .runs = pa_batch_runs(settings, model),

@@ -171,8 +171,8 @@ static enum gpumc_status check_position(const struct pa *pa, const int64_t count
                                         const struct labels *labels, struct gpumc_error *error)
 {
   const int64_t runs = (int64_t)pa->settings.runs;
-  bool fits = counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs &&
-              counters[COUNTER_ROW] >= 0;
+  bool fits =
+      counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs && counters[COUNTER_ROW] >= 0;
   if (fits) {
     const struct pa_batch batch =
         pa_batch_from(&pa->settings, pa->context.model, (size_t)counters[COUNTER_FIRST]);

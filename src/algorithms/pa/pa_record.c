@@ -199,8 +199,8 @@ static double block_mean(const struct pa *pa, size_t column, size_t replicas)
 
 /* rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
  * Katzgraber, Phys. Rev. E 92, 063307). */
-static void fill_families(const struct pa *pa, const struct gpumc_population_outcome *outcome,
-                          double *behind)
+static void
+fill_families(const struct pa *pa, const struct gpumc_population_outcome *outcome, double *behind)
 {
   const struct gpumc_model *model = pa->context.model;
   const double size = (double)outcome->size;
@@ -245,20 +245,18 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m)
   fill_families(pa, outcome, behind);
 }
 
-enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, size_t m,
-                            struct gpumc_error *error)
+enum gpumc_status
+pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error)
 {
   const struct gpumc_population_outcome *outcome = &pa->outcome[m];
   const struct pa_run_tables *tables = &pa->tables[pa->batch.first + m];
   struct gpumc_recorder *recorder = pa->context.recorder;
   pa->log_partition[m] += log_ratio(pa, step, outcome);
   if (step->weighing != 0.0)
-    pa->updates +=
-        (double)outcome->size * (double)pa->context.model->sites * pa->settings.sweeps;
+    pa->updates += (double)outcome->size * (double)pa->context.model->sites * pa->settings.sweeps;
   fill_blocks(pa, outcome, step->beta);
   fill_curve(pa, step, m);
-  enum gpumc_status status =
-      gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
+  enum gpumc_status status = gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);
   return status;

@@ -122,15 +122,15 @@ void pa_settings_read(const struct gpumc_params *params, struct pa_settings *set
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
-/* Runs of a batch, at most: as many as it takes to fill a large device, whatever the device, so that
- * a checkpoint made on one can be continued on any other. */
+/* Runs of a batch, at most: as many as it takes to fill a large device, whatever the device, so
+ * that a checkpoint made on one can be continued on any other. */
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model);
 /* The batch that begins with run `first`: in adaptive runs the first one is alone, since it finds
  * the temperatures of the others. */
-struct pa_batch pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model,
-                              size_t first);
-struct gpumc_population_plan pa_population_plan(const struct pa_settings *settings,
-                                                const struct gpumc_model *model);
+struct pa_batch
+pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first);
+struct gpumc_population_plan
+pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model);
 
 /* The temperatures that the configuration fixes: beta = 0 first; adaptive: only that. */
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
@@ -147,8 +147,8 @@ pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
 /* Declare runs/NNNN and runs/NNNN/blocks for every run. */
 GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error);
 /* Append what was found for run m of the batch to both its tables; ln Z and updates follow. */
-GPUMC_MUST_CHECK enum gpumc_status pa_record(struct pa *pa, const struct pa_step *step, size_t m,
-                                             struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error);
 /* A recorded value. */
 double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column);
 /* Enqueue the row pa->row of every run of the batch: the populations at beta = 0, or the next
@@ -158,9 +158,8 @@ GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
 
-GPUMC_MUST_CHECK enum gpumc_status pa_save(const void *state,
-                                           struct gpumc_checkpoint_writer *writer,
-                                           struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader,
                                            bool *finished, struct gpumc_error *error);
 

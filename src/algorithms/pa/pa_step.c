@@ -7,6 +7,11 @@
 
 enum { BISECTIONS = 30 };
 
+static void enter(const struct pa *pa, enum gpumc_stage stage)
+{
+  pa->context.device->ops->enter(pa->context.device, stage);
+}
+
 static size_t slot_of(size_t row)
 {
   return row % GPUMC_OUTCOME_SLOTS;
@@ -135,8 +140,10 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
       .target = pa->settings.population,
   };
   struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  enter(pa, GPUMC_STAGE_RESAMPLE);
   enum gpumc_status status =
       pa->context.device->ops->population->resample(&pa->population, &request, error);
+  enter(pa, GPUMC_STAGE_GATHER);
   return status == GPUMC_OK ? ensemble->ops->gather(ensemble, pa->population.parent, error)
                             : status;
 }
@@ -152,6 +159,7 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
   pa->step.weighing = weighing_to(pa, pa->step.beta);
   status = resample(pa, error);
   pa->tallied = false;
+  enter(pa, GPUMC_STAGE_SWEEP);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.beta,
                                   pa->population.channel, error);
@@ -161,10 +169,12 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
 enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error)
 {
   enum gpumc_status status = pa->row == 0 ? start_batch(pa, error) : anneal(pa, error);
+  enter(pa, GPUMC_STAGE_TALLY);
   if (status == GPUMC_OK)
     status = tally(pa, true, error);
   if (status == GPUMC_OK)
     status = pa->context.device->ops->population->publish(&pa->population, slot_of(pa->row), error);
+  enter(pa, GPUMC_STAGE_OTHER);
   return status;
 }
 
@@ -174,10 +184,11 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
   const size_t size = pa->outcome[m].size, capacity = pa->population.plan.capacity;
   if (size >= 1 && size <= capacity)
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE,
-                         "run %zu: resampling step %zu, to beta = %g, gave %zu replicas, where 1 to "
-                         "%zu have room: the step in beta is too large for this population",
-                         pa->batch.first + m, row, pa->schedule.beta[row], size, capacity);
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "run %zu: resampling step %zu, to beta = %g, gave %zu replicas, where 1 to "
+      "%zu have room: the step in beta is too large for this population",
+      pa->batch.first + m, row, pa->schedule.beta[row], size, capacity);
 }
 
 /* `pa->step` may already be that of the next row. */

@@ -137,8 +137,9 @@ static void destroy(struct gpumc_model *model)
   memset(model, 0, sizeof *model);
 }
 
-static const struct gpumc_kernel_ops *const kernels[] = {&ising2d_multispin_cpu, &ising2d_spin_cpu,
-                                                         NULL};
+static const struct gpumc_kernel_ops *const kernels[] = {
+    &ising2d_multispin_cpu, &ising2d_spin_cpu,     &ising2d_multispin_cuda,
+    &ising2d_spin_cuda,     &ising2d_replica_cuda, NULL};
 
 const struct gpumc_model_ops gpumc_model_ising2d = {
     .name = "ising2d",

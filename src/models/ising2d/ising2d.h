@@ -26,5 +26,8 @@ GPUMC_MUST_CHECK enum gpumc_status ising2d_instance(const size_t shape[2], doubl
 
 extern const struct gpumc_model_ops gpumc_model_ising2d;
 extern const struct gpumc_kernel_ops ising2d_multispin_cpu, ising2d_spin_cpu;
+/* In a build without CUDA they are absent. */
+extern const struct gpumc_kernel_ops ising2d_multispin_cuda, ising2d_spin_cuda,
+    ising2d_replica_cuda;
 
 #endif

@@ -93,9 +93,9 @@ static inline void *ising2d_cpu_scratch(const struct ising2d_cpu_storage *storag
 }
 
 /* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
-static inline void
-ising2d_cpu_record(const struct gpumc_ensemble *ensemble, int64_t *const *channel, size_t run,
-                   size_t replica, int64_t up, int64_t unsatisfied)
+static inline void ising2d_cpu_record(const struct gpumc_ensemble *ensemble,
+                                      int64_t *const *channel, size_t run, size_t replica,
+                                      int64_t up, int64_t unsatisfied)
 {
   const struct gpumc_model *model = ensemble->model;
   const size_t at = run * ensemble->capacity + replica;
@@ -116,10 +116,9 @@ GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_create(const struct ising2d_cpu_l
                                                       struct gpumc_ensemble *ensemble,
                                                       struct gpumc_error *error);
 void ising2d_cpu_destroy(struct gpumc_ensemble *ensemble);
-GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t m,
-                                                   size_t first, size_t count,
-                                                   const uint8_t *portable,
-                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                const uint8_t *portable, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
                                                    size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);

@@ -51,8 +51,8 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   return ising2d_cpu_create(&layout, ensemble, error);
 }
 
-static void randomize_replica(const struct gpumc_ensemble *ensemble,
-                              const struct ising2d_cpu_place *place)
+static void
+randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising2d_cpu_place *place)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);

@@ -1,0 +1,188 @@
+/* One group in the hands of one or several warps: between its two forms, and measured. */
+#ifndef GPUMC_ISING2D_MULTISPIN_GROUP_CUH
+#define GPUMC_ISING2D_MULTISPIN_GROUP_CUH
+
+#include "models/ising2d/ising2d_multispin_update.cuh"
+#include "models/ising2d/ising2d_physics.h"
+#include "models/lattice/vertical_counter.cuh"
+
+/* Sums over one group, by lane. */
+struct ising2d_group_sums {
+  uint32_t unlike[ISING2D_CUDA_LANES]; /* bonds between unlike words, as they stand */
+  uint32_t up[ISING2D_CUDA_LANES];     /* spins up */
+};
+
+/* A group, and the calling thread among the `threads` (whole warps) that work on it. */
+struct ising2d_group {
+  uint32_t m, number; /* run of the batch, group of the run */
+  uint32_t thread, threads;
+  uint32_t *tiles; /* [tiles][256] by replica, device memory */
+};
+
+/* False where the run has no such group. */
+__device__ static inline bool ising2d_group_find(const struct ising2d_cuda_batch *batch, uint32_t m,
+                                                 uint32_t number, uint32_t thread, uint32_t threads,
+                                                 struct ising2d_group *group)
+{
+  group->m = m;
+  group->number = number;
+  group->thread = thread;
+  group->threads = threads;
+  group->tiles =
+      batch->words + ((size_t)m * batch->groups + number) * batch->tiles * (size_t)GPUMC_TILE_WORDS;
+  return number < batch->groups && number * ISING2D_CUDA_LANES < batch->size[m];
+}
+
+/* Words of a group by site: whole threads of a tile. */
+__host__ __device__ static inline size_t ising2d_group_words(const struct ising2d_cuda_batch *batch)
+{
+  const size_t sites = 2 * (size_t)batch->colour, part = GPUMC_TILE_LANE_WORDS;
+  return (sites + part - 1) / part * part;
+}
+
+/* Turn over colour 1 of the words w .. w + 7. */
+__device__ static inline void
+ising2d_stagger(const struct ising2d_cuda_batch *batch, uint32_t stagger, size_t w, uint32_t *word)
+{
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    if (w + i >= batch->colour && w + i < 2 * (size_t)batch->colour)
+      word[i] ^= stagger;
+}
+
+/* From the tiles to `sites`, which may stand in the place of the tiles. */
+__device__ static inline void ising2d_group_load(const struct ising2d_cuda_batch *batch,
+                                                 const struct ising2d_group *group,
+                                                 uint32_t stagger, uint32_t *sites)
+{
+  const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
+  const size_t words = ising2d_group_words(batch);
+  for (uint32_t tile = group->thread / 32; tile < batch->tiles; tile += group->threads / 32) {
+    const uint32_t *from = group->tiles + (size_t)tile * GPUMC_TILE_WORDS + place;
+    const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+    uint32_t word[GPUMC_TILE_LANE_WORDS];
+#pragma unroll
+    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      word[i] = from[i * GPUMC_TILE_LANE_WORDS];
+    gpumc_tile_transpose(word);
+    if (stagger != 0)
+      ising2d_stagger(batch, stagger, w, word);
+    if (w < words) {
+      *(uint4 *)(sites + w) = make_uint4(word[0], word[1], word[2], word[3]);
+      *(uint4 *)(sites + w + 4) = make_uint4(word[4], word[5], word[6], word[7]);
+    }
+  }
+}
+
+/* Add up the spins up, which a thread has of the lanes 8 (thread mod 4) .. + 7. */
+__device__ static inline void
+ising2d_add_up(const uint32_t up[GPUMC_TILE_LANE_WORDS], struct ising2d_group_sums *sums)
+{
+  const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
+    uint32_t sum = up[i];
+#pragma unroll
+    for (uint32_t width = 4; width < 32; width *= 2)
+      sum += __shfl_xor_sync(UINT32_MAX, sum, width);
+    if (lane < 4)
+      atomicAdd(&sums->up[lane * GPUMC_TILE_LANE_WORDS + i], sum);
+  }
+}
+
+/* From `sites` to the tiles, if `write`; `sums` get the spins up, if `count`. */
+__device__ static inline void
+ising2d_group_store(const struct ising2d_cuda_batch *batch, const struct ising2d_group *group,
+                    uint32_t stagger, const uint32_t *sites, bool write, bool count,
+                    struct ising2d_group_sums *sums)
+{
+  const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
+  const size_t words = ising2d_group_words(batch);
+  uint32_t up[GPUMC_TILE_LANE_WORDS] = {0};
+  for (uint32_t tile = group->thread / 32; tile < batch->tiles; tile += group->threads / 32) {
+    uint32_t *to = group->tiles + (size_t)tile * GPUMC_TILE_WORDS + place;
+    const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+    uint32_t word[GPUMC_TILE_LANE_WORDS] = {0};
+    if (w < words) {
+      ising2d_load<ISING2D_CUDA_VECTOR>(sites + w, word);
+      ising2d_load<ISING2D_CUDA_VECTOR>(sites + w + 4, word + 4);
+    }
+    if (stagger != 0)
+      ising2d_stagger(batch, stagger, w, word);
+    gpumc_tile_transpose(word);
+#pragma unroll
+    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
+      up[i] += (uint32_t)__popc(word[i]);
+      if (write)
+        to[i * GPUMC_TILE_LANE_WORDS] = word[i];
+    }
+  }
+  if (count)
+    ising2d_add_up(up, sums);
+}
+
+/* Bonds of the words k .. k + WIDTH - 1 of colour 0. */
+template <int WIDTH>
+__device__ static inline void
+ising2d_count_words(const struct ising2d_cuda_batch *batch, const uint32_t *sites, uint32_t k,
+                    struct gpumc_vertical_counter *counter)
+{
+  struct ising2d_neighbours<WIDTH> near;
+  uint32_t spin[WIDTH], carry[WIDTH];
+  ising2d_load<WIDTH>(sites + k, spin);
+  ising2d_load_neighbours<WIDTH>(batch, sites + batch->colour, 0, k, &near);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++) {
+    const uint32_t unlike[4] = {spin[j] ^ near.above[j], spin[j] ^ near.below[j],
+                                spin[j] ^ near.same[j], spin[j] ^ near.side[j]};
+    carry[j] = gpumc_counter_add4(counter, unlike);
+  }
+  if (WIDTH == ISING2D_CUDA_VECTOR) {
+    const uint32_t eight0 = gpumc_full_add(&counter->plane[2], carry[0], carry[WIDTH > 1 ? 1 : 0]);
+    const uint32_t eight1 =
+        gpumc_full_add(&counter->plane[2], carry[WIDTH > 2 ? 2 : 0], carry[WIDTH > 3 ? 3 : 0]);
+    gpumc_counter_carry(counter, 4, gpumc_full_add(&counter->plane[3], eight0, eight1));
+  } else {
+    gpumc_counter_carry(counter, 2, carry[0]);
+  }
+}
+
+/* Bonds between unlike words: each has one end in colour 0. */
+template <int WIDTH>
+__device__ static inline void
+ising2d_group_count(const struct ising2d_cuda_batch *batch, const struct ising2d_group *group,
+                    const uint32_t *sites, struct ising2d_group_sums *sums)
+{
+  const size_t step = (size_t)group->threads * WIDTH;
+  const size_t most =
+      ((1u << GPUMC_COUNTER_PLANES) / 4 - WIDTH) / WIDTH; /* steps a counter holds */
+  for (size_t begin = 0; begin < batch->colour; begin += most * step) {
+    const size_t end = begin + most * step < batch->colour ? begin + most * step : batch->colour;
+    struct gpumc_vertical_counter counter = {{0}};
+    for (size_t k = begin + group->thread * WIDTH; k < end; k += step)
+      ising2d_count_words<WIDTH>(batch, sites, (uint32_t)k, &counter);
+    atomicAdd(&sums->unlike[group->thread % 32], gpumc_counter_warp_sum(&counter));
+  }
+}
+
+/* The channels of the group's replicas, by its first 32 threads. */
+__device__ static inline void ising2d_group_record(const struct ising2d_cuda_sweep *sweep,
+                                                   const struct ising2d_group *group,
+                                                   const struct ising2d_group_sums *sums)
+{
+  const struct ising2d_cuda_batch *batch = &sweep->batch;
+  const uint32_t lane = group->thread, replica = group->number * ISING2D_CUDA_LANES + lane;
+  if (lane >= ISING2D_CUDA_LANES || replica >= batch->size[group->m])
+    return;
+  const int64_t sites = 2 * (int64_t)batch->colour;
+  const int64_t spins = 2 * (int64_t)sums->up[lane] - sites;
+  const int64_t aligned = 2 * (sites - (int64_t)sums->unlike[lane]);
+  const int64_t bonds = sweep->rule.stagger != 0 ? -aligned : aligned;
+  const size_t at = (size_t)group->m * batch->capacity + replica;
+  if (sweep->energy != NULL)
+    sweep->energy[at] = ising2d_energy(sweep->coupling_quanta, sweep->field_quanta, bonds, spins);
+  if (sweep->magnetization != NULL)
+    sweep->magnetization[at] = spins;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* Sweeps of groups that fit into shared memory: they are there for all sweeps and the measurement.
+ */
+#include "models/ising2d/ising2d_multispin_group.cuh"
+
+static size_t queues(uint32_t threads)
+{
+  return threads / 32 * sizeof(struct gpumc_open_words);
+}
+
+size_t
+ising2d_cuda_shared_bytes(const struct ising2d_cuda_batch *batch, uint32_t slots, uint32_t threads)
+{
+  return slots * (queues(threads) + sizeof(struct ising2d_group_sums) +
+                  ising2d_group_words(batch) * sizeof(uint32_t));
+}
+
+template <int WIDTH, bool PLAIN, int ROUNDS>
+__device__ static inline void
+sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *group, bool active,
+            uint32_t *sites, struct gpumc_open_words *queue)
+{
+  const uint32_t n = sweep->batch.colour;
+  const uint32_t key[2] = {sweep->random.key[0], sweep->random.key[1] + (blockIdx.y << 16)};
+#pragma unroll 1
+  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+    const struct gpumc_philox_group random =
+        gpumc_philox_group(key, group->number, sweep->time + s);
+#pragma unroll 1
+    for (uint32_t number = 0; number < 2; number++) {
+      const struct ising2d_colour colour = {
+          sites + number * n, sites + (1 - number) * n, number, number * n, 0, n};
+      if (active)
+        ising2d_update_colour<WIDTH, PLAIN, ROUNDS>(&sweep->batch, &sweep->rule, &random, &colour,
+                                                    group->thread, group->threads, queue);
+      __syncthreads();
+    }
+  }
+}
+
+template <int WIDTH, bool PLAIN, int ROUNDS>
+__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
+    sweep_shared(const __grid_constant__ struct ising2d_cuda_sweep sweep)
+{
+  extern __shared__ uint4 shared[];
+  const struct ising2d_cuda_batch *batch = &sweep.batch;
+  const uint32_t slots = sweep.spread.slots, threads = sweep.spread.threads;
+  const uint32_t m = blockIdx.y, first = blockIdx.x * slots, slot = threadIdx.x / threads;
+  if (first * ISING2D_CUDA_LANES >= batch->size[m])
+    return;
+  struct ising2d_group_sums *sums = (struct ising2d_group_sums *)shared + slot;
+  struct gpumc_open_words *queue =
+      (struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) + threadIdx.x / 32;
+  uint32_t *sites =
+      (uint32_t *)((struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) +
+                   blockDim.x / 32) +
+      slot * ising2d_group_words(batch);
+  struct ising2d_group group;
+  const bool active =
+      ising2d_group_find(batch, m, first + slot, threadIdx.x - slot * threads, threads, &group);
+  if (group.thread < ISING2D_CUDA_LANES)
+    sums->unlike[group.thread] = sums->up[group.thread] = 0;
+  if (threadIdx.x % 32 == 0)
+    queue->count = 0;
+  if (active)
+    ising2d_group_load(batch, &group, sweep.rule.stagger, sites);
+  __syncthreads();
+  sweep_group<WIDTH, PLAIN, ROUNDS>(&sweep, &group, active, sites, queue);
+  const bool measured = sweep.energy != NULL || sweep.magnetization != NULL;
+  if (active && measured)
+    ising2d_group_count<WIDTH>(batch, &group, sites, sums);
+  if (active)
+    ising2d_group_store(batch, &group, sweep.rule.stagger, sites, sweep.sweeps > 0, measured, sums);
+  __syncthreads();
+  if (active && measured)
+    ising2d_group_record(&sweep, &group, sums);
+}
+
+template <int WIDTH, bool PLAIN, int ROUNDS>
+static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  const struct ising2d_cuda_spread *spread = &sweep->spread;
+  const uint32_t blocks = (sweep->batch.groups + spread->slots - 1) / spread->slots;
+  enum gpumc_status status = GPUMC_CUDA(
+      cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS>,
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)spread->shared_bytes),
+      error);
+  if (status != GPUMC_OK)
+    return status;
+  sweep_shared<WIDTH, PLAIN, ROUNDS>
+      <<<dim3(blocks, sweep->batch.runs), spread->slots * spread->threads, spread->shared_bytes,
+         (cudaStream_t)sweep->batch.stream>>>(*sweep);
+  return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+}
+
+template <int WIDTH, bool PLAIN>
+static enum gpumc_status
+launch_rounds(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  return sweep->random.rounds == 7 ? launch<WIDTH, PLAIN, 7>(sweep, error)
+                                   : launch<WIDTH, PLAIN, 10>(sweep, error);
+}
+
+template <int WIDTH>
+static enum gpumc_status
+launch_rule(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  return sweep->rule.plain ? launch_rounds<WIDTH, true>(sweep, error)
+                           : launch_rounds<WIDTH, false>(sweep, error);
+}
+
+enum gpumc_status
+ising2d_cuda_sweep_shared(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  return sweep->spread.vectors ? launch_rule<ISING2D_CUDA_VECTOR>(sweep, error)
+                               : launch_rule<1>(sweep, error);
+}

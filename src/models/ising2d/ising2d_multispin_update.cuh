@@ -1,0 +1,221 @@
+/* Metropolis updates of words of 32 replicas by one warp, wherever the words stand.
+ *
+ * Eight random bits decide all but one lane in 256. The few words that hold an open lane are put
+ * aside and finished together, so that threads with and without them do not wait for each other. */
+#ifndef GPUMC_ISING2D_MULTISPIN_UPDATE_CUH
+#define GPUMC_ISING2D_MULTISPIN_UPDATE_CUH
+
+#include "models/ising2d/ising2d_multispin_cuda.h"
+#include "models/lattice/bit_serial.cuh"
+#include "models/lattice/philox_lattice.cuh"
+
+enum { ISING2D_CLASS_BITS = 3, ISING2D_FIRST_DRAWS = 2, ISING2D_DRAWS = 8, ISING2D_DRAW_BITS = 4 };
+
+/* What the update of one colour of one group needs; the rule is apart. */
+struct ising2d_colour {
+  uint32_t *sites;       /* [colour] words to be updated */
+  const uint32_t *other; /* [colour] their neighbours */
+  uint32_t number;       /* 0 or 1 */
+  uint32_t first_word;   /* of `sites`, in the counters */
+  uint32_t begin, end;   /* the words that are updated, k */
+};
+
+/* What the neighbours say of each lane. plain: bit 0 of the class is "no bond unsatisfied". */
+struct ising2d_situation {
+  uint32_t class_bit[ISING2D_CLASS_BITS];
+  uint32_t need; /* lanes that need a comparison */
+};
+
+/* Neighbours of WIDTH words in a row: above, below, of the same index, and at the side. */
+template <int WIDTH> struct ising2d_neighbours {
+  uint32_t above[WIDTH], below[WIDTH], same[WIDTH], side[WIDTH];
+};
+
+template <int WIDTH>
+__device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[WIDTH])
+{
+  if (WIDTH == ISING2D_CUDA_VECTOR) {
+    const uint4 vector = *(const uint4 *)from;
+    word[0] = vector.x;
+    word[WIDTH > 1 ? 1 : 0] = vector.y;
+    word[WIDTH > 2 ? 2 : 0] = vector.z;
+    word[WIDTH > 3 ? 3 : 0] = vector.w;
+  } else {
+    word[0] = *from;
+  }
+}
+
+template <int WIDTH> __device__ static inline void ising2d_store(uint32_t *to, const uint32_t *word)
+{
+  if (WIDTH == ISING2D_CUDA_VECTOR)
+    *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
+  else
+    *to = word[0];
+}
+
+/* Of the words k .. k + WIDTH - 1 (lattice/checkerboard.h). */
+template <int WIDTH>
+__device__ static inline void
+ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t *other,
+                        uint32_t colour, uint32_t k, struct ising2d_neighbours<WIDTH> *neighbours)
+{
+  const uint32_t row = lattice->row.value, y = gpumc_divide(k, lattice->row), x = k - y * row;
+  const bool back = ((y + colour) & 1) == 0;
+  const uint32_t above = y == 0 ? k + (lattice->colour - row) : k - row;
+  const uint32_t below = y + 1 == lattice->length_y ? x : k + row;
+  uint32_t edge = back ? k - 1 : k + WIDTH;
+  if (x == (back ? 0 : row - WIDTH))
+    edge = back ? k + row - 1 : k + WIDTH - row;
+  const uint32_t beyond = other[edge];
+  ising2d_load<WIDTH>(other + above, neighbours->above);
+  ising2d_load<WIDTH>(other + below, neighbours->below);
+  ising2d_load<WIDTH>(other + k, neighbours->same);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++) {
+    const uint32_t before = j == 0 ? beyond : neighbours->same[j > 0 ? j - 1 : 0];
+    const uint32_t after = j == WIDTH - 1 ? beyond : neighbours->same[j < WIDTH - 1 ? j + 1 : 0];
+    neighbours->side[j] = back ? before : after;
+  }
+}
+
+/* value[class], classes numbered by three bits. */
+__device__ static inline uint32_t ising2d_select(const uint32_t *value, const uint32_t *bit)
+{
+  const uint32_t low = gpumc_select(bit[0], value[1], value[0]);
+  const uint32_t high = gpumc_select(bit[0], value[3], value[2]);
+  return gpumc_select(bit[2], value[4], gpumc_select(bit[1], high, low));
+}
+
+template <bool PLAIN>
+__device__ static inline struct ising2d_situation
+ising2d_situation(const struct ising2d_cuda_rule *rule, uint32_t spin, uint32_t a, uint32_t b,
+                  uint32_t c, uint32_t d)
+{
+  struct ising2d_situation at;
+  if (PLAIN) {
+    enum { A = GPUMC_LOP3_A, B = GPUMC_LOP3_B, C = GPUMC_LOP3_C };
+    const uint32_t both1 = gpumc_lop3<~(A ^ C) & ~(B ^ C)>(a, b, spin);
+    const uint32_t both2 = gpumc_lop3<~(A ^ C) & ~(B ^ C)>(c, d, spin);
+    const uint32_t any1 = gpumc_lop3<~(A ^ C) | ~(B ^ C)>(a, b, spin);
+    const uint32_t any2 = gpumc_lop3<~(A ^ C) | ~(B ^ C)>(c, d, spin);
+    at.class_bit[0] = both1 & both2;
+    at.class_bit[1] = at.class_bit[2] = 0;
+    at.need = gpumc_lop3<(A & B) | C>(any1, both2, both1 & any2);
+  } else {
+    const uint32_t sum = a ^ b ^ c, pair = (a & b) | (a & c) | (b & c), carry = sum & d;
+    at.class_bit[0] = sum ^ d;
+    at.class_bit[1] = pair ^ carry;
+    at.class_bit[2] = pair & carry;
+    at.need = ~(spin ^ ising2d_select(rule->spin_up, at.class_bit));
+  }
+  return at;
+}
+
+/* Go on with the four bits u of `draw`. */
+template <bool PLAIN>
+__device__ static inline void
+ising2d_compare_draw(const struct ising2d_cuda_rule *rule, const struct ising2d_situation *at,
+                     uint32_t draw, const uint32_t u[ISING2D_DRAW_BITS], uint32_t *less,
+                     uint32_t *equal)
+{
+#pragma unroll
+  for (int p = ISING2D_DRAW_BITS - 1; p >= 0; p--) {
+    const uint32_t *bit = rule->bit[draw * ISING2D_DRAW_BITS + (uint32_t)p];
+    const uint32_t threshold =
+        PLAIN ? gpumc_select(at->class_bit[0], bit[1], bit[0]) : ising2d_select(bit, at->class_bit);
+    gpumc_compare_bit(u[p], threshold, less, equal);
+  }
+}
+
+__device__ static inline uint32_t ising2d_label(uint32_t draw)
+{
+  return gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+}
+
+/* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
+template <int WIDTH, bool PLAIN, int ROUNDS>
+__device__ static inline void
+ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
+                     const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
+                     uint32_t k, struct gpumc_open_words *queue)
+{
+  struct ising2d_neighbours<WIDTH> near;
+  uint32_t spin[WIDTH], open[WIDTH];
+  ising2d_load<WIDTH>(colour->sites + k, spin);
+  ising2d_load_neighbours<WIDTH>(lattice, colour->other, colour->number, k, &near);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++) {
+    const struct ising2d_situation at = ising2d_situation<PLAIN>(
+        rule, spin[j], near.above[j], near.below[j], near.same[j], near.side[j]);
+    const struct gpumc_philox_word word =
+        gpumc_philox_word(random, colour->first_word + k + (uint32_t)j);
+    uint32_t less = 0, equal = at.need;
+#pragma unroll
+    for (int draw = ISING2D_FIRST_DRAWS - 1; draw >= 0; draw--) {
+      uint32_t u[ISING2D_DRAW_BITS];
+      gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label((uint32_t)draw), u);
+      ising2d_compare_draw<PLAIN>(rule, &at, (uint32_t)draw, u, &less, &equal);
+    }
+    spin[j] ^= less | ~at.need;
+    open[j] = equal;
+  }
+  ising2d_store<WIDTH>(colour->sites + k, spin);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++)
+    if (open[j] != 0)
+      gpumc_open_push(queue, k + (uint32_t)j - colour->begin, ISING2D_FIRST_DRAWS, open[j]);
+}
+
+/* Finish the words of the queue. */
+template <bool PLAIN, int ROUNDS>
+__device__ static inline void
+ising2d_finish_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
+                     const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
+                     struct gpumc_open_words *queue)
+{
+  uint2 entry;
+  while (gpumc_open_pop(queue, &entry)) {
+    if (entry.y == 0)
+      continue;
+    const uint32_t place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
+    const uint32_t draw = entry.x >> GPUMC_OPEN_PLACE_BITS, k = place + colour->begin;
+    struct ising2d_neighbours<1> near;
+    ising2d_load_neighbours<1>(lattice, colour->other, colour->number, k, &near);
+    const uint32_t spin = colour->sites[k];
+    const struct ising2d_situation at = ising2d_situation<PLAIN>(
+        rule, spin, near.above[0], near.below[0], near.same[0], near.side[0]);
+    const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
+    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = entry.y;
+    gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label(draw), u);
+    ising2d_compare_draw<PLAIN>(rule, &at, draw, u, &less, &equal);
+    uint32_t flips = less & entry.y;
+    if (equal != 0 && draw + 1 < ISING2D_DRAWS)
+      gpumc_open_push(queue, place, draw + 1, equal);
+    else
+      flips |= equal & ising2d_select(rule->always, at.class_bit);
+    colour->sites[k] = spin ^ flips;
+  }
+}
+
+/* The share of one of `threads` threads, of which this is number `thread`; whole warps. */
+template <int WIDTH, bool PLAIN, int ROUNDS>
+__device__ static inline void
+ising2d_update_colour(const struct ising2d_cuda_batch *lattice,
+                      const struct ising2d_cuda_rule *rule, const struct gpumc_philox_group *random,
+                      const struct ising2d_colour *colour, uint32_t thread, uint32_t threads,
+                      struct gpumc_open_words *queue)
+{
+  const uint32_t lane = thread % 32;
+  for (uint32_t warp_k = colour->begin + (thread - lane) * WIDTH; warp_k < colour->end;
+       warp_k += threads * WIDTH) {
+    __syncwarp();
+    if (*(volatile uint32_t *)&queue->count > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
+      ising2d_finish_words<PLAIN, ROUNDS>(lattice, rule, random, colour, queue);
+    const uint32_t k = warp_k + lane * WIDTH;
+    if (k < colour->end)
+      ising2d_update_words<WIDTH, PLAIN, ROUNDS>(lattice, rule, random, colour, k, queue);
+  }
+  ising2d_finish_words<PLAIN, ROUNDS>(lattice, rule, random, colour, queue);
+}
+
+#endif

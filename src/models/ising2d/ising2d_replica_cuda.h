@@ -1,0 +1,69 @@
+/* The replica kernel on a GPU, a thread to a replica: storage, and the drivers of its CUDA kernels.
+ *
+ * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that
+ * the threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32],
+ * position = colour N/2 + k. */
+#ifndef GPUMC_ISING2D_REPLICA_CUDA_H
+#define GPUMC_ISING2D_REPLICA_CUDA_H
+
+#include "core/cuda_error.h"
+#include "models/ising2d/ising2d_batch_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ISING2D_GROUP = 32 };
+
+/* `groups`: that a run has room for. */
+struct ising2d_replica_replicas {
+  struct ising2d_batch batch;
+  uint32_t row, colour; /* see struct gpumc_checkerboard */
+  size_t groups;
+  uint8_t *spins;
+  uint32_t block_threads; /* 0: the driver's choice */
+};
+
+/* `sweeps` may be 0. */
+struct ising2d_replica_sweep {
+  struct ising2d_replica_replicas replicas;
+  struct ising2d_rule rule;
+  struct ising2d_channels channels;
+  uint32_t sweeps;
+};
+
+/* Replicas first .. first+count-1 of run `run`; portable[count][portable_bytes], device memory. */
+struct ising2d_replica_transfer {
+  struct ising2d_replica_replicas replicas;
+  uint32_t run;
+  size_t first, count, portable_bytes;
+  uint8_t *portable;
+};
+
+/* parent[runs][capacity] */
+struct ising2d_replica_gather {
+  struct ising2d_replica_replicas replicas;
+  const uint32_t *parent;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_replica_randomize(const struct ising2d_replica_replicas *arguments,
+                          struct gpumc_error *error);
+/* Sweeps, then measurement of the channels that are wanted. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_replica_run(const struct ising2d_replica_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_replica_from_portable(const struct ising2d_replica_transfer *arguments,
+                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_replica_to_portable(const struct ising2d_replica_transfer *arguments,
+                            struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising2d_replica_copy_parents(const struct ising2d_replica_gather *arguments,
+                             struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

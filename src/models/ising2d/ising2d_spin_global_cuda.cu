@@ -1,0 +1,71 @@
+/* Sweeps and measurement of the spin kernel in global memory, for replicas that do not fit into
+ * shared memory: a launch for each colour of each sweep. */
+#include "models/ising2d/ising2d_spin_block_cuda.cuh"
+
+enum { THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
+
+static __device__ inline uint32_t *
+replica_words(const struct ising2d_spin_replicas *replicas, size_t element)
+{
+  return replicas->words + element * 2 * ising2d_spin_words(&replicas->lattice);
+}
+
+/* `chunks`: blocks of threads to a replica. */
+template <uint32_t ROUNDS, int COMPARISONS>
+__global__ void __launch_bounds__(THREADS_MAXIMUM)
+    update_colour(const __grid_constant__ struct ising2d_spin_sweep arguments, uint32_t chunks,
+                  uint32_t colour, uint32_t time)
+{
+  const struct ising2d_batch *batch = &arguments.replicas.batch;
+  const struct ising2d_spin_lattice *lattice = &arguments.replicas.lattice;
+  const uint32_t replica = blockIdx.x / chunks;
+  const uint32_t block = blockIdx.x % chunks * blockDim.x + threadIdx.x;
+  if (replica >= batch->size[blockIdx.y] || block >= lattice->blocks)
+    return;
+  const uint32_t n_words = ising2d_spin_words(lattice);
+  uint32_t *words = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
+  ising2d_update_block<ROUNDS, COMPARISONS>(
+      lattice, &arguments.rule, ising2d_batch_random(batch, blockIdx.y), replica, time, colour,
+      block, words + (size_t)colour * n_words, words + (size_t)(1 - colour) * n_words);
+}
+
+static __global__ void __launch_bounds__(THREADS_MAXIMUM)
+    measure_global(const __grid_constant__ struct ising2d_spin_sweep arguments)
+{
+  const struct ising2d_batch *batch = &arguments.replicas.batch;
+  if (blockIdx.x >= batch->size[blockIdx.y])
+    return;
+  const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
+  const struct ising2d_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
+  ising2d_measure(&arguments.replicas.lattice, &arguments.channels, share,
+                  replica_words(&arguments.replicas, element), element);
+}
+
+static uint32_t choose_threads(const struct ising2d_spin_replicas *replicas, uint32_t preferred)
+{
+  const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : preferred;
+  return wanted < 32 ? 32 : wanted > THREADS_MAXIMUM ? THREADS_MAXIMUM : wanted / 32 * 32;
+}
+
+extern "C" enum gpumc_status
+ising2d_spin_sweep_global(const struct ising2d_spin_sweep *arguments, struct gpumc_error *error)
+{
+  const struct ising2d_batch *batch = &arguments->replicas.batch;
+  void (*kernel)(struct ising2d_spin_sweep, uint32_t, uint32_t, uint32_t);
+  if (batch->rounds == 7)
+    kernel = arguments->rule.plain ? update_colour<7, 2> : update_colour<7, ISING2D_CLASSES>;
+  else
+    kernel = arguments->rule.plain ? update_colour<10, 2> : update_colour<10, ISING2D_CLASSES>;
+  const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
+  const uint32_t chunks = (arguments->replicas.lattice.blocks + threads - 1) / threads;
+  const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
+  cudaStream_t stream = (cudaStream_t)batch->stream;
+  for (uint32_t s = 0; s < arguments->sweeps; s++)
+    for (uint32_t colour = 0; colour < 2; colour++)
+      kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
+  if (arguments->channels.energy != NULL || arguments->channels.magnetization != NULL)
+    measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
+                     choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(
+        *arguments);
+  return GPUMC_CUDA_LAUNCHED("update_colour", error);
+}

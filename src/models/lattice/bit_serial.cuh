@@ -1,0 +1,50 @@
+/* The comparison of bit_serial.h on a GPU: a word of 32 lanes a thread. */
+#ifndef GPUMC_LATTICE_BIT_SERIAL_CUH
+#define GPUMC_LATTICE_BIT_SERIAL_CUH
+
+#include "models/lattice/lop3.cuh"
+
+/* One bit, those of less weight being done: where u and T differ they decide, else what was. */
+__device__ static inline void
+gpumc_compare_bit(uint32_t u, uint32_t threshold, uint32_t *less, uint32_t *equal)
+{
+  enum { U = GPUMC_LOP3_A, T = GPUMC_LOP3_B, BEFORE = GPUMC_LOP3_C };
+  *less = gpumc_lop3<(~U & T) | (BEFORE & (~U | T))>(u, threshold, *less);
+  *equal = gpumc_lop3<BEFORE & ~(U ^ T)>(u, threshold, *equal);
+}
+
+/* The words of a warp with lanes that are still open: place (24 bits) and next draw, and the lanes.
+ * Which words these are differs from thread to thread; gathered they are finished by full warps. */
+enum { GPUMC_OPEN_CAPACITY = 192, GPUMC_OPEN_PLACE_BITS = 24 };
+
+struct gpumc_open_words {
+  uint2 entry[GPUMC_OPEN_CAPACITY];
+  uint32_t count, padding[3];
+};
+
+__device__ static inline void
+gpumc_open_push(struct gpumc_open_words *queue, uint32_t place, uint32_t draw, uint32_t open)
+{
+  const uint32_t at = atomicAdd(&queue->count, 1u);
+  queue->entry[at] = make_uint2(place | draw << GPUMC_OPEN_PLACE_BITS, open);
+}
+
+/* Take up to 32 words from the end, one a thread of the calling warp; false when there are none. A
+ * thread without one gets no open lanes. */
+__device__ static inline bool gpumc_open_pop(struct gpumc_open_words *queue, uint2 *entry)
+{
+  const uint32_t lane = threadIdx.x % 32;
+  __syncwarp();
+  const uint32_t count = *(volatile uint32_t *)&queue->count;
+  if (count == 0)
+    return false;
+  const uint32_t rest = count > 32 ? count - 32 : 0;
+  *entry = rest + lane < count ? queue->entry[rest + lane] : make_uint2(0, 0);
+  __syncwarp();
+  if (lane == 0)
+    queue->count = rest;
+  __syncwarp();
+  return true;
+}
+
+#endif

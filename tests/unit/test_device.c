@@ -1,0 +1,201 @@
+/* Devices by name: which one a name means, and what is said where it is not to be had. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/device_cuda.h"
+
+/* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+  return "allocator_may_return_null=1";
+}
+
+static const struct gpumc_gpu old = {.name = "Old GPU", .major = 7, .minor = 5};
+static const struct gpumc_gpu ampere = {.name = "Ampere GPU", .major = 8};
+static const struct gpumc_gpu hopper = {.name = "Hopper GPU", .major = 9};
+
+/* Of a driver and a runtime of CUDA 13.0. */
+static struct gpumc_gpu_list
+gpus_of(int count, const struct gpumc_gpu *first, const struct gpumc_gpu *second)
+{
+  struct gpumc_gpu_list gpus = {.built = true, .driver = 13000, .runtime = 13000, .count = count};
+  if (count > 0)
+    gpus.gpu[0] = *first;
+  if (count > 1)
+    gpus.gpu[1] = *second;
+  return gpus;
+}
+
+static void assert_chosen(const struct gpumc_gpu_list *gpus, const char *name, int expected)
+{
+  int index = -1;
+  struct gpumc_error error = {0};
+  if (gpumc_gpus_choose(gpus, name, &index, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  assert_int_equal(index, expected);
+}
+
+static void assert_refused(const struct gpumc_gpu_list *gpus, const char *name, const char *message)
+{
+  int index = -1;
+  struct gpumc_error error = {0};
+  assert_int_equal(gpumc_gpus_choose(gpus, name, &index, &error), GPUMC_DEVICE);
+  assert_string_equal(gpumc_error_text(&error), message);
+  gpumc_error_free(&error);
+}
+
+static void test_a_gpu_by_name(void **state)
+{
+  (void)state;
+  struct gpumc_gpu_list two = gpus_of(2, &ampere, &hopper), mixed = gpus_of(2, &old, &hopper);
+  assert_chosen(&two, "cuda", 0);
+  assert_chosen(&two, "cuda:0", 0);
+  assert_chosen(&two, "cuda:1", 1);
+  assert_chosen(&mixed, "cuda", 1);
+  assert_int_equal(gpumc_gpus_first(&mixed), 1);
+}
+
+static void test_a_gpu_that_is_too_old(void **state)
+{
+  (void)state;
+  struct gpumc_gpu_list one = gpus_of(1, &old, NULL), mixed = gpus_of(2, &old, &hopper);
+  assert_refused(&one, "cuda",
+                 "device cuda: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
+  assert_refused(&mixed, "cuda:0",
+                 "device cuda:0: Old GPU has compute capability 7.5, gpumc needs 8.0 or newer");
+  assert_int_equal(gpumc_gpus_first(&one), -1);
+}
+
+static void test_a_gpu_that_is_not_there(void **state)
+{
+  (void)state;
+  struct gpumc_gpu_list two = gpus_of(2, &ampere, &hopper);
+  assert_refused(&two, "cuda:2",
+                 "device cuda:2: there is no such GPU; there are: cuda:0 (Ampere GPU), cuda:1 "
+                 "(Hopper GPU)");
+}
+
+static void test_no_gpu_at_all(void **state)
+{
+  (void)state;
+  struct gpumc_gpu_list none = gpus_of(0, NULL, NULL);
+  strcpy(none.failure, "no CUDA-capable device is detected");
+  assert_refused(&none, "cuda",
+                 "device cuda: no GPU (no CUDA-capable device is detected); there is: cpu");
+  strcpy(none.failure, "insufficient");
+  none.driver = 12040;
+  assert_refused(&none, "cuda:0",
+                 "device cuda:0: the driver is for CUDA 12.4, this gpumc was built with 13.0 "
+                 "(insufficient): update the driver or build with an older toolkit; there is: cpu");
+  none.driver = 0;
+  assert_refused(&none, "cuda",
+                 "device cuda: there is no CUDA driver here (insufficient); there is: cpu");
+  none.built = false;
+  assert_refused(&none, "cuda",
+                 "device cuda: this gpumc was built without CUDA (with a CUDA toolkit, configure "
+                 "it with -DGPUMC_CUDA=ON); there is: cpu");
+  assert_int_equal(gpumc_gpus_first(&none), -1);
+}
+
+static void test_the_cpu(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  assert_int_equal(gpumc_device_open("cpu", 3, &device, &error), GPUMC_OK);
+  assert_string_equal(device.ops->name, "cpu");
+  assert_int_equal(device.threads, 3);
+  assert_non_null(strstr(device.description, ", 3 threads"));
+  assert_true(device.ops->available(&device) > 0);
+  assert_int_equal(device.ops->synchronize(&device, &error), GPUMC_OK);
+  gpumc_device_close(&device);
+  assert_null(device.ops);
+  gpumc_device_close(&device);
+}
+
+static void test_auto_is_what_there_is(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_gpu_list gpus;
+  struct gpumc_error error = {0};
+  gpumc_gpus_find(&gpus);
+  assert_int_equal(gpumc_device_open("auto", 1, &device, &error), GPUMC_OK);
+  assert_string_equal(device.ops->name, gpumc_gpus_first(&gpus) < 0 ? "cpu" : "cuda");
+  gpumc_device_close(&device);
+}
+
+static void test_open_says_what_choose_says(void **state)
+{
+  (void)state;
+  int index;
+  struct gpumc_device device;
+  struct gpumc_gpu_list gpus;
+  struct gpumc_error chosen = {0}, opened = {0};
+  gpumc_gpus_find(&gpus);
+  assert_int_equal(gpumc_gpus_choose(&gpus, "cuda:999", &index, &chosen), GPUMC_DEVICE);
+  assert_int_equal(gpumc_device_open("cuda:999", 1, &device, &opened), GPUMC_DEVICE);
+  assert_string_equal(gpumc_error_text(&opened), gpumc_error_text(&chosen));
+  gpumc_error_free(&chosen);
+  gpumc_error_free(&opened);
+}
+
+static void test_a_name_that_is_none(void **state)
+{
+  static const char *const names[] = {"gpu", "", "cuda:", "cuda:-1", "cuda:01"};
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct gpumc_device device;
+    struct gpumc_error error = {0};
+    assert_int_equal(gpumc_device_open(names[i], 1, &device, &error), GPUMC_INVALID);
+    assert_non_null(strstr(gpumc_error_text(&error), "(auto, cpu, cuda or cuda:N)"));
+    gpumc_error_free(&error);
+  }
+}
+
+static void test_memory_that_is_not_there(void **state)
+{
+  (void)state;
+  struct gpumc_device device;
+  struct gpumc_error error = {0};
+  uint64_t value, *values = &value;
+  assert_int_equal(gpumc_device_open("cpu", 1, &device, &error), GPUMC_OK);
+  assert_int_equal(gpumc_device_array(&device, &values, SIZE_MAX / 8 + 2, "weights", &error),
+                   GPUMC_FAILURE);
+  assert_null(values);
+  gpumc_error_free(&error);
+  gpumc_device_close(&device);
+}
+
+static void test_versions(void **state)
+{
+  char text[16];
+  (void)state;
+  assert_string_equal(gpumc_cuda_version_text(12040, text), "12.4");
+  assert_string_equal(gpumc_cuda_version_text(13000, text), "13.0");
+  assert_string_equal(gpumc_cuda_version_text(0, text), "none");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_gpu_by_name),
+      cmocka_unit_test(test_a_gpu_that_is_too_old),
+      cmocka_unit_test(test_a_gpu_that_is_not_there),
+      cmocka_unit_test(test_no_gpu_at_all),
+      cmocka_unit_test(test_the_cpu),
+      cmocka_unit_test(test_auto_is_what_there_is),
+      cmocka_unit_test(test_open_says_what_choose_says),
+      cmocka_unit_test(test_a_name_that_is_none),
+      cmocka_unit_test(test_memory_that_is_not_there),
+      cmocka_unit_test(test_versions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* Memory of a task: what is asked of the host and of a GPU, and the largest population that fits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/prepare.h"
+
+/* An algorithm of two runs at once with capacity = 2 population, whose replicas take REPLICA bytes
+ * in the ensemble, WORK in arrays of the device and HOST on the host. */
+enum { RUNS = 2, REPLICA = 64, WORK = 36, HOST = 1000 };
+
+static const struct gpumc_key population_keys[] = {
+    {.name = "population", .type = GPUMC_KEY_INTEGER, .unit = "replicas", .multiple_of = 10}, {0}};
+
+static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_device *device, struct gpumc_demand *demand,
+                                struct gpumc_error *error)
+{
+  size_t population = (size_t)gpumc_params_integer(params, "population");
+  (void)model;
+  (void)device;
+  (void)error;
+  *demand = (struct gpumc_demand){.runs = RUNS,
+                                  .replicas = population,
+                                  .capacity = 2 * population,
+                                  .host_bytes = HOST * RUNS * 2 * population,
+                                  .device_bytes = WORK * RUNS * 2 * population};
+  return GPUMC_OK;
+}
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
+                    size_t capacity)
+{
+  (void)model;
+  (void)device;
+  return REPLICA * runs * capacity;
+}
+
+static const struct gpumc_algorithm_ops algorithm = {.keys = population_keys, .demand = demand};
+static const struct gpumc_kernel_ops kernel = {.bytes = bytes};
+static const struct gpumc_device_ops cpu = {.name = "cpu"}, gpu = {.name = "cuda"};
+
+/* The message for a population, or NULL where it fits; the caller frees. */
+static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, double host_available,
+                        double device_available)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_task task = {.resolved = cJSON_Parse(json), .algorithm = &algorithm};
+  struct gpumc_params params = gpumc_task_params(&task, "algorithm");
+  struct gpumc_preparation preparation = {.task = &task,
+                                          .device = {.ops = ops},
+                                          .kernel = &kernel,
+                                          .available_bytes = host_available,
+                                          .device_available_bytes = device_available};
+  assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
+  double replicas = RUNS * (double)preparation.demand.capacity;
+  bool on_gpu = ops == &gpu;
+  preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA);
+  preparation.device_bytes = on_gpu ? replicas * (WORK + REPLICA) : 0;
+  char *message = gpumc_preparation_fits(&preparation, &error) == GPUMC_OK
+                      ? NULL
+                      : strdup(gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  cJSON_Delete(task.resolved);
+  return message;
+}
+
+static void assert_refusal(const struct gpumc_device_ops *ops, const char *json,
+                           double host_available, double device_available, const char *expected)
+{
+  char *message = refusal_of(ops, json, host_available, device_available);
+  assert_non_null(message);
+  assert_string_equal(message, expected);
+  free(message);
+}
+
+static const char hundred[] = "{\"algorithm\": {\"population\": 100}}";
+
+static void test_what_fits(void **state)
+{
+  (void)state;
+  assert_null(refusal_of(&cpu, hundred, 440000, 0));
+  assert_null(refusal_of(&gpu, hundred, 400000, 40000));
+}
+
+static void test_host_memory_counts_all_on_a_cpu(void **state)
+{
+  (void)state;
+  assert_refusal(&cpu, hundred, 439999, 1e9,
+                 "not enough memory: 400 replicas need 430 KiB, 430 KiB are available; the largest "
+                 "algorithm.population that fits is 90");
+}
+
+static void test_memory_of_a_gpu(void **state)
+{
+  (void)state;
+  assert_refusal(&gpu, hundred, 1e9, 28000,
+                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 27.3 KiB are "
+                 "available; the largest algorithm.population that fits is 70");
+  assert_refusal(&gpu, hundred, 1e9, 3999,
+                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 3.91 KiB are "
+                 "available");
+}
+
+/* The population that is named fits into both. */
+static void test_memory_of_a_gpu_and_of_its_host(void **state)
+{
+  (void)state;
+  assert_refusal(&gpu, hundred, 200000, 28000,
+                 "not enough memory: 400 replicas need 391 KiB, 195 KiB are available; the largest "
+                 "algorithm.population that fits is 50");
+  assert_refusal(&gpu, hundred, 400000, 8000,
+                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 7.81 KiB are "
+                 "available; the largest algorithm.population that fits is 20");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_fits),
+      cmocka_unit_test(test_host_memory_counts_all_on_a_cpu),
+      cmocka_unit_test(test_memory_of_a_gpu),
+      cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
