@@ -26,7 +26,7 @@ function(gpumc_label_device_test name of_cpu)
     ENVIRONMENT "${environment};GPUMC_TEST_DEVICE=cuda")
 endfunction()
 
-if(GPUMC_CUDA)
+if(gpumc_with_cuda)
   foreach(name IN LISTS device_programs)
     add_test(NAME ${name}_cuda COMMAND ${name})
     gpumc_label_device_test(${name}_cuda ${name})

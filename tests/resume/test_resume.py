@@ -48,6 +48,7 @@ class ResumeCase(ProgramCase):
     """Every test compares with one uninterrupted run, which is made once."""
 
     whole = None  # bytes of its result, and the seconds it took
+    startup = 0.0  # seconds until the first unit is done, long where a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
     def setUp(self):
@@ -57,6 +58,11 @@ class ResumeCase(ProgramCase):
             begin = time.monotonic()
             self.gpumc("run", self.config, "-o", "whole.h5")
             ResumeCase.whole = self.path("whole.h5").read_bytes(), time.monotonic() - begin
+            begin = time.monotonic()
+            self.gpumc("run", self.config, "-o", "first.h5", "--max-time", "1 ms", code=STOPPED)
+            ResumeCase.startup = time.monotonic() - begin
+            for path in self.directory.glob("first.h5*"):
+                path.unlink()
         self.path("whole.h5").write_bytes(self.whole[0])
         self.duration = self.whole[1]
         self.reference = numbers(self.path("whole.h5"))
@@ -108,7 +114,7 @@ class Killed(ResumeCase):
         kills = 0
         while kills < KILLS:
             process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
-            time.sleep(choose.uniform(0, 0.5 * self.duration))
+            time.sleep(choose.choice([0, self.startup]) + choose.uniform(0, 0.5 * self.duration))
             process.kill()
             process.communicate()
             kills += process.returncode == -signal.SIGKILL
@@ -182,7 +188,7 @@ class Stopped(ResumeCase):
 
     def test_by_signals(self):
         choose = random.Random(2)
-        stops, wait = 0, 0.03 + 0.2 * self.duration
+        stops, wait = 0, 0.03 + self.startup + 0.2 * (self.duration - self.startup)
         while not self.path("run.h5").exists() or stops == 0:
             if self.path("run.h5").exists():  # faster than the run that the time is taken from
                 self.path("run.h5").unlink()
@@ -193,7 +199,8 @@ class Stopped(ResumeCase):
             # A signal before the handlers stand ends the program as any other.
             self.assertIn(process.returncode, [OK, STOPPED, -signal.SIGTERM, -signal.SIGINT])
             stops += process.returncode == STOPPED
-            wait *= 1.1 if process.returncode < 0 else 1
+            # Nor does a signal before the first unit lead anywhere.
+            wait *= 1.1 if process.returncode < 0 else 1.01
         self.finish()
 
     def test_checkpoint_after_every_unit(self):
