@@ -1,6 +1,5 @@
 """Each model x algorithm x kernel cell runs a tiny job, or is refused with the exact message."""
 import json
-import os
 import pathlib
 import sys
 import unittest
