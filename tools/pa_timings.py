@@ -31,6 +31,8 @@ STAGES = {
 }
 SAMPLED = {
     "updates": ("attempted spin flips", "1", "N_flips"),
+    "seconds_units": ("time from the first temperature to the last, from /provenance", "s",
+                      "t_units"),
     "seconds": ("time of the whole run, from /provenance", "s", "t_run"),
     "wall_seconds": ("time from the start of the process to its exit", "s", "t_wall"),
     **{key: (f"time of the stage: {name}", "s", "t_" + stage)
@@ -94,8 +96,8 @@ def empty(variants, lengths, populations, thetas, repeats, attributes):
 def derive(timings):
     """The arrays that DERIVED names, over the axes; NaN where not measured."""
     samples = timings.samples
-    t_sf = 1e12 * samples["seconds"] / samples["updates"]
-    shares = {f"share_{stage}": 100 * samples[key] / samples["seconds"]
+    t_sf = 1e12 * samples["seconds_units"] / samples["updates"]
+    shares = {f"share_{stage}": 100 * samples[key] / samples["seconds_units"]
               for stage, (_, key) in STAGES.items()}
     repeated = {"t_sf": t_sf, "t_sf_wall": 1e12 * samples["wall_seconds"] / samples["updates"],
                 **shares, "share_rest": 100 - sum(shares.values())}

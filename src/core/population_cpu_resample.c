@@ -107,7 +107,8 @@ static void resample_run(const struct gpumc_population *population, size_t m,
   findings->found.size = size;
   if (size > population->plan.capacity)
     size = 0;
-  assign_places(&run, size);
+  if (size > 0)
+    assign_places(&run, size);
   inherit_families(&run, size, threads);
   *run.size = (uint32_t)size;
 }

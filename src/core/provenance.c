@@ -95,6 +95,9 @@ static enum gpumc_status record_stages(struct gpumc_run *run, struct gpumc_error
   struct gpumc_device *device = &run->preparation.device;
   double seconds[GPUMC_STAGES];
   enum gpumc_status status = device->ops->stage_seconds(device, seconds, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(run->recorder, "provenance", "seconds_units", run->unit_seconds,
+                                   error);
   for (size_t stage = GPUMC_STAGE_OTHER + 1; stage < GPUMC_STAGES && status == GPUMC_OK; stage++) {
     char name[48];
     snprintf(name, sizeof name, "seconds_%s", gpumc_stage_name((enum gpumc_stage)stage));

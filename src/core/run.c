@@ -166,9 +166,11 @@ static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
   while (!run->finished && status == GPUMC_OK) {
     if (stop_asked(run))
       return stop(run, error);
+    double unit_begun = gpumc_clock();
     status = run->task->algorithm->advance(run->state, &run->finished, error);
     if (status != GPUMC_OK)
       return status;
+    run->unit_seconds += gpumc_clock() - unit_begun;
     tell_progress(run);
     if (!run->finished && out_of_time(run))
       return stop(run, error);

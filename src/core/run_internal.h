@@ -25,6 +25,7 @@ struct gpumc_run {
   double earlier_seconds; /* worked before this invocation */
   /* Of this invocation, on the monotonic clock. */
   double begun, begun_fraction, checkpointed, status_written;
+  double unit_seconds; /* spent in units: without start, checkpoints and end */
 };
 
 /* Seconds worked so far, earlier invocations included. */

@@ -37,7 +37,7 @@ seconds = factor * area * 1e-12 * updates
 with h5py.File(config["output"], "w") as file:
     file.attrs.update({{"format": "gpumc-results", "format_version": 1}})
     file.create_group("provenance").attrs.update({{
-        "updates": updates, "seconds": seconds, "device": "stand-in", "program_version": "9.9.9",
+        "updates": updates, "seconds": 2 * seconds, "seconds_units": seconds, "device": "stand-in", "program_version": "9.9.9",
         "seconds_sweep": 0.5 * seconds, "seconds_tally": 0.25 * seconds,
         "seconds_resample": 0.125 * seconds, "seconds_gather": 0.0625 * seconds}})
 """

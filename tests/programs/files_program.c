@@ -5,6 +5,7 @@
  *   gpumc_files_program grow OUTPUT             a working file to which a row is added every 10 ms
  *   gpumc_files_program checkpoint PATH COUNT   COUNT checkpoints one after the other (0: no end)
  *   gpumc_files_program verify PATH             prints the number in the checkpoint
+ *   gpumc_files_program seal PATH               makes a checkpoint whole that was changed
  *   gpumc_files_program info FILE               state and summary of a result
  *
  * Exit status and message are those of the library. */
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/checkpoint.h"
+#include "core/checkpoint_file.h"
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
 #include "core/result_info.h"
@@ -190,6 +191,8 @@ int main(int argc, char **argv)
     status = write_checkpoints(argv[2], count, &error);
   else if (strcmp(command, "verify") == 0)
     status = verify(argv[2], &error);
+  else if (strcmp(command, "seal") == 0)
+    status = gpumc_checkpoint_seal(argv[2], &error);
   else if (strcmp(command, "info") == 0)
     status = info(argv[2], &error);
   if (status != GPUMC_OK)

@@ -8,9 +8,12 @@ import pathlib
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
+
+import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
@@ -18,8 +21,8 @@ from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase, 
 from support.results import assert_same_numbers, numbers
 
 KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
-FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
-FAULTS = FAULTS.resolve()
+TESTS = (pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests").resolve()
+FAULTS = TESTS / "libgpumc_faults.so"
 
 # Adaptive steps and reweighting, so that every part of the state matters; an odd population.
 CONFIG = """\
@@ -45,6 +48,7 @@ class ResumeCase(ProgramCase):
     """Every test compares with one uninterrupted run, which is made once."""
 
     whole = None  # bytes of its result, and the seconds it took
+    startup = 0.0  # seconds until the first unit is done, long where a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
     def setUp(self):
@@ -54,6 +58,11 @@ class ResumeCase(ProgramCase):
             begin = time.monotonic()
             self.gpumc("run", self.config, "-o", "whole.h5")
             ResumeCase.whole = self.path("whole.h5").read_bytes(), time.monotonic() - begin
+            begin = time.monotonic()
+            self.gpumc("run", self.config, "-o", "first.h5", "--max-time", "1 ms", code=STOPPED)
+            ResumeCase.startup = time.monotonic() - begin
+            for path in self.directory.glob("first.h5*"):
+                path.unlink()
         self.path("whole.h5").write_bytes(self.whole[0])
         self.duration = self.whole[1]
         self.reference = numbers(self.path("whole.h5"))
@@ -66,7 +75,7 @@ class ResumeCase(ProgramCase):
         return process
 
     def stopped_half_way(self):
-        """The files of a run that was stopped in the second of its three runs."""
+        """The files of a job that was stopped in its second batch, of two runs."""
         names = ["run.h5.ckpt", "run.h5.partial"]
         units = 0
         while ResumeCase.half is None:
@@ -75,7 +84,7 @@ class ResumeCase(ProgramCase):
             self.assertEqual(status["state"], "resumable")
             units += 1
             self.assertLess(units, 200, "the run makes no progress")
-            if status["fraction"] > 0.4:
+            if status["fraction"] > 0.5:
                 ResumeCase.half = [self.path(name).read_bytes() for name in names]
         for name, content in zip(names, self.half):
             self.path(name).write_bytes(content)
@@ -105,7 +114,7 @@ class Killed(ResumeCase):
         kills = 0
         while kills < KILLS:
             process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
-            time.sleep(choose.uniform(0, 0.5 * self.duration))
+            time.sleep(choose.choice([0, self.startup]) + choose.uniform(0, 0.5 * self.duration))
             process.kill()
             process.communicate()
             kills += process.returncode == -signal.SIGKILL
@@ -179,7 +188,7 @@ class Stopped(ResumeCase):
 
     def test_by_signals(self):
         choose = random.Random(2)
-        stops, wait = 0, 0.03 + 0.2 * self.duration
+        stops, wait = 0, 0.03 + self.startup + 0.2 * (self.duration - self.startup)
         while not self.path("run.h5").exists() or stops == 0:
             if self.path("run.h5").exists():  # faster than the run that the time is taken from
                 self.path("run.h5").unlink()
@@ -190,7 +199,8 @@ class Stopped(ResumeCase):
             # A signal before the handlers stand ends the program as any other.
             self.assertIn(process.returncode, [OK, STOPPED, -signal.SIGTERM, -signal.SIGINT])
             stops += process.returncode == STOPPED
-            wait *= 1.1 if process.returncode < 0 else 1
+            # Nor does a signal before the first unit lead anywhere.
+            wait *= 1.1 if process.returncode < 0 else 1.01
         self.finish()
 
     def test_checkpoint_after_every_unit(self):
@@ -246,6 +256,47 @@ class SpoiledCheckpoint(ResumeCase):
             self.refuse("damaged")
         checkpoint.write_bytes(good)
         self.assertRegex(self.finish().err, r"resuming at \d+ %")
+
+    def change(self, name, index, value):
+        """One number of the checkpoint, which stays whole."""
+        checkpoint = self.path("run.h5.ckpt")
+        with h5py.File(checkpoint, "r+") as file:
+            before = file[name][index]
+            file[name][index] = before if value is None else value
+        subprocess.run([TESTS / "gpumc_files_program", "seal", checkpoint], check=True)
+
+    def test_whole_but_contradictory(self):
+        """What indexes memory is checked even where the checksum is right."""
+        far = 2 ** 31
+        changes = [("ensemble/sizes", (0, 0), far), ("ensemble/sizes", (1, 0), 1800),
+                   ("run/counters", (1, 0), far), ("run/counters", (2, 0), far),
+                   ("run/counters", (2, 0), 3), ("run/counters", (2, 0), 1),
+                   ("run/counters", (3, 0), 2 ** 40),
+                   ("pa/counters", (0, 0), -1), ("pa/counters", (0, 0), 2),
+                   ("pa/counters", (1, 0), 3), ("pa/counters", (2, 0), 1),
+                   ("pa/counters", (2, 0), far), ("pa/family", (700, 0), 1501)]
+        for name, index, value in changes:
+            with self.subTest(name=name, index=index, value=value):
+                self.stopped_half_way()
+                self.change(name, index, value)
+                self.refuse("")
+        self.stopped_half_way()
+        self.change("ensemble/sizes", (0, 0), None)
+        self.assertRegex(self.finish().err, r"resuming at \d+ %")
+
+    def test_holds_the_whole_batch(self):
+        """Sizes, replicas, families and rows of every run that is under way."""
+        self.stopped_half_way()
+        with h5py.File(self.path("run.h5.ckpt")) as file:
+            first, count, row = (int(x) for x in file["pa/counters"][:, 0])
+            sizes = file["ensemble/sizes"][:, 0]
+            self.assertEqual((first, count, len(sizes)), (1, 2, 2))
+            self.assertGreater(row, 1)
+            self.assertEqual(file["ensemble/replicas"].shape, (sizes.sum(), 15))
+            self.assertEqual(file["pa/family"].shape, (sizes.sum(), 1))
+            tables = [file[f"recorder/{i}/rows"].shape[0] for i in range(6)]
+        self.assertEqual(tables[2:], [row] * 4)
+        self.assertGreaterEqual(tables[0], row)
 
     def test_of_another_configuration(self):
         self.stopped_half_way()

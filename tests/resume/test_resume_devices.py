@@ -39,6 +39,7 @@ KILLS = 6
 class AcrossDevices(ProgramCase):
     device = None
     whole = {}  # of every variant the numbers of an uninterrupted run, and the seconds it took
+    startup = {}  # of every device the seconds until the first unit is done
 
     def begin(self, variant):
         self.config = self.write("c.yaml", CONFIG.format(variant=variant))
@@ -62,6 +63,15 @@ class AcrossDevices(ProgramCase):
         _, messages = process.communicate(timeout=300)
         self.assertIn(process.returncode, [OK, STOPPED], messages)
         return process.returncode == STOPPED
+
+    def startup_of(self, name):
+        if name not in self.startup:
+            begin = time.monotonic()
+            self.assertTrue(self.one_unit(name))
+            self.startup[name] = time.monotonic() - begin
+            for path in self.directory.glob("run.h5*"):
+                path.unlink()
+        return self.startup[name]
 
     def for_every_case(self, body):
         for variant in VARIANTS:
@@ -104,9 +114,11 @@ class AcrossDevices(ProgramCase):
 
         def body(first, second):
             kills = 0
+            startup = {name: self.startup_of(name) for name in (first, second)}
             for number in range(10 * KILLS):
-                process = self.start("run", self.config, "--device", [first, second][number % 2])
-                time.sleep(choose.uniform(0, 0.5 * self.duration))
+                name = [first, second][number % 2]
+                process = self.start("run", self.config, "--device", name)
+                time.sleep(startup[name] + choose.uniform(0, 0.4) * self.duration)
                 process.kill()
                 process.communicate()
                 kills += process.returncode == -signal.SIGKILL

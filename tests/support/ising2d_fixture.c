@@ -1,4 +1,5 @@
-/* An ensemble of the two-dimensional Ising model without a configuration, on the device under test. */
+/* An ensemble of the two-dimensional Ising model without a configuration, on the device under test.
+ */
 #include "support/ising2d_fixture.h"
 
 #include <setjmp.h>
@@ -61,8 +62,8 @@ const char *ising2d_case_text(const struct ising2d_case *with)
   return text;
 }
 
-static enum gpumc_status create(struct ising2d_fixture *fixture, const struct ising2d_case *with,
-                                struct gpumc_error *error)
+static enum gpumc_status
+create(struct ising2d_fixture *fixture, const struct ising2d_case *with, struct gpumc_error *error)
 {
   const size_t shape[2] = {with->length_x, with->length_y};
   memset(fixture, 0, sizeof *fixture);
@@ -112,9 +113,8 @@ void ising2d_randomize(struct ising2d_fixture *fixture, const struct ising2d_cas
                        size_t size)
 {
   struct gpumc_error error = {0};
-  expect_ok(
-      gpumc_ensemble_randomize(&fixture->ensemble, with->first_run, with->runs, size, &error),
-      &error);
+  expect_ok(gpumc_ensemble_randomize(&fixture->ensemble, with->first_run, with->runs, size, &error),
+            &error);
 }
 
 void ising2d_set_sizes(struct ising2d_fixture *fixture, const uint32_t *size)

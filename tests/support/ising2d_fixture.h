@@ -1,4 +1,5 @@
-/* An ensemble of the two-dimensional Ising model without a configuration, on the device under test. */
+/* An ensemble of the two-dimensional Ising model without a configuration, on the device under test.
+ */
 #ifndef TESTS_SUPPORT_ISING2D_FIXTURE_H
 #define TESTS_SUPPORT_ISING2D_FIXTURE_H
 

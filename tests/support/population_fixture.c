@@ -30,9 +30,9 @@ void population_open(struct population_fixture *fixture, const struct gpumc_popu
   assert_non_null(fixture->outcome);
   expect_ok(gpumc_device_array(&fixture->device, &fixture->size, plan->runs, "sizes", &error),
             &error);
-  expect_ok(gpumc_population_create(&fixture->device, plan, fixture->size, &fixture->population,
-                                    &error),
-            &error);
+  expect_ok(
+      gpumc_population_create(&fixture->device, plan, fixture->size, &fixture->population, &error),
+      &error);
   fixture->population.runs = runs;
 }
 

@@ -71,8 +71,8 @@ void population_sample_channels(struct population_sample *sample,
       if (c == 0 && plan->levels > 0)
         *value = plan->lowest + plan->spacing * (int64_t)(any % plan->levels);
       else
-        *value = r < 2 ? (r == 0 ? bound : -bound)
-                       : (int64_t)(any % (uint64_t)(2 * bound + 1)) - bound;
+        *value =
+            r < 2 ? (r == 0 ? bound : -bound) : (int64_t)(any % (uint64_t)(2 * bound + 1)) - bound;
     }
 }
 
@@ -227,8 +227,8 @@ static size_t draw_copies(const struct gpumc_resampling_request *request, uint32
     if (request->method == GPUMC_RESAMPLING_SYSTEMATIC)
       copies[r] = gpumc_points_below(cumulated, offset, request->target, total) - before;
     else
-      copies[r] = gpumc_copies_nearest_integer(random, r, request->time, weight[r],
-                                               request->target, total);
+      copies[r] =
+          gpumc_copies_nearest_integer(random, r, request->time, weight[r], request->target, total);
     size += copies[r];
   }
   return size;
@@ -261,8 +261,7 @@ void population_expect_resampling(struct population_expected *expected,
   size_t *copies = allocate(sample->size, sizeof *copies);
   uint32_t *inherited = allocate(plan->capacity, sizeof *inherited);
   expect_weights(expected, plan, request->step, sample, weight);
-  size_t size =
-      draw_copies(request, run, sample->size, expected->found.total, weight, copies);
+  size_t size = draw_copies(request, run, sample->size, expected->found.total, weight, copies);
   expected->found.size = size;
   if (size > plan->capacity)
     size = 0;

@@ -37,8 +37,7 @@ void test_device_require(void)
     return;
   }
   const char *required = getenv("GPUMC_REQUIRE_CUDA");
-  const bool skip =
-      status == GPUMC_DEVICE && (required == NULL || strcmp(required, "1") != 0);
+  const bool skip = status == GPUMC_DEVICE && (required == NULL || strcmp(required, "1") != 0);
   fprintf(stderr, "%s: %s\n", skip ? "skipped" : "failed", gpumc_error_text(&error));
   gpumc_error_free(&error);
   exit(skip ? SKIPPED : EXIT_FAILURE);
@@ -65,8 +64,7 @@ static enum gpumc_isa lowest_level(void)
                                                         : GPUMC_ISA_LEVEL_V2;
 }
 
-static size_t
-settings_of_cpu(int least, int most, bool every_level, struct test_setting *setting)
+static size_t settings_of_cpu(int least, int most, bool every_level, struct test_setting *setting)
 {
   const int highest = (int)gpumc_isa_detect();
   size_t count = 0;

@@ -1,7 +1,8 @@
-/* The device that the tests of kernels and populations work on: GPUMC_TEST_DEVICE, "cpu" unless set.
+/* The device that the tests of kernels and populations work on: GPUMC_TEST_DEVICE, "cpu" unless
+ * set.
  *
- * Where it is not to be had, the program ends with exit code 77, which CTest reports as skipped; with
- * GPUMC_REQUIRE_CUDA=1 it fails. */
+ * Where it is not to be had, the program ends with exit code 77, which CTest reports as skipped;
+ * with GPUMC_REQUIRE_CUDA=1 it fails. */
 #ifndef TESTS_SUPPORT_TEST_DEVICE_H
 #define TESTS_SUPPORT_TEST_DEVICE_H
 
@@ -12,8 +13,8 @@
 
 enum { TEST_SETTINGS_MAXIMUM = 16 };
 
-/* One way for the device to work: threads and level of a CPU, threads of a block of a GPU. No result
- * depends on it. */
+/* One way for the device to work: threads and level of a CPU, threads of a block of a GPU. No
+ * result depends on it. */
 struct test_setting {
   int threads;
   enum gpumc_isa isa;

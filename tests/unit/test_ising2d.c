@@ -213,8 +213,7 @@ struct fate {
 static const uint32_t fate_size[RUNS] = {CAPACITY, 1, 40};
 
 /* The runs with.first_run .. + with.runs, which are the runs `first` .. of all, in one batch. */
-static void
-follow(const struct ising2d_case *with, size_t first, struct fate fate[], size_t *bytes)
+static void follow(const struct ising2d_case *with, size_t first, struct fate fate[], size_t *bytes)
 {
   struct ising2d_fixture fixture;
   uint32_t parent[RUNS * CAPACITY] = {0};
@@ -281,8 +280,7 @@ static void fused_case(struct ising2d_case with)
     /* Now one channel, now both. */
     ising2d_sweep(&fixture, sweeps[i], 0.4);
     ising2d_measure(&fixture, energy[0], i == 1 ? NULL : magnetization[0]);
-    ising2d_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1],
-                              i == 1 ? NULL : magnetization[1]);
+    ising2d_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1], i == 1 ? NULL : magnetization[1]);
     for (size_t m = 0; m < RUNS; m++) {
       assert_memory_equal(energy[0] + m * CAPACITY, energy[1] + m * CAPACITY,
                           SIZE * sizeof(int64_t));
@@ -308,7 +306,8 @@ static double memory_limit(const struct gpumc_kernel_ops *kernel)
   return ising2d_trajectory(kernel) == REFERENCE_MULTISPIN ? 0.35 : 1.3;
 }
 
-/* On a GPU, where rows are padded, the smallest lattices may take more. */
+/* On a GPU the smallest lattices, whose rows are padded, may take more, and so may replicas on
+ * their way, whose number is limited. */
 static void memory_is_within_its_limit(void **state)
 {
   (void)state;
@@ -317,14 +316,15 @@ static void memory_is_within_its_limit(void **state)
   const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
   const size_t kernels = ising2d_kernels(kernel);
   const struct gpumc_device device = test_device(test_setting());
+  const double on_their_way = test_device_is_cpu() ? 0.0 : 0x1p26;
   for (size_t s = test_device_is_cpu() ? 0 : SHAPES - 3; s < SHAPES; s++) {
     assert_int_equal(ising2d_instance(shapes[s], 1.0, 0.0, &model, &error), GPUMC_OK);
     for (size_t k = 0; k < kernels; k++)
       for (size_t runs = 1; runs <= 3; runs += 2) {
         const double bytes = (double)(kernel[k]->bytes(&model, &device, runs, 320000) -
                                       kernel[k]->bytes(&model, &device, runs, 1));
-        assert_true(bytes <=
-                    memory_limit(kernel[k]) * (double)runs * 320000 * (double)model.sites);
+        assert_true(bytes <= memory_limit(kernel[k]) * (double)runs * 320000 * (double)model.sites +
+                                 on_their_way);
       }
     model.ops->destroy(&model);
   }

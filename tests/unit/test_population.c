@@ -28,19 +28,19 @@ static const struct gpumc_population_plan usual = {
 
 static struct gpumc_resampling_request usual_request(int method)
 {
-  return (struct gpumc_resampling_request){
-      .method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER : GPUMC_RESAMPLING_SYSTEMATIC,
-      .seed = 9,
-      .rounds = 10,
-      .first_run = FIRST_RUN,
-      .time = 17,
-      .step = beta_step,
-      .target = REPLICAS};
+  return (struct gpumc_resampling_request){.method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER
+                                                                 : GPUMC_RESAMPLING_SYSTEMATIC,
+                                           .seed = 9,
+                                           .rounds = 10,
+                                           .first_run = FIRST_RUN,
+                                           .time = 17,
+                                           .step = beta_step,
+                                           .target = REPLICAS};
 }
 
 /* Runs m of `size[m]` replicas, tallied. */
-static void fill(struct population_fixture *fixture, struct population_sample sample[],
-                 const size_t *size)
+static void
+fill(struct population_fixture *fixture, struct population_sample sample[], const size_t *size)
 {
   for (size_t m = 0; m < fixture->population.runs; m++) {
     const uint32_t run = FIRST_RUN + (uint32_t)m;

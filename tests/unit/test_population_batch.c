@@ -227,8 +227,8 @@ static void compare_bins(struct pair *pair)
   free(bins);
 }
 
-static void anneal(const struct batch *batch, enum gpumc_resampling method,
-                   struct test_setting setting)
+static void
+anneal(const struct batch *batch, enum gpumc_resampling method, struct test_setting setting)
 {
   static struct pair pair;
   pair_open(&pair, batch, setting);

@@ -175,8 +175,7 @@ static enum gpumc_status begin_runs(struct gpumc_ensemble *ensemble, struct gpum
 {
   const uint32_t capacity = (uint32_t)ensemble->capacity;
   const uint32_t sizes[RUNS] = {capacity, capacity > 1 ? capacity - 1 : 1, (capacity + 1) / 2};
-  enum gpumc_status status =
-      gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->capacity, error);
+  enum gpumc_status status = gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->capacity, error);
   return status == GPUMC_OK ? gpumc_ensemble_set_sizes(ensemble, sizes, error) : status;
 }
 

@@ -10,7 +10,8 @@ enum {
   THREADS_MAXIMUM = 1024,
   BLOCK = 64, /* spins of a colour that COUNTERS Philox counters make numbers for */
   COUNTERS = 16,
-  OUTPUTS = 4
+  OUTPUTS = 4,
+  PARTS = 64 /* that a replica is copied in */
 };
 
 /* One replica: its spins are ISING2D_GROUP bytes apart. */
@@ -208,10 +209,9 @@ extern "C" enum gpumc_status
 ising2d_replica_run(const struct ising2d_replica_sweep *arguments, struct gpumc_error *error)
 {
   const struct ising2d_batch *batch = &arguments->replicas.batch;
-  const uint32_t wanted = arguments->replicas.block_threads;
-  const uint32_t threads = wanted == 0                ? SWEEP_THREADS
-                           : wanted > THREADS_MAXIMUM ? THREADS_MAXIMUM
-                                                      : wanted;
+  uint32_t threads = arguments->replicas.block_threads;
+  if (threads == 0 || threads > THREADS_MAXIMUM)
+    threads = (uint32_t)(threads == 0 ? SWEEP_THREADS : THREADS_MAXIMUM);
   sweep_replicas<<<replica_grid(batch, threads, 1), threads, 0, (cudaStream_t)batch->stream>>>(
       *arguments);
   return GPUMC_CUDA_LAUNCHED("sweep_replicas", error);
@@ -245,7 +245,8 @@ ising2d_replica_copy_parents(const struct ising2d_replica_gather *arguments,
                              struct gpumc_error *error)
 {
   const struct ising2d_batch *batch = &arguments->replicas.batch;
-  const uint32_t sites = 2 * arguments->replicas.colour, parts = sites < BLOCK ? sites : BLOCK;
+  const uint32_t sites = 2 * arguments->replicas.colour,
+                 parts = sites < PARTS ? sites : (uint32_t)PARTS;
   copy_parents<<<replica_grid(batch, THREADS, parts), THREADS, 0, (cudaStream_t)batch->stream>>>(
       *arguments);
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);

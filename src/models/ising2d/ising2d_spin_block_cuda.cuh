@@ -109,8 +109,8 @@ ising2d_neighbours_aligned(const struct ising2d_spin_lattice *lattice, const uin
 }
 
 __device__ static inline struct ising2d_neighbours
-ising2d_neighbours(const struct ising2d_spin_lattice *lattice, const uint32_t *other,
-                   uint32_t colour, uint32_t w)
+ising2d_neighbours_of(const struct ising2d_spin_lattice *lattice, const uint32_t *other,
+                      uint32_t colour, uint32_t w)
 {
   return lattice->row % ISING2D_WORD_BITS == 0
              ? ising2d_neighbours_aligned(lattice, other, colour, w)
@@ -124,21 +124,31 @@ template <int COMPARISONS> __device__ static inline int ising2d_comparison(int u
   return COMPARISONS == ISING2D_CLASSES ? up : up % 4 == 0;
 }
 
+/* The place in a table of what ising2d_draw_site makes, for counter i of a block of a colour. */
+__device__ static inline uint32_t ising2d_table_place(const struct ising2d_spin_lattice *lattice,
+                                                      uint32_t colour, uint32_t block, uint32_t i)
+{
+  return (colour * ISING2D_COUNTERS + i) * lattice->blocks + block;
+}
+
 /* above[c][word]: the spins whose random number is not below the threshold of comparison c. The
  * bits are added: the unit of the logic operations is the busiest. */
-template <uint32_t ROUNDS, int COMPARISONS>
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
-ising2d_compare(const struct ising2d_rule *rule, struct gpumc_random random, uint32_t replica,
-                uint32_t time, uint32_t colour, uint32_t block,
-                uint32_t above[COMPARISONS][ISING2D_WORDS])
+ising2d_compare(const struct ising2d_spin_lattice *lattice, const struct ising2d_rule *rule,
+                struct gpumc_random random, struct ising2d_drawn_time of_time, uint32_t colour,
+                uint32_t block, const uint2 *table, uint32_t above[COMPARISONS][ISING2D_WORDS])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (int c = 0; c < COMPARISONS; c++)
     above[c][0] = above[c][1] = 0;
 #pragma unroll
   for (uint32_t i = 0; i < ISING2D_COUNTERS; i++) {
+    const uint32_t site = block * ISING2D_COUNTERS + i;
+    const uint2 of_site = TABLE ? table[ising2d_table_place(lattice, colour, block, i)]
+                                : ising2d_draw_site(random, site, label);
     uint32_t number[4];
-    ising2d_draw<ROUNDS>(random, block * ISING2D_COUNTERS + i, replica, time, label, number);
+    ising2d_draw<ROUNDS>(random, site, of_site, of_time, number);
 #pragma unroll
     for (int j = 0; j < 4; j++)
 #pragma unroll
@@ -183,18 +193,20 @@ ising2d_staying(const struct ising2d_rule *rule, struct ising2d_count count, uin
   return stay;
 }
 
-template <uint32_t ROUNDS, int COMPARISONS>
+/* `table` is used if TABLE. */
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
 ising2d_update_block(const struct ising2d_spin_lattice *lattice, const struct ising2d_rule *rule,
-                     struct gpumc_random random, uint32_t replica, uint32_t time, uint32_t colour,
-                     uint32_t block, uint32_t *words, const uint32_t *other)
+                     struct gpumc_random random, struct ising2d_drawn_time of_time, uint32_t colour,
+                     uint32_t block, const uint2 *table, uint32_t *words, const uint32_t *other)
 {
   uint32_t above[COMPARISONS][ISING2D_WORDS];
-  ising2d_compare<ROUNDS, COMPARISONS>(rule, random, replica, time, colour, block, above);
+  ising2d_compare<ROUNDS, COMPARISONS, TABLE>(lattice, rule, random, of_time, colour, block, table,
+                                              above);
 #pragma unroll
   for (int i = 0; i < ISING2D_WORDS; i++) {
     const uint32_t w = block * ISING2D_WORDS + i, spins = words[w];
-    const struct ising2d_neighbours neighbours = ising2d_neighbours(lattice, other, colour, w);
+    const struct ising2d_neighbours neighbours = ising2d_neighbours_of(lattice, other, colour, w);
     const struct ising2d_count count = ising2d_count_up(neighbours);
     const uint32_t stay = ising2d_staying<COMPARISONS>(rule, count, spins, above, i);
     words[w] = spins ^ (~stay & neighbours.valid);
@@ -211,7 +223,7 @@ __device__ static inline void ising2d_measure_block(const struct ising2d_spin_la
 #pragma unroll
   for (int i = 0; i < ISING2D_WORDS; i++) {
     const uint32_t w = block * ISING2D_WORDS + i, spins = words[w];
-    const struct ising2d_neighbours n = ising2d_neighbours(lattice, other, 0, w);
+    const struct ising2d_neighbours n = ising2d_neighbours_of(lattice, other, 0, w);
     *up += __popc(spins) + __popc(other[w]);
     *unsatisfied += __popc((spins ^ n.before) & n.valid) + __popc((spins ^ n.after) & n.valid) +
                     __popc((spins ^ n.beside) & n.valid) + __popc((spins ^ n.side) & n.valid);

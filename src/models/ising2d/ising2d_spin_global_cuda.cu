@@ -2,7 +2,7 @@
  * shared memory: a launch for each colour of each sweep. */
 #include "models/ising2d/ising2d_spin_block_cuda.cuh"
 
-enum { THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
+enum { WARP = 32, THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
 
 static __device__ inline uint32_t *
 replica_words(const struct ising2d_spin_replicas *replicas, size_t element)
@@ -24,12 +24,13 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     return;
   const uint32_t n_words = ising2d_spin_words(lattice);
   uint32_t *words = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
-  ising2d_update_block<ROUNDS, COMPARISONS>(
-      lattice, &arguments.rule, ising2d_batch_random(batch, blockIdx.y), replica, time, colour,
-      block, words + (size_t)colour * n_words, words + (size_t)(1 - colour) * n_words);
+  const struct gpumc_random random = ising2d_batch_random(batch, blockIdx.y);
+  ising2d_update_block<ROUNDS, COMPARISONS, false>(
+      lattice, &arguments.rule, random, ising2d_draw_time(random, replica, time), colour, block,
+      NULL, words + (size_t)colour * n_words, words + (size_t)(1 - colour) * n_words);
 }
 
-static __global__ void __launch_bounds__(THREADS_MAXIMUM)
+static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
     measure_global(const __grid_constant__ struct ising2d_spin_sweep arguments)
 {
   const struct ising2d_batch *batch = &arguments.replicas.batch;
@@ -44,7 +45,9 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM)
 static uint32_t choose_threads(const struct ising2d_spin_replicas *replicas, uint32_t preferred)
 {
   const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : preferred;
-  return wanted < 32 ? 32 : wanted > THREADS_MAXIMUM ? THREADS_MAXIMUM : wanted / 32 * 32;
+  if (wanted >= THREADS_MAXIMUM)
+    return THREADS_MAXIMUM;
+  return wanted < WARP ? (uint32_t)WARP : wanted / WARP * WARP;
 }
 
 extern "C" enum gpumc_status

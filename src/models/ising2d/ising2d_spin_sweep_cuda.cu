@@ -4,11 +4,16 @@
 
 enum {
   WARP = 32,
-  WARPS = 4,         /* of a block of threads, by default, where a warp has whole replicas */
   WARP_BYTES = 6144, /* shared memory of a warp at most, so that enough of them run together */
   WARPS_BUSY = 16,   /* that keep a multiprocessor busy */
+  WARPS = 4,         /* of a block of threads, by default, where a warp has whole replicas; */
+  WARPS_TABLE = 8,   /* where they share a table of more than TABLE_BYTES */
+  TABLE_BYTES = 8192,
+  TABLE_BYTES_MAXIMUM = 32768, /* larger tables are not made, */
+  TABLE_SWEEPS = 4,            /* nor any for fewer sweeps */
   THREADS_MAXIMUM = 1024,
-  DEFAULT_SHARED_BYTES = 48 << 10 /* that a kernel may have without asking */
+  SUMS_BYTES = 2 * sizeof(unsigned long long), /* shared memory of ising2d_measure */
+  DEFAULT_SHARED_BYTES = 48 << 10              /* that a kernel may have without asking */
 };
 
 /* How replicas are laid over threads. Decides no result. `lanes` = 0: a whole block of threads to a
@@ -17,6 +22,7 @@ struct shape {
   uint32_t lanes;    /* of a warp that work on one replica */
   uint32_t replicas; /* of a block of threads */
   uint32_t threads;
+  bool table; /* of what ising2d_draw_site makes, for all replicas of a block of threads */
   size_t shared_bytes;
 };
 
@@ -62,25 +68,48 @@ static uint32_t choose_warps(const struct ising2d_spin_replicas *replicas)
   return warps;
 }
 
-static struct shape choose_shape(const struct ising2d_spin_replicas *replicas)
+/* Shared memory that replicas and table may have. */
+static size_t room_for(const struct ising2d_spin_replicas *replicas)
 {
-  const size_t bytes = replica_bytes(&replicas->lattice);
-  const uint32_t wanted = replicas->block_threads / WARP;
-  const uint32_t most = THREADS_MAXIMUM / WARP, warps = choose_warps(replicas);
+  return replicas->shared_bytes > SUMS_BYTES ? replicas->shared_bytes - SUMS_BYTES : 0;
+}
+
+/* Some replicas to a warp, some warps to a block of threads. */
+static struct shape
+shape_of_warps(const struct ising2d_spin_replicas *replicas, uint32_t sweeps, uint32_t lanes)
+{
+  const size_t bytes = WARP / lanes * replica_bytes(&replicas->lattice);
+  const size_t all = 2 * ISING2D_COUNTERS * sizeof(uint2) * replicas->lattice.blocks;
   struct shape shape;
-  shape.lanes = warps > 1 ? 0 : choose_lanes(&replicas->lattice);
-  if (shape.lanes == 0) {
-    shape.replicas = 1;
-    shape.threads = WARP * (replicas->block_threads > 0 ? clamp(wanted, 1, most) : warps);
-  } else {
-    const uint32_t per_warp = WARP / shape.lanes;
-    const size_t fitting = replicas->shared_bytes / (per_warp * bytes);
-    const uint32_t block = replicas->block_threads > 0 ? wanted : WARPS;
-    const uint32_t block_warps = clamp(block, 1, fitting < most ? (uint32_t)fitting : most);
-    shape.replicas = block_warps * per_warp;
-    shape.threads = block_warps * WARP;
-  }
-  shape.shared_bytes = shape.replicas * bytes;
+  shape.lanes = lanes;
+  shape.table =
+      sweeps >= TABLE_SWEEPS && all <= TABLE_BYTES_MAXIMUM && bytes + all <= room_for(replicas);
+  const size_t table = shape.table ? all : 0, fitting = (room_for(replicas) - table) / bytes;
+  uint32_t warps = table > TABLE_BYTES ? WARPS_TABLE : WARPS;
+  if (replicas->block_threads > 0)
+    warps = clamp(replicas->block_threads / WARP, 1, THREADS_MAXIMUM / WARP);
+  if (fitting < warps)
+    warps = fitting > 0 ? (uint32_t)fitting : 1;
+  shape.replicas = warps * (WARP / lanes);
+  shape.threads = warps * WARP;
+  shape.shared_bytes = warps * bytes + table;
+  return shape;
+}
+
+static struct shape choose_shape(const struct ising2d_spin_replicas *replicas, uint32_t sweeps)
+{
+  const uint32_t warps = choose_warps(replicas);
+  const uint32_t lanes = warps > 1 ? 0 : choose_lanes(&replicas->lattice);
+  if (lanes > 0)
+    return shape_of_warps(replicas, sweeps, lanes);
+  struct shape shape;
+  shape.lanes = 0;
+  shape.replicas = 1;
+  shape.table = false;
+  shape.threads = warps * WARP;
+  if (replicas->block_threads > 0)
+    shape.threads = WARP * clamp(replicas->block_threads / WARP, 1, THREADS_MAXIMUM / WARP);
+  shape.shared_bytes = replica_bytes(&replicas->lattice);
   return shape;
 }
 
@@ -116,27 +145,44 @@ __device__ static inline void copy(const struct shape *shape, struct ising2d_sha
   wait(shape);
 }
 
-template <uint32_t ROUNDS, int COMPARISONS>
+/* Lanes go along the blocks, warps along the rest. */
+__device__ static inline void
+fill_table(const struct ising2d_spin_lattice *lattice, struct gpumc_random random, uint2 *table)
+{
+  for (uint32_t j = threadIdx.x / WARP; j < 2 * ISING2D_COUNTERS; j += blockDim.x / WARP) {
+    const uint32_t colour = j / ISING2D_COUNTERS, i = j % ISING2D_COUNTERS;
+    const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
+    for (uint32_t b = threadIdx.x % WARP; b < lattice->blocks; b += WARP)
+      table[ising2d_table_place(lattice, colour, b, i)] =
+          ising2d_draw_site(random, b * ISING2D_COUNTERS + i, label);
+  }
+  __syncthreads();
+}
+
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
 sweep(const struct ising2d_spin_sweep *arguments, const struct shape *shape,
-      struct ising2d_share share, uint32_t replica, uint32_t *words)
+      struct ising2d_share share, struct gpumc_random random, uint32_t replica, const uint2 *table,
+      uint32_t *words)
 {
   const struct ising2d_spin_lattice *lattice = &arguments->replicas.lattice;
-  const struct ising2d_batch *batch = &arguments->replicas.batch;
-  const struct gpumc_random random = ising2d_batch_random(batch, blockIdx.y);
   const uint32_t n_words = ising2d_spin_words(lattice);
-  for (uint32_t s = 0; s < arguments->sweeps; s++)
+  for (uint32_t s = 0; s < arguments->sweeps; s++) {
+    const struct ising2d_drawn_time of_time =
+        ising2d_draw_time(random, replica, arguments->replicas.batch.time + s);
 #pragma unroll 1
     for (uint32_t colour = 0; colour < 2; colour++) {
       for (uint32_t b = share.first; b < lattice->blocks; b += share.step)
-        ising2d_update_block<ROUNDS, COMPARISONS>(
-            lattice, &arguments->rule, random, replica, batch->time + s, colour, b,
-            words + colour * n_words, words + (1 - colour) * n_words);
+        ising2d_update_block<ROUNDS, COMPARISONS, TABLE>(lattice, &arguments->rule, random, of_time,
+                                                         colour, b, table, words + colour * n_words,
+                                                         words + (1 - colour) * n_words);
       wait(shape);
     }
+  }
 }
 
-template <uint32_t ROUNDS, int COMPARISONS>
+/* Shared memory: the replicas, then the table. */
+template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_shared(const __grid_constant__ struct ising2d_spin_sweep arguments,
                  const __grid_constant__ struct shape shape)
@@ -147,39 +193,52 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   const uint32_t size = batch->size[blockIdx.y];
   if (blockIdx.x * shape.replicas >= size)
     return;
+  const struct gpumc_random random = ising2d_batch_random(batch, blockIdx.y);
+  uint2 *table = (uint2 *)(shared + shape.replicas * blocks);
+  if (TABLE)
+    fill_table(&arguments.replicas.lattice, random, table);
   struct ising2d_share share;
   const uint32_t place = assign(&shape, &share);
   const uint32_t replica = blockIdx.x * shape.replicas + place;
   if (replica >= size)
     share.first = UINT32_MAX;
   const size_t element = blockIdx.y * batch->capacity + replica;
-  const size_t replica_words = (size_t)2 * ISING2D_WORDS * blocks;
-  uint32_t *words = (uint32_t *)shared + place * replica_words;
-  uint32_t *stored = arguments.replicas.words + element * replica_words;
+  uint32_t *words = (uint32_t *)(shared + place * blocks);
+  uint32_t *stored = (uint32_t *)((uint4 *)arguments.replicas.words + element * blocks);
   copy(&shape, share, blocks, words, stored);
-  sweep<ROUNDS, COMPARISONS>(&arguments, &shape, share, replica, words);
+  sweep<ROUNDS, COMPARISONS, TABLE>(&arguments, &shape, share, random, replica, table, words);
   if (arguments.channels.energy != NULL || arguments.channels.magnetization != NULL)
     ising2d_measure(&arguments.replicas.lattice, &arguments.channels, share, words, element);
   if (arguments.sweeps > 0)
     copy(&shape, share, blocks, stored, words);
 }
 
+typedef void sweep_kernel(struct ising2d_spin_sweep, struct shape);
+
+template <uint32_t ROUNDS> static sweep_kernel *choose_kernel(bool plain, bool table)
+{
+  if (plain)
+    return table ? sweep_shared<ROUNDS, 2, true> : sweep_shared<ROUNDS, 2, false>;
+  return table ? sweep_shared<ROUNDS, ISING2D_CLASSES, true>
+               : sweep_shared<ROUNDS, ISING2D_CLASSES, false>;
+}
+
 extern "C" int ising2d_spin_fits(const struct ising2d_spin_replicas *replicas)
 {
-  return choose_shape(replicas).shared_bytes <= replicas->shared_bytes;
+  return choose_shape(replicas, 0).shared_bytes <= room_for(replicas);
 }
 
 extern "C" enum gpumc_status
 ising2d_spin_sweep_shared(const struct ising2d_spin_sweep *arguments, struct gpumc_error *error)
 {
   const struct ising2d_batch *batch = &arguments->replicas.batch;
-  const struct shape shape = choose_shape(&arguments->replicas);
-  void (*kernel)(struct ising2d_spin_sweep, struct shape);
+  const struct shape shape = choose_shape(&arguments->replicas, arguments->sweeps);
+  sweep_kernel *kernel;
   if (batch->rounds == 7)
-    kernel = arguments->rule.plain ? sweep_shared<7, 2> : sweep_shared<7, ISING2D_CLASSES>;
+    kernel = choose_kernel<7>(arguments->rule.plain != 0, shape.table);
   else
-    kernel = arguments->rule.plain ? sweep_shared<10, 2> : sweep_shared<10, ISING2D_CLASSES>;
-  if (shape.shared_bytes > DEFAULT_SHARED_BYTES) {
+    kernel = choose_kernel<10>(arguments->rule.plain != 0, shape.table);
+  if (shape.shared_bytes + SUMS_BYTES > DEFAULT_SHARED_BYTES) {
     enum gpumc_status status =
         GPUMC_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)shape.shared_bytes),
