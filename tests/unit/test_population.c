@@ -355,19 +355,18 @@ static void a_device_that_is_not_there(void **state)
 static void device_memory_that_is_not_there(void **state)
 {
   (void)state;
+  /* On a CPU only what cannot be addressed: a sanitizer's malloc ends the program otherwise. */
+  const size_t counts[] = {SIZE_MAX / 8 + 2, (size_t)1 << 50};
   struct gpumc_device device = test_device(test_setting());
-  struct gpumc_error error = {0};
-  uint64_t value, *values = &value;
-  assert_int_equal(gpumc_device_array(&device, &values, SIZE_MAX / 8 + 2, "weights", &error),
-                   GPUMC_FAILURE);
-  assert_null(values);
-  gpumc_error_free(&error);
-  values = &value;
-  assert_int_equal(gpumc_device_array(&device, &values, (size_t)1 << 50, "weights", &error),
-                   GPUMC_FAILURE);
-  assert_null(values);
-  assert_non_null(strstr(gpumc_error_text(&error), "weights"));
-  gpumc_error_free(&error);
+  for (size_t i = 0; i < (test_device_is_cpu() ? 1 : 2); i++) {
+    struct gpumc_error error = {0};
+    uint64_t value, *values = &value;
+    assert_int_equal(gpumc_device_array(&device, &values, counts[i], "weights", &error),
+                     GPUMC_FAILURE);
+    assert_null(values);
+    assert_non_null(strstr(gpumc_error_text(&error), "weights"));
+    gpumc_error_free(&error);
+  }
 }
 
 int main(void)
