@@ -1,4 +1,5 @@
 /* Stages of a GPU: an event where each begins, read when its successor has passed. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "core/cuda_error.h"
@@ -7,8 +8,8 @@
 
 enum { EVENTS = 256 };
 
-/* A ring of the marks oldest .. oldest+count-1, of which all but the last are known to have a
- * successor. A failed mark loses times, never a result. */
+/* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
+ * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
 struct events {
   cudaEvent_t event[EVENTS];
   enum gpumc_stage stage[EVENTS];
@@ -26,6 +27,13 @@ void gpumc_cuda_stages_free(struct gpumc_device *device)
   device->events = NULL;
 }
 
+static bool worked(cudaError_t code)
+{
+  if (code != cudaSuccess)
+    (void)cudaGetLastError();
+  return code == cudaSuccess;
+}
+
 static struct events *events_of(struct gpumc_device *device)
 {
   if (device->events == NULL)
@@ -38,8 +46,8 @@ static void read_oldest(struct events *events)
 {
   float milliseconds = 0;
   const size_t next = (events->oldest + 1) % EVENTS;
-  if (cudaEventElapsedTime(&milliseconds, events->event[events->oldest], events->event[next]) ==
-      cudaSuccess)
+  if (worked(
+          cudaEventElapsedTime(&milliseconds, events->event[events->oldest], events->event[next])))
     events->seconds[events->stage[events->oldest]] += 1e-3 * (double)milliseconds;
   events->oldest = next;
   events->count--;
@@ -50,9 +58,9 @@ static void read_passed(struct events *events)
 {
   while (events->count > 1) {
     cudaEvent_t next = events->event[(events->oldest + 1) % EVENTS];
-    if (events->count < EVENTS && cudaEventQuery(next) != cudaSuccess)
+    if (events->count < EVENTS && !worked(cudaEventQuery(next)))
       return;
-    if (cudaEventSynchronize(next) != cudaSuccess)
+    if (!worked(cudaEventSynchronize(next)))
       return;
     read_oldest(events);
   }
@@ -68,9 +76,9 @@ void gpumc_cuda_enter(struct gpumc_device *device, enum gpumc_stage stage)
   const size_t at = (events->oldest + events->count) % EVENTS;
   if (events->count == EVENTS)
     return;
-  if (events->event[at] == NULL && cudaEventCreate(&events->event[at]) != cudaSuccess)
+  if (events->event[at] == NULL && !worked(cudaEventCreate(&events->event[at])))
     return;
-  if (cudaEventRecord(events->event[at], device->stream) != cudaSuccess)
+  if (!worked(cudaEventRecord(events->event[at], device->stream)))
     return;
   events->stage[at] = stage;
   events->count++;

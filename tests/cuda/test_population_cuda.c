@@ -13,6 +13,7 @@
 #include "core/device.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "support/test_device.h"
 
 enum { STEPS = 4, BLOCKS = 7, STRATA = 2, LEVELS = 257, SPACING = 4, CHANNELS = 2, FIRST_RUN = 3 };
 enum { LOWEST = -2 * LEVELS, MAGNETISATION_BITS = 24, LARGE_BITS = 40 };
@@ -58,21 +59,6 @@ static void check(enum gpumc_status status, const struct gpumc_error *error)
 static const struct gpumc_population_ops *ops_of(const struct side *side)
 {
   return side->device.ops->population;
-}
-
-static void need_gpu(void)
-{
-  struct gpumc_device device;
-  struct gpumc_error error = {0};
-  const char *required = getenv("GPUMC_REQUIRE_CUDA");
-  if (gpumc_device_open("cuda", 0, &device, &error) == GPUMC_OK) {
-    gpumc_device_close(&device);
-    return;
-  }
-  if (required != NULL && strcmp(required, "1") == 0)
-    fail_msg("%s", gpumc_error_text(&error));
-  gpumc_error_free(&error);
-  skip();
 }
 
 static struct gpumc_population_plan plan_of(const struct scenario *scenario)
@@ -333,7 +319,6 @@ static const enum gpumc_resampling methods[] = {GPUMC_RESAMPLING_NEAREST_INTEGER
 
 static void compare_energies(enum energies energies, double step)
 {
-  need_gpu();
   for (size_t k = 0; k < 2; k++)
     for (size_t i = 0; i < N_CAPACITIES; i++) {
       struct scenario scenario = usual(methods[k], 2, capacities[i]);
@@ -347,7 +332,6 @@ static void test_growing_and_shrinking_populations(void **state)
 {
   (void)state;
   static const size_t runs[] = {1, 5};
-  need_gpu();
   for (size_t k = 0; k < 2; k++)
     for (size_t i = 0; i < N_CAPACITIES; i++)
       for (size_t j = 0; j < sizeof runs / sizeof *runs; j++) {
@@ -359,7 +343,6 @@ static void test_growing_and_shrinking_populations(void **state)
 static void test_many_small_runs(void **state)
 {
   (void)state;
-  need_gpu();
   for (size_t k = 0; k < 2; k++) {
     const struct scenario scenario = usual(methods[k], 1000, 13);
     compare(&scenario);
@@ -389,7 +372,6 @@ static void test_many_blocks_and_one(void **state)
 {
   (void)state;
   static const size_t blocks[] = {1, 64, 20000};
-  need_gpu();
   for (size_t k = 0; k < 2; k++)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
       struct scenario scenario = usual(methods[k], 2, 33333);
@@ -402,7 +384,6 @@ static void test_block_size_decides_nothing(void **state)
 {
   (void)state;
   static const uint32_t threads[] = {32, 96, 256, 1000, 1024};
-  need_gpu();
   for (size_t k = 0; k < 2; k++)
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
       struct scenario scenario = usual(methods[k], 3, 5000);
@@ -415,7 +396,6 @@ static void test_block_size_decides_nothing(void **state)
 static void test_populations_that_have_no_room(void **state)
 {
   (void)state;
-  need_gpu();
   for (size_t k = 0; k < 2; k++)
     for (size_t i = 0; i < N_CAPACITIES; i++) {
       struct scenario scenario = usual(methods[k], 2, capacities[i]);
@@ -430,7 +410,6 @@ static void test_populations_that_have_no_room(void **state)
 static void test_a_repeated_resampling_is_the_same(void **state)
 {
   (void)state;
-  need_gpu();
   for (size_t k = 0; k < 2; k++) {
     const struct scenario scenario = usual(methods[k], 3, 100003);
     const struct gpumc_resampling_request request = request_of(&scenario, 1);
@@ -464,5 +443,6 @@ int main(void)
       cmocka_unit_test(test_populations_that_have_no_room),
       cmocka_unit_test(test_a_repeated_resampling_is_the_same),
   };
+  test_device_require();
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

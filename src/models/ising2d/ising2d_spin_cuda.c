@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "models/ising2d/ising2d_cuda.h"
 #include "models/ising2d/ising2d_host_cuda.h"
 
 /* gpumc_ensemble.storage */
@@ -192,19 +193,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising2d_spin_cuda = {
-    .device = "cuda",
-    .variant = "spin",
-    .summary = "one bit and one 32-bit random number a spin",
-    .trajectory = "ising2d.spin.1",
-    .capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                    GPUMC_CAN_GATHER,
-    .bytes = bytes,
-    .create = create,
-    .destroy = destroy,
-    .randomize = randomize,
-    .set = set,
-    .get = get,
-    .sweep = sweep,
-    .measure = measure,
-    .gather = gather,
+    ISING2D_SPIN_CUDA_NAMES, .bytes = bytes,   .create = create, .destroy = destroy,
+    .randomize = randomize,  .set = set,       .get = get,       .sweep = sweep,
+    .measure = measure,      .gather = gather,
 };
