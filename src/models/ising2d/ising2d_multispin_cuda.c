@@ -11,6 +11,8 @@
 enum {
   STAGE_BYTES = 16 << 20,         /* of replicas on their way, unless one is larger */
   RUNS_MAXIMUM = 65535,           /* of a batch: a dimension of CUDA's grid */
+  LEAST_THREADS = 128,            /* of a block that is free to choose: a warp a scheduler */
+  BUSY_THREADS = 640,             /* that keep a multiprocessor busy */
   RESIDENT_THREADS = 1024,        /* of a multiprocessor, by the registers that sweeps take */
   MULTIPROCESSOR_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
 };
@@ -178,6 +180,15 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return transfer(ensemble, m, first, count, NULL, portable, error);
 }
 
+/* The plain rule has two classes. */
+static bool no_bit(const uint32_t bit[ISING2D_CLASSES], bool plain)
+{
+  uint32_t any = 0;
+  for (size_t c = 0; c < (plain ? 2 : ISING2D_CLASSES); c++)
+    any |= bit[c];
+  return any == 0;
+}
+
 /* A class that is always accepted has all ones, and its lanes that equal them are let through. */
 static struct ising2d_cuda_rule rule_of(const struct gpumc_ensemble *ensemble, double beta)
 {
@@ -192,12 +203,21 @@ static struct ising2d_cuda_rule rule_of(const struct gpumc_ensemble *ensemble, d
     for (size_t p = 0; p < GPUMC_BIT_PLANES; p++)
       rule.bit[p][c] = host.thresholds.bit[p][c] | rule.always[c];
   }
+  while (rule.zeros < GPUMC_BIT_PLANES && no_bit(rule.bit[rule.zeros], host.plain))
+    rule.zeros++;
   return rule;
 }
 
 static uint32_t whole_warps(size_t threads)
 {
   return (uint32_t)ceiling(threads, 32) * 32;
+}
+
+static uint32_t
+regular(const struct ising2d_cuda_batch *batch, const struct ising2d_cuda_spread *spread)
+{
+  const uint32_t step = spread->threads * (spread->vectors ? ISING2D_CUDA_VECTOR : 1);
+  return step % (2 * batch->row.value) == 0;
 }
 
 /* Blocks of this spread that a multiprocessor holds. */
@@ -209,26 +229,39 @@ static size_t resident(const struct gpumc_device *device, const struct ising2d_c
   return by_threads < by_shared ? by_threads : by_shared;
 }
 
-/* One block a group: the number of threads that leaves the fewest steps one after the other, over
- * all waves of blocks. */
+/* How long the groups of a multiprocessor take: steps of all waves, weighted by the threads that
+ * share its units; few threads do not keep them busy. */
+static size_t duration(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread,
+                       size_t groups, size_t vectors)
+{
+  const size_t together = resident(device, spread);
+  const size_t full = together * spread->threads, last = groups % together * spread->threads;
+  const size_t waves = groups / together * (full > BUSY_THREADS ? full : BUSY_THREADS) +
+                       (last == 0             ? 0
+                        : last > BUSY_THREADS ? last
+                                              : BUSY_THREADS);
+  return waves * ceiling(vectors, spread->threads);
+}
+
+/* One block a group: the number of threads that has the shortest duration, the smaller one of two,
+ * but for less than a warp a scheduler. */
 static uint32_t best_threads(const struct gpumc_device *device,
                              const struct ising2d_cuda_batch *batch, size_t vectors)
 {
   const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
   const size_t groups = ceiling((size_t)batch->runs * batch->groups, multiprocessors);
-  uint32_t best = 32;
-  size_t fewest = SIZE_MAX;
-  for (uint32_t threads = 32; threads <= ISING2D_CUDA_THREADS; threads *= 2) {
+  uint32_t best = 0;
+  size_t shortest = SIZE_MAX;
+  for (uint32_t threads = LEAST_THREADS; threads <= ISING2D_CUDA_THREADS; threads *= 2) {
+    const size_t shared_bytes = ising2d_cuda_shared_bytes(batch, 1, threads);
     const struct ising2d_cuda_spread spread = {
-        .slots = 1,
-        .threads = threads,
-        .shared_bytes = (uint32_t)ising2d_cuda_shared_bytes(batch, 1, threads)};
-    const size_t together = resident(device, &spread);
-    if (together == 0)
+        .slots = 1, .threads = threads, .shared_bytes = (uint32_t)shared_bytes};
+    if (best != 0 && shared_bytes > device->shared_bytes)
       break;
-    const size_t steps = ceiling(groups, together) * ceiling(vectors, threads);
-    if (steps < fewest || (steps == fewest && threads <= 128)) {
-      fewest = steps;
+    const size_t taken =
+        shared_bytes > device->shared_bytes ? 0 : duration(device, &spread, groups, vectors);
+    if (best == 0 || taken < shortest) {
+      shortest = taken;
       best = threads;
     }
   }
@@ -247,7 +280,8 @@ spread_of(const struct gpumc_device *device, const struct ising2d_cuda_batch *ba
   uint32_t block = whole_warps(device->block_threads);
   block = block > ISING2D_CUDA_THREADS ? ISING2D_CUDA_THREADS : block;
   if (!spread.in_shared) {
-    spread.threads = block > 0 ? block : 128;
+    spread.threads = block > 0 ? block : LEAST_THREADS;
+    spread.regular = regular(batch, &spread);
     return spread;
   }
   spread.threads = block > 0 ? block : best_threads(device, batch, vectors);
@@ -255,7 +289,8 @@ spread_of(const struct gpumc_device *device, const struct ising2d_cuda_batch *ba
     spread.threads = whole_warps(vectors);
   while (ising2d_cuda_shared_bytes(batch, 1, spread.threads) > device->shared_bytes)
     spread.threads -= 32;
-  block = block > 0 ? block : 128;
+  block = block > 0 ? block : LEAST_THREADS;
+  spread.regular = regular(batch, &spread);
   while ((spread.slots + 1) * spread.threads <= block &&
          ising2d_cuda_shared_bytes(batch, spread.slots + 1, spread.threads) <= device->shared_bytes)
     spread.slots++;

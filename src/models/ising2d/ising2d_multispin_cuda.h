@@ -53,6 +53,7 @@ struct ising2d_cuda_random {
 struct ising2d_cuda_rule {
   uint32_t plain;   /* no field */
   uint32_t stagger; /* plain: all ones where J < 0, and colour 1 is turned over meanwhile */
+  uint32_t zeros;   /* planes, from the first, in which the thresholds of all classes are 0 */
   uint32_t bit[ISING2D_CUDA_PLANES][ISING2D_CUDA_CLASSES];
   uint32_t always[ISING2D_CUDA_CLASSES], spin_up[ISING2D_CUDA_CLASSES];
 };
@@ -61,6 +62,7 @@ struct ising2d_cuda_rule {
 struct ising2d_cuda_spread {
   uint32_t in_shared, vectors; /* a group stands in shared memory; words are taken by fours */
   uint32_t slots, threads, shared_bytes;
+  uint32_t regular; /* a thread keeps its place within rows from step to step */
 };
 
 /* Sweeps (possibly none), then, where a channel is wanted, its values; [runs][capacity]. */

@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
                                         number * n,
                                         begin,
                                         n - begin < part ? n : begin + part};
-  ising2d_update_colour<WIDTH, PLAIN, ROUNDS>(&sweep.batch, &sweep.rule, &random, &colour,
-                                              threadIdx.x, blockDim.x, &queue[threadIdx.x / 32]);
+  ising2d_update_colour<WIDTH, PLAIN, ROUNDS, 0>(&sweep, &random, &colour, threadIdx.x, blockDim.x,
+                                                 &queue[threadIdx.x / 32]);
 }
 
 template <int WIDTH>

@@ -130,7 +130,8 @@ ising2d_count_words(const struct ising2d_cuda_batch *batch, const uint32_t *site
   struct ising2d_neighbours<WIDTH> near;
   uint32_t spin[WIDTH], carry[WIDTH];
   ising2d_load<WIDTH>(sites + k, spin);
-  ising2d_load_neighbours<WIDTH>(batch, sites + batch->colour, 0, k, &near);
+  ising2d_load_neighbours<WIDTH>(batch, sites + batch->colour, k, ising2d_side<WIDTH>(batch, 0, k),
+                                 &near);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
     const uint32_t unlike[4] = {spin[j] ^ near.above[j], spin[j] ^ near.below[j],

@@ -14,7 +14,7 @@ ising2d_cuda_shared_bytes(const struct ising2d_cuda_batch *batch, uint32_t slots
                   ising2d_group_words(batch) * sizeof(uint32_t));
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
 sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *group, bool active,
             uint32_t *sites, struct gpumc_open_words *queue)
@@ -30,14 +30,14 @@ sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *
       const struct ising2d_colour colour = {
           sites + number * n, sites + (1 - number) * n, number, number * n, 0, n};
       if (active)
-        ising2d_update_colour<WIDTH, PLAIN, ROUNDS>(&sweep->batch, &sweep->rule, &random, &colour,
-                                                    group->thread, group->threads, queue);
+        ising2d_update_colour<WIDTH, PLAIN, ROUNDS, ZEROS>(sweep, &random, &colour, group->thread,
+                                                           group->threads, queue);
       __syncthreads();
     }
   }
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
     sweep_shared(const __grid_constant__ struct ising2d_cuda_sweep sweep)
 {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
   if (active)
     ising2d_group_load(batch, &group, sweep.rule.stagger, sites);
   __syncthreads();
-  sweep_group<WIDTH, PLAIN, ROUNDS>(&sweep, &group, active, sites, queue);
+  sweep_group<WIDTH, PLAIN, ROUNDS, ZEROS>(&sweep, &group, active, sites, queue);
   const bool measured = sweep.energy != NULL || sweep.magnetization != NULL;
   if (active && measured)
     ising2d_group_count<WIDTH>(batch, &group, sites, sums);
@@ -75,29 +75,43 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
     ising2d_group_record(&sweep, &group, sums);
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
   const struct ising2d_cuda_spread *spread = &sweep->spread;
   const uint32_t blocks = (sweep->batch.groups + spread->slots - 1) / spread->slots;
   enum gpumc_status status = GPUMC_CUDA(
-      cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS>,
+      cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS, ZEROS>,
                            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)spread->shared_bytes),
       error);
   if (status != GPUMC_OK)
     return status;
-  sweep_shared<WIDTH, PLAIN, ROUNDS>
+  sweep_shared<WIDTH, PLAIN, ROUNDS, ZEROS>
       <<<dim3(blocks, sweep->batch.runs), spread->slots * spread->threads, spread->shared_bytes,
          (cudaStream_t)sweep->batch.stream>>>(*sweep);
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+}
+
+/* Fewer thresholds to be looked at are worth code of their own where speed counts. */
+template <int WIDTH, bool PLAIN, int ROUNDS>
+static enum gpumc_status
+launch_zeros(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR && PLAIN) {
+    if (sweep->rule.zeros >= 4)
+      return launch<WIDTH, PLAIN, ROUNDS, 4>(sweep, error);
+    if (sweep->rule.zeros >= 2)
+      return launch<WIDTH, PLAIN, ROUNDS, 2>(sweep, error);
+  }
+  return launch<WIDTH, PLAIN, ROUNDS, 0>(sweep, error);
 }
 
 template <int WIDTH, bool PLAIN>
 static enum gpumc_status
 launch_rounds(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->random.rounds == 7 ? launch<WIDTH, PLAIN, 7>(sweep, error)
-                                   : launch<WIDTH, PLAIN, 10>(sweep, error);
+  return sweep->random.rounds == 7 ? launch_zeros<WIDTH, PLAIN, 7>(sweep, error)
+                                   : launch_zeros<WIDTH, PLAIN, 10>(sweep, error);
 }
 
 template <int WIDTH>

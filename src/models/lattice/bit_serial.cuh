@@ -22,11 +22,22 @@ struct gpumc_open_words {
   uint32_t count, padding[3];
 };
 
-__device__ static inline void
-gpumc_open_push(struct gpumc_open_words *queue, uint32_t place, uint32_t draw, uint32_t open)
+/* Those of the words place .. place + WIDTH - 1 that have open lanes. */
+template <int WIDTH>
+__device__ static inline void gpumc_open_push(struct gpumc_open_words *queue, uint32_t place,
+                                              uint32_t draw, const uint32_t open[WIDTH])
 {
-  const uint32_t at = atomicAdd(&queue->count, 1u);
-  queue->entry[at] = make_uint2(place | draw << GPUMC_OPEN_PLACE_BITS, open);
+  uint32_t words = 0;
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++)
+    words += open[j] != 0;
+  if (words == 0)
+    return;
+  uint2 *entry = queue->entry + atomicAdd(&queue->count, words);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++)
+    if (open[j] != 0)
+      *entry++ = make_uint2((place + (uint32_t)j) | draw << GPUMC_OPEN_PLACE_BITS, open[j]);
 }
 
 /* Take up to 32 words from the end, one a thread of the calling warp; false when there are none. A
