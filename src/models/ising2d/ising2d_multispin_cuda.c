@@ -9,12 +9,8 @@
 #include "models/ising2d/ising2d_multispin.h"
 
 enum {
-  STAGE_BYTES = 16 << 20,         /* of replicas on their way, unless one is larger */
-  RUNS_MAXIMUM = 65535,           /* of a batch: a dimension of CUDA's grid */
-  LEAST_THREADS = 128,            /* of a block that is free to choose: a warp a scheduler */
-  BUSY_THREADS = 640,             /* that keep a multiprocessor busy */
-  RESIDENT_THREADS = 1024,        /* of a multiprocessor, by the registers that sweeps take */
-  MULTIPROCESSOR_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
+  STAGE_BYTES = 16 << 20, /* of replicas on their way, unless one is larger */
+  RUNS_MAXIMUM = 65535,   /* of a batch: a dimension of CUDA's grid */
 };
 
 static_assert((int)ISING2D_CUDA_CLASSES == (int)ISING2D_CLASSES &&
@@ -208,96 +204,6 @@ static struct ising2d_cuda_rule rule_of(const struct gpumc_ensemble *ensemble, d
   return rule;
 }
 
-static uint32_t whole_warps(size_t threads)
-{
-  return (uint32_t)ceiling(threads, 32) * 32;
-}
-
-static uint32_t
-regular(const struct ising2d_cuda_batch *batch, const struct ising2d_cuda_spread *spread)
-{
-  const uint32_t step = spread->threads * (spread->vectors ? ISING2D_CUDA_VECTOR : 1);
-  return step % (2 * batch->row.value) == 0;
-}
-
-/* Blocks of this spread that a multiprocessor holds. */
-static size_t resident(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread)
-{
-  const size_t by_threads = RESIDENT_THREADS / (spread->slots * spread->threads);
-  const size_t by_shared = (device->shared_bytes + MULTIPROCESSOR_OVERHEAD) /
-                           (spread->shared_bytes + MULTIPROCESSOR_OVERHEAD);
-  return by_threads < by_shared ? by_threads : by_shared;
-}
-
-/* How long the groups of a multiprocessor take: steps of all waves, weighted by the threads that
- * share its units; few threads do not keep them busy. */
-static size_t duration(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread,
-                       size_t groups, size_t vectors)
-{
-  const size_t together = resident(device, spread);
-  const size_t full = together * spread->threads, last = groups % together * spread->threads;
-  const size_t waves = groups / together * (full > BUSY_THREADS ? full : BUSY_THREADS) +
-                       (last == 0             ? 0
-                        : last > BUSY_THREADS ? last
-                                              : BUSY_THREADS);
-  return waves * ceiling(vectors, spread->threads);
-}
-
-/* One block a group: the number of threads that has the shortest duration, the smaller one of two,
- * but for less than a warp a scheduler. */
-static uint32_t best_threads(const struct gpumc_device *device,
-                             const struct ising2d_cuda_batch *batch, size_t vectors)
-{
-  const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
-  const size_t groups = ceiling((size_t)batch->runs * batch->groups, multiprocessors);
-  uint32_t best = 0;
-  size_t shortest = SIZE_MAX;
-  for (uint32_t threads = LEAST_THREADS; threads <= ISING2D_CUDA_THREADS; threads *= 2) {
-    const size_t shared_bytes = ising2d_cuda_shared_bytes(batch, 1, threads);
-    const struct ising2d_cuda_spread spread = {
-        .slots = 1, .threads = threads, .shared_bytes = (uint32_t)shared_bytes};
-    if (best != 0 && shared_bytes > device->shared_bytes)
-      break;
-    const size_t taken =
-        shared_bytes > device->shared_bytes ? 0 : duration(device, &spread, groups, vectors);
-    if (best == 0 || taken < shortest) {
-      shortest = taken;
-      best = threads;
-    }
-  }
-  return best;
-}
-
-static struct ising2d_cuda_spread
-spread_of(const struct gpumc_device *device, const struct ising2d_cuda_batch *batch)
-{
-  struct ising2d_cuda_spread spread = {.slots = 1};
-  spread.vectors =
-      batch->row.value % ISING2D_CUDA_VECTOR == 0 && batch->colour >= 32 * ISING2D_CUDA_VECTOR;
-  spread.in_shared = ising2d_cuda_shared_bytes(batch, 1, 32) <= device->shared_bytes;
-  const size_t vectors =
-      spread.vectors ? batch->colour / ISING2D_CUDA_VECTOR : (size_t)batch->colour;
-  uint32_t block = whole_warps(device->block_threads);
-  block = block > ISING2D_CUDA_THREADS ? ISING2D_CUDA_THREADS : block;
-  if (!spread.in_shared) {
-    spread.threads = block > 0 ? block : LEAST_THREADS;
-    spread.regular = regular(batch, &spread);
-    return spread;
-  }
-  spread.threads = block > 0 ? block : best_threads(device, batch, vectors);
-  if (spread.threads > whole_warps(vectors))
-    spread.threads = whole_warps(vectors);
-  while (ising2d_cuda_shared_bytes(batch, 1, spread.threads) > device->shared_bytes)
-    spread.threads -= 32;
-  block = block > 0 ? block : LEAST_THREADS;
-  spread.regular = regular(batch, &spread);
-  while ((spread.slots + 1) * spread.threads <= block &&
-         ising2d_cuda_shared_bytes(batch, spread.slots + 1, spread.threads) <= device->shared_bytes)
-    spread.slots++;
-  spread.shared_bytes = (uint32_t)ising2d_cuda_shared_bytes(batch, spread.slots, spread.threads);
-  return spread;
-}
-
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
@@ -313,7 +219,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
       .energy = channel != NULL ? channel[ISING2D_ENERGY] : NULL,
       .magnetization = channel != NULL ? channel[ISING2D_MAGNETIZATION] : NULL,
   };
-  request.spread = spread_of(ensemble->device, &request.batch);
+  request.spread = ising2d_cuda_spread(ensemble->device, &request.batch);
   return request.spread.in_shared ? ising2d_cuda_sweep_shared(&request, error)
                                   : ising2d_cuda_sweep_device(&request, error);
 }

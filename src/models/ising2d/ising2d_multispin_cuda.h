@@ -60,7 +60,7 @@ struct ising2d_cuda_rule {
 
 /* How a sweep is spread: `slots` groups a block of `threads` each; `shared_bytes` of a block. */
 struct ising2d_cuda_spread {
-  uint32_t in_shared, vectors; /* a group stands in shared memory; words are taken by fours */
+  uint32_t in_shared, by_fours; /* a group stands in shared memory; words are taken by fours */
   uint32_t slots, threads, shared_bytes;
   uint32_t regular; /* a thread keeps its place within rows from step to step */
 };
@@ -83,7 +83,12 @@ struct ising2d_cuda_transfer {
   uint8_t *portable;
 };
 
-/* Shared memory that a block of this spread takes. */
+struct gpumc_device;
+
+/* In ising2d_multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
+struct ising2d_cuda_spread
+ising2d_cuda_spread(const struct gpumc_device *device, const struct ising2d_cuda_batch *batch);
+/* Shared memory that a block of `slots` groups with `threads` each takes. */
 size_t
 ising2d_cuda_shared_bytes(const struct ising2d_cuda_batch *batch, uint32_t slots, uint32_t threads);
 

@@ -105,6 +105,6 @@ static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct g
 enum gpumc_status
 ising2d_cuda_sweep_device(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.vectors ? launch<ISING2D_CUDA_VECTOR>(sweep, error)
-                               : launch<1>(sweep, error);
+  return sweep->spread.by_fours ? launch<ISING2D_CUDA_VECTOR>(sweep, error)
+                                : launch<1>(sweep, error);
 }

@@ -125,6 +125,6 @@ launch_rule(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 enum gpumc_status
 ising2d_cuda_sweep_shared(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.vectors ? launch_rule<ISING2D_CUDA_VECTOR>(sweep, error)
-                               : launch_rule<1>(sweep, error);
+  return sweep->spread.by_fours ? launch_rule<ISING2D_CUDA_VECTOR>(sweep, error)
+                                : launch_rule<1>(sweep, error);
 }

@@ -160,7 +160,7 @@ ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct isin
                      uint32_t k, struct ising2d_side side, struct gpumc_open_words *queue)
 {
   struct ising2d_neighbours<WIDTH> near;
-  uint32_t spin[WIDTH], open[WIDTH];
+  uint32_t spin[WIDTH], open[WIDTH], note[WIDTH];
   ising2d_load<WIDTH>(colour->sites + k, spin);
   ising2d_load_neighbours<WIDTH>(lattice, colour->other, k, side, &near);
 #pragma unroll
@@ -181,41 +181,53 @@ ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct isin
     }
     spin[j] ^= less | ~at.need;
     open[j] = equal;
+    note[j] = PLAIN ? at.class_bit[0] : 0;
   }
   ising2d_store<WIDTH>(colour->sites + k, spin);
-  gpumc_open_push<WIDTH>(queue, k - colour->begin, 0, open);
+  gpumc_open_push<WIDTH>(queue, k - colour->begin, 0, open, note);
+}
+
+/* The situation of the open lanes of a word, whose neighbours and open spins are what they were;
+ * plain: as noted. */
+template <bool PLAIN>
+__device__ static inline struct ising2d_situation
+ising2d_open_situation(const struct ising2d_cuda_sweep *sweep, const struct ising2d_colour *colour,
+                       uint32_t k, const struct gpumc_open_word *open)
+{
+  if (PLAIN) {
+    const struct ising2d_situation at = {{open->note, 0, 0}, open->open};
+    return at;
+  }
+  struct ising2d_neighbours<1> near;
+  ising2d_load_neighbours<1>(&sweep->batch, colour->other, k,
+                             ising2d_side<1>(&sweep->batch, colour->number, k), &near);
+  return ising2d_situation<false>(&sweep->rule, colour->sites[k], near.above[0], near.below[0],
+                                  near.same[0], near.side[0]);
 }
 
 /* Finish the words of the queue. */
 template <bool PLAIN, int ROUNDS>
 __device__ static inline void
-ising2d_finish_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
+ising2d_finish_words(const struct ising2d_cuda_sweep *sweep,
                      const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
                      struct gpumc_open_words *queue)
 {
-  uint2 entry;
-  while (gpumc_open_pop(queue, &entry)) {
-    if (entry.y == 0)
+  struct gpumc_open_word open;
+  while (gpumc_open_pop(queue, &open)) {
+    if (open.open == 0)
       continue;
-    const uint32_t place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
-    const uint32_t done = entry.x >> GPUMC_OPEN_PLACE_BITS, k = place + colour->begin;
-    const uint32_t draw = ISING2D_FIRST_DRAWS + done;
-    struct ising2d_neighbours<1> near;
-    ising2d_load_neighbours<1>(lattice, colour->other, k,
-                               ising2d_side<1>(lattice, colour->number, k), &near);
-    const uint32_t spin = colour->sites[k];
-    const struct ising2d_situation at = ising2d_situation<PLAIN>(
-        rule, spin, near.above[0], near.below[0], near.same[0], near.side[0]);
+    const uint32_t k = open.place + colour->begin, draw = ISING2D_FIRST_DRAWS + open.done;
+    const struct ising2d_situation at = ising2d_open_situation<PLAIN>(sweep, colour, k, &open);
     const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
-    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = entry.y;
+    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = open.open;
     gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label(draw), u);
-    ising2d_compare_draw<PLAIN, 0>(rule, &at, draw, u, &less, &equal);
-    uint32_t flips = less & entry.y;
+    ising2d_compare_draw<PLAIN, 0>(&sweep->rule, &at, draw, u, &less, &equal);
+    uint32_t flips = less & open.open;
     if (equal != 0 && draw + 1 < ISING2D_DRAWS)
-      gpumc_open_push<1>(queue, place, done + 1, &equal);
+      gpumc_open_push<1>(queue, open.place, open.done + 1, &equal, &open.note);
     else
-      flips |= equal & ising2d_select(rule->always, at.class_bit);
-    colour->sites[k] = spin ^ flips;
+      flips |= equal & ising2d_select(sweep->rule.always, at.class_bit);
+    colour->sites[k] ^= flips;
   }
 }
 
@@ -234,14 +246,14 @@ ising2d_update_colour(const struct ising2d_cuda_sweep *sweep,
   for (; k - ahead < colour->end; k += threads * WIDTH) {
     __syncwarp();
     if (*(volatile uint32_t *)&queue->count > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
-      ising2d_finish_words<PLAIN, ROUNDS>(lattice, &sweep->rule, random, colour, queue);
+      ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
     if (!sweep->spread.regular)
       side = ising2d_side<WIDTH>(lattice, colour->number, k);
     if (k < colour->end)
       ising2d_update_words<WIDTH, PLAIN, ROUNDS, ZEROS>(lattice, &sweep->rule, random, colour, k,
                                                         side, queue);
   }
-  ising2d_finish_words<PLAIN, ROUNDS>(lattice, &sweep->rule, random, colour, queue);
+  ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
 }
 
 #endif
