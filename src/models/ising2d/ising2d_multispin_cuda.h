@@ -23,7 +23,7 @@ enum {
   ISING2D_CUDA_LANES = 32,
   ISING2D_CUDA_TILE_BYTES = 1024,
   ISING2D_CUDA_TILE_SITES = 256,
-  ISING2D_CUDA_THREADS = 512, /* of a block, at most */
+  ISING2D_CUDA_THREADS = 640, /* of a block, at most: what the registers of sweeps leave room for */
   ISING2D_CUDA_VECTOR = 4,    /* words that a thread takes at once where rows allow it */
   ISING2D_CUDA_CLASSES = 5,
   ISING2D_CUDA_PLANES = 32,

@@ -38,7 +38,7 @@ sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *
 }
 
 template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
+__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 1)
     sweep_shared(const __grid_constant__ struct ising2d_cuda_sweep sweep)
 {
   extern __shared__ uint4 shared[];

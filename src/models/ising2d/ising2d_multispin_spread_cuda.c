@@ -5,11 +5,10 @@
 #include "models/ising2d/ising2d_multispin_cuda.h"
 
 enum {
-  LEAST_BLOCK = 128,       /* threads of a block that is free to choose: a warp a scheduler */
-  BUSY_THREADS = 640,      /* that keep a multiprocessor busy */
-  RESIDENT_THREADS = 1024, /* of a multiprocessor, by the registers that sweeps take */
-  BLOCK_OVERHEAD = 1024,   /* shared memory that each block takes beside its own */
-  STEP_COST = 10,          /* of one step of a thread, and of finishing a colour */
+  LEAST_BLOCK = 128,     /* threads of a block that is free to choose: a warp a scheduler */
+  BUSY_THREADS = 448,    /* that keep a multiprocessor busy */
+  BLOCK_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
+  STEP_COST = 10,        /* of one step of a thread, and of finishing a colour */
   FINISH_COST = 6,
 };
 
@@ -23,10 +22,10 @@ static uint32_t whole_warps(size_t threads)
   return (uint32_t)ceiling(threads, 32) * 32;
 }
 
-/* Blocks of this spread that a multiprocessor holds. */
+/* Blocks of this spread that a multiprocessor has registers and shared memory for. */
 static size_t resident(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread)
 {
-  const size_t by_threads = RESIDENT_THREADS / (spread->slots * spread->threads);
+  const size_t by_threads = (size_t)ISING2D_CUDA_THREADS / (spread->slots * spread->threads);
   const size_t by_shared =
       (device->shared_bytes + BLOCK_OVERHEAD) / (spread->shared_bytes + BLOCK_OVERHEAD);
   return by_threads < by_shared ? by_threads : by_shared;

@@ -34,12 +34,12 @@ template <int WIDTH> struct ising2d_neighbours {
 template <int WIDTH>
 __device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[WIDTH])
 {
-  if (WIDTH == ISING2D_CUDA_VECTOR) {
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR) {
     const uint4 vector = *(const uint4 *)from;
     word[0] = vector.x;
-    word[WIDTH > 1 ? 1 : 0] = vector.y;
-    word[WIDTH > 2 ? 2 : 0] = vector.z;
-    word[WIDTH > 3 ? 3 : 0] = vector.w;
+    word[1] = vector.y;
+    word[2] = vector.z;
+    word[3] = vector.w;
   } else {
     word[0] = *from;
   }
@@ -47,7 +47,7 @@ __device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[W
 
 template <int WIDTH> __device__ static inline void ising2d_store(uint32_t *to, const uint32_t *word)
 {
-  if (WIDTH == ISING2D_CUDA_VECTOR)
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR)
     *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
   else
     *to = word[0];
@@ -85,8 +85,8 @@ ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t
   ising2d_load<WIDTH>(at, neighbours->same);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
-    const uint32_t before = j == 0 ? beyond : neighbours->same[j > 0 ? j - 1 : 0];
-    const uint32_t after = j == WIDTH - 1 ? beyond : neighbours->same[j < WIDTH - 1 ? j + 1 : 0];
+    const uint32_t before = j == 0 ? beyond : neighbours->same[(j + WIDTH - 1) % WIDTH];
+    const uint32_t after = j == WIDTH - 1 ? beyond : neighbours->same[(j + 1) % WIDTH];
     neighbours->side[j] = side.back ? before : after;
   }
 }
