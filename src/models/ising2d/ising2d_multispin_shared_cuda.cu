@@ -47,13 +47,12 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 1)
   const uint32_t m = blockIdx.y, first = blockIdx.x * slots, slot = threadIdx.x / threads;
   if (first * ISING2D_CUDA_LANES >= batch->size[m])
     return;
-  struct ising2d_group_sums *sums = (struct ising2d_group_sums *)shared + slot;
-  struct gpumc_open_words *queue =
-      (struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) + threadIdx.x / 32;
-  uint32_t *sites =
-      (uint32_t *)((struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) +
-                   blockDim.x / 32) +
-      slot * ising2d_group_words(batch);
+  struct ising2d_group_sums *all_sums = (struct ising2d_group_sums *)shared;
+  struct gpumc_open_words *all_queues = (struct gpumc_open_words *)(all_sums + slots);
+  uint32_t *all_sites = (uint32_t *)(all_queues + blockDim.x / 32);
+  struct ising2d_group_sums *sums = all_sums + slot;
+  struct gpumc_open_words *queue = all_queues + threadIdx.x / 32;
+  uint32_t *sites = all_sites + slot * ising2d_group_words(batch);
   struct ising2d_group group;
   const bool active =
       ising2d_group_find(batch, m, first + slot, threadIdx.x - slot * threads, threads, &group);

@@ -1,6 +1,5 @@
 /* How the multispin kernel spreads groups over the blocks and threads of a GPU. It decides no
- * result.
- */
+ * result. */
 #include "core/device.h"
 #include "models/ising2d/ising2d_multispin_cuda.h"
 
@@ -31,19 +30,22 @@ static size_t resident(const struct gpumc_device *device, const struct ising2d_c
   return by_threads < by_shared ? by_threads : by_shared;
 }
 
+/* How long blocks of `threads` in all take over one step: few threads do not keep the units busy.
+ */
+static size_t weight(size_t threads)
+{
+  return threads > BUSY_THREADS ? threads : threads > 0 ? BUSY_THREADS : 0;
+}
+
 /* How long the groups of a multiprocessor take: the steps of all waves of blocks, and finishing the
- * open words after each colour, weighted by the threads that share the units; few threads do not
- * keep these busy. */
+ * open words after each colour. */
 static size_t duration(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread,
                        size_t groups, size_t vectors)
 {
   const size_t block = spread->slots * spread->threads, blocks = ceiling(groups, spread->slots);
   const size_t together = resident(device, spread);
-  const size_t full = together * block, last = blocks % together * block;
-  const size_t waves = blocks / together * (full > BUSY_THREADS ? full : BUSY_THREADS) +
-                       (last == 0             ? 0
-                        : last > BUSY_THREADS ? last
-                                              : BUSY_THREADS);
+  const size_t waves =
+      blocks / together * weight(together * block) + weight(blocks % together * block);
   return waves * (ceiling(vectors, spread->threads) * STEP_COST + FINISH_COST);
 }
 

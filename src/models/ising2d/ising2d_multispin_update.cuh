@@ -244,8 +244,7 @@ ising2d_update_colour(const struct ising2d_cuda_sweep *sweep,
   struct ising2d_side side = ising2d_side<WIDTH>(lattice, colour->number, k);
 #pragma unroll 1
   for (; k - ahead < colour->end; k += threads * WIDTH) {
-    __syncwarp();
-    if (*(volatile uint32_t *)&queue->count > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
+    if (gpumc_open_count(queue) > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
       ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
     if (!sweep->spread.regular)
       side = ising2d_side<WIDTH>(lattice, colour->number, k);

@@ -49,14 +49,23 @@ gpumc_open_push(struct gpumc_open_words *queue, uint32_t place, uint32_t done,
     }
 }
 
+/* How many words wait, the same for all threads of the warp: none goes on before all have looked.
+ */
+__device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words *queue)
+{
+  __syncwarp();
+  const uint32_t count = *(const volatile uint32_t *)&queue->count;
+  __syncwarp();
+  return count;
+}
+
 /* Take up to 32 words from the end, one a thread of the calling warp; false when there are none. A
  * thread without one gets no open lanes. */
 __device__ static inline bool
 gpumc_open_pop(struct gpumc_open_words *queue, struct gpumc_open_word *word)
 {
   const uint32_t lane = threadIdx.x % 32;
-  __syncwarp();
-  const uint32_t count = *(volatile uint32_t *)&queue->count;
+  const uint32_t count = gpumc_open_count(queue);
   if (count == 0)
     return false;
   const uint32_t rest = count > 32 ? count - 32 : 0, at = rest + lane;
