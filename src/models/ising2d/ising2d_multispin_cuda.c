@@ -9,10 +9,8 @@
 #include "models/ising2d/ising2d_multispin.h"
 
 enum {
-  STAGE_BYTES = 16 << 20,         /* of replicas on their way, unless one is larger */
-  RUNS_MAXIMUM = 65535,           /* of a batch: a dimension of CUDA's grid */
-  RESIDENT_THREADS = 1024,        /* of a multiprocessor, by the registers that sweeps take */
-  MULTIPROCESSOR_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
+  STAGE_BYTES = 16 << 20, /* of replicas on their way, unless one is larger */
+  RUNS_MAXIMUM = 65535,   /* of a batch: a dimension of CUDA's grid */
 };
 
 static_assert((int)ISING2D_CUDA_CLASSES == (int)ISING2D_CLASSES &&
@@ -178,6 +176,15 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return transfer(ensemble, m, first, count, NULL, portable, error);
 }
 
+/* The plain rule has two classes. */
+static bool no_bit(const uint32_t bit[ISING2D_CLASSES], bool plain)
+{
+  uint32_t any = 0;
+  for (size_t c = 0; c < (plain ? 2 : ISING2D_CLASSES); c++)
+    any |= bit[c];
+  return any == 0;
+}
+
 /* A class that is always accepted has all ones, and its lanes that equal them are let through. */
 static struct ising2d_cuda_rule rule_of(const struct gpumc_ensemble *ensemble, double beta)
 {
@@ -192,75 +199,9 @@ static struct ising2d_cuda_rule rule_of(const struct gpumc_ensemble *ensemble, d
     for (size_t p = 0; p < GPUMC_BIT_PLANES; p++)
       rule.bit[p][c] = host.thresholds.bit[p][c] | rule.always[c];
   }
+  while (rule.zeros < GPUMC_BIT_PLANES && no_bit(rule.bit[rule.zeros], host.plain))
+    rule.zeros++;
   return rule;
-}
-
-static uint32_t whole_warps(size_t threads)
-{
-  return (uint32_t)ceiling(threads, 32) * 32;
-}
-
-/* Blocks of this spread that a multiprocessor holds. */
-static size_t resident(const struct gpumc_device *device, const struct ising2d_cuda_spread *spread)
-{
-  const size_t by_threads = RESIDENT_THREADS / (spread->slots * spread->threads);
-  const size_t by_shared = (device->shared_bytes + MULTIPROCESSOR_OVERHEAD) /
-                           (spread->shared_bytes + MULTIPROCESSOR_OVERHEAD);
-  return by_threads < by_shared ? by_threads : by_shared;
-}
-
-/* One block a group: the number of threads that leaves the fewest steps one after the other, over
- * all waves of blocks. */
-static uint32_t best_threads(const struct gpumc_device *device,
-                             const struct ising2d_cuda_batch *batch, size_t vectors)
-{
-  const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
-  const size_t groups = ceiling((size_t)batch->runs * batch->groups, multiprocessors);
-  uint32_t best = 32;
-  size_t fewest = SIZE_MAX;
-  for (uint32_t threads = 32; threads <= ISING2D_CUDA_THREADS; threads *= 2) {
-    const struct ising2d_cuda_spread spread = {
-        .slots = 1,
-        .threads = threads,
-        .shared_bytes = (uint32_t)ising2d_cuda_shared_bytes(batch, 1, threads)};
-    const size_t together = resident(device, &spread);
-    if (together == 0)
-      break;
-    const size_t steps = ceiling(groups, together) * ceiling(vectors, threads);
-    if (steps < fewest || (steps == fewest && threads <= 128)) {
-      fewest = steps;
-      best = threads;
-    }
-  }
-  return best;
-}
-
-static struct ising2d_cuda_spread
-spread_of(const struct gpumc_device *device, const struct ising2d_cuda_batch *batch)
-{
-  struct ising2d_cuda_spread spread = {.slots = 1};
-  spread.vectors =
-      batch->row.value % ISING2D_CUDA_VECTOR == 0 && batch->colour >= 32 * ISING2D_CUDA_VECTOR;
-  spread.in_shared = ising2d_cuda_shared_bytes(batch, 1, 32) <= device->shared_bytes;
-  const size_t vectors =
-      spread.vectors ? batch->colour / ISING2D_CUDA_VECTOR : (size_t)batch->colour;
-  uint32_t block = whole_warps(device->block_threads);
-  block = block > ISING2D_CUDA_THREADS ? ISING2D_CUDA_THREADS : block;
-  if (!spread.in_shared) {
-    spread.threads = block > 0 ? block : 128;
-    return spread;
-  }
-  spread.threads = block > 0 ? block : best_threads(device, batch, vectors);
-  if (spread.threads > whole_warps(vectors))
-    spread.threads = whole_warps(vectors);
-  while (ising2d_cuda_shared_bytes(batch, 1, spread.threads) > device->shared_bytes)
-    spread.threads -= 32;
-  block = block > 0 ? block : 128;
-  while ((spread.slots + 1) * spread.threads <= block &&
-         ising2d_cuda_shared_bytes(batch, spread.slots + 1, spread.threads) <= device->shared_bytes)
-    spread.slots++;
-  spread.shared_bytes = (uint32_t)ising2d_cuda_shared_bytes(batch, spread.slots, spread.threads);
-  return spread;
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
@@ -278,7 +219,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
       .energy = channel != NULL ? channel[ISING2D_ENERGY] : NULL,
       .magnetization = channel != NULL ? channel[ISING2D_MAGNETIZATION] : NULL,
   };
-  request.spread = spread_of(ensemble->device, &request.batch);
+  request.spread = ising2d_cuda_spread(ensemble->device, &request.batch);
   return request.spread.in_shared ? ising2d_cuda_sweep_shared(&request, error)
                                   : ising2d_cuda_sweep_device(&request, error);
 }

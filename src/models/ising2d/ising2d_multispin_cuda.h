@@ -23,7 +23,7 @@ enum {
   ISING2D_CUDA_LANES = 32,
   ISING2D_CUDA_TILE_BYTES = 1024,
   ISING2D_CUDA_TILE_SITES = 256,
-  ISING2D_CUDA_THREADS = 512, /* of a block, at most */
+  ISING2D_CUDA_THREADS = 640, /* of a block, at most: what the registers of sweeps leave room for */
   ISING2D_CUDA_VECTOR = 4,    /* words that a thread takes at once where rows allow it */
   ISING2D_CUDA_CLASSES = 5,
   ISING2D_CUDA_PLANES = 32,
@@ -53,14 +53,16 @@ struct ising2d_cuda_random {
 struct ising2d_cuda_rule {
   uint32_t plain;   /* no field */
   uint32_t stagger; /* plain: all ones where J < 0, and colour 1 is turned over meanwhile */
+  uint32_t zeros;   /* planes, from the first, in which the thresholds of all classes are 0 */
   uint32_t bit[ISING2D_CUDA_PLANES][ISING2D_CUDA_CLASSES];
   uint32_t always[ISING2D_CUDA_CLASSES], spin_up[ISING2D_CUDA_CLASSES];
 };
 
 /* How a sweep is spread: `slots` groups a block of `threads` each; `shared_bytes` of a block. */
 struct ising2d_cuda_spread {
-  uint32_t in_shared, vectors; /* a group stands in shared memory; words are taken by fours */
+  uint32_t in_shared, by_fours; /* a group stands in shared memory; words are taken by fours */
   uint32_t slots, threads, shared_bytes;
+  uint32_t regular; /* a thread keeps its place within rows from step to step */
 };
 
 /* Sweeps (possibly none), then, where a channel is wanted, its values; [runs][capacity]. */
@@ -81,7 +83,12 @@ struct ising2d_cuda_transfer {
   uint8_t *portable;
 };
 
-/* Shared memory that a block of this spread takes. */
+struct gpumc_device;
+
+/* In ising2d_multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
+struct ising2d_cuda_spread
+ising2d_cuda_spread(const struct gpumc_device *device, const struct ising2d_cuda_batch *batch);
+/* Shared memory that a block of `slots` groups with `threads` each takes. */
 size_t
 ising2d_cuda_shared_bytes(const struct ising2d_cuda_batch *batch, uint32_t slots, uint32_t threads);
 

@@ -13,11 +13,12 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS)
 }
 
 template <int WIDTH, bool PLAIN, int ROUNDS>
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
+__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 1)
     sweep_device(const __grid_constant__ struct ising2d_cuda_sweep sweep, uint32_t s,
                  uint32_t number)
 {
-  __shared__ struct gpumc_open_words queue[ISING2D_CUDA_THREADS / 32];
+  extern __shared__ uint4 shared[];
+  struct gpumc_open_words *queue = (struct gpumc_open_words *)shared + threadIdx.x / 32;
   const uint32_t n = sweep.batch.colour, part = blockDim.x * WIDTH * STEPS;
   const uint32_t parts = (n + part - 1) / part, number_of_group = blockIdx.x / parts;
   const uint32_t begin = (blockIdx.x - number_of_group * parts) * part;
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
                           &group))
     return;
   if (threadIdx.x % 32 == 0)
-    queue[threadIdx.x / 32].count = 0;
+    queue->count = 0;
   const uint32_t key[2] = {sweep.random.key[0], sweep.random.key[1] + (blockIdx.y << 16)};
   const struct gpumc_philox_group random = gpumc_philox_group(key, group.number, sweep.time + s);
   const struct ising2d_colour colour = {group.tiles + (size_t)number * n,
@@ -35,8 +36,8 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
                                         number * n,
                                         begin,
                                         n - begin < part ? n : begin + part};
-  ising2d_update_colour<WIDTH, PLAIN, ROUNDS>(&sweep.batch, &sweep.rule, &random, &colour,
-                                              threadIdx.x, blockDim.x, &queue[threadIdx.x / 32]);
+  ising2d_update_colour<WIDTH, PLAIN, ROUNDS, 0>(&sweep, &random, &colour, threadIdx.x, blockDim.x,
+                                                 queue);
 }
 
 template <int WIDTH>
@@ -66,10 +67,11 @@ launch_sweeps(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
   const uint32_t threads = sweep->spread.threads, part = threads * WIDTH * STEPS;
   const uint32_t parts = (sweep->batch.colour + part - 1) / part;
+  const size_t queues = threads / 32 * sizeof(struct gpumc_open_words);
   for (uint32_t s = 0; s < sweep->sweeps; s++)
     for (uint32_t number = 0; number < 2; number++) {
       sweep_device<WIDTH, PLAIN, ROUNDS>
-          <<<dim3(sweep->batch.groups * parts, sweep->batch.runs), threads, 0,
+          <<<dim3(sweep->batch.groups * parts, sweep->batch.runs), threads, queues,
              (cudaStream_t)sweep->batch.stream>>>(*sweep, s, number);
       enum gpumc_status status = GPUMC_CUDA_LAUNCHED("sweep_device", error);
       if (status != GPUMC_OK)
@@ -105,6 +107,6 @@ static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct g
 enum gpumc_status
 ising2d_cuda_sweep_device(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.vectors ? launch<ISING2D_CUDA_VECTOR>(sweep, error)
-                               : launch<1>(sweep, error);
+  return sweep->spread.by_fours ? launch<ISING2D_CUDA_VECTOR>(sweep, error)
+                                : launch<1>(sweep, error);
 }

@@ -130,17 +130,17 @@ ising2d_count_words(const struct ising2d_cuda_batch *batch, const uint32_t *site
   struct ising2d_neighbours<WIDTH> near;
   uint32_t spin[WIDTH], carry[WIDTH];
   ising2d_load<WIDTH>(sites + k, spin);
-  ising2d_load_neighbours<WIDTH>(batch, sites + batch->colour, 0, k, &near);
+  ising2d_load_neighbours<WIDTH>(batch, sites + batch->colour, k, ising2d_side<WIDTH>(batch, 0, k),
+                                 &near);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
     const uint32_t unlike[4] = {spin[j] ^ near.above[j], spin[j] ^ near.below[j],
                                 spin[j] ^ near.same[j], spin[j] ^ near.side[j]};
     carry[j] = gpumc_counter_add4(counter, unlike);
   }
-  if (WIDTH == ISING2D_CUDA_VECTOR) {
-    const uint32_t eight0 = gpumc_full_add(&counter->plane[2], carry[0], carry[WIDTH > 1 ? 1 : 0]);
-    const uint32_t eight1 =
-        gpumc_full_add(&counter->plane[2], carry[WIDTH > 2 ? 2 : 0], carry[WIDTH > 3 ? 3 : 0]);
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR) {
+    const uint32_t eight0 = gpumc_full_add(&counter->plane[2], carry[0], carry[1]);
+    const uint32_t eight1 = gpumc_full_add(&counter->plane[2], carry[2], carry[3]);
     gpumc_counter_carry(counter, 4, gpumc_full_add(&counter->plane[3], eight0, eight1));
   } else {
     gpumc_counter_carry(counter, 2, carry[0]);

@@ -14,7 +14,7 @@ ising2d_cuda_shared_bytes(const struct ising2d_cuda_batch *batch, uint32_t slots
                   ising2d_group_words(batch) * sizeof(uint32_t));
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
 sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *group, bool active,
             uint32_t *sites, struct gpumc_open_words *queue)
@@ -30,15 +30,15 @@ sweep_group(const struct ising2d_cuda_sweep *sweep, const struct ising2d_group *
       const struct ising2d_colour colour = {
           sites + number * n, sites + (1 - number) * n, number, number * n, 0, n};
       if (active)
-        ising2d_update_colour<WIDTH, PLAIN, ROUNDS>(&sweep->batch, &sweep->rule, &random, &colour,
-                                                    group->thread, group->threads, queue);
+        ising2d_update_colour<WIDTH, PLAIN, ROUNDS, ZEROS>(sweep, &random, &colour, group->thread,
+                                                           group->threads, queue);
       __syncthreads();
     }
   }
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
+__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 1)
     sweep_shared(const __grid_constant__ struct ising2d_cuda_sweep sweep)
 {
   extern __shared__ uint4 shared[];
@@ -47,13 +47,12 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
   const uint32_t m = blockIdx.y, first = blockIdx.x * slots, slot = threadIdx.x / threads;
   if (first * ISING2D_CUDA_LANES >= batch->size[m])
     return;
-  struct ising2d_group_sums *sums = (struct ising2d_group_sums *)shared + slot;
-  struct gpumc_open_words *queue =
-      (struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) + threadIdx.x / 32;
-  uint32_t *sites =
-      (uint32_t *)((struct gpumc_open_words *)((struct ising2d_group_sums *)shared + slots) +
-                   blockDim.x / 32) +
-      slot * ising2d_group_words(batch);
+  struct ising2d_group_sums *all_sums = (struct ising2d_group_sums *)shared;
+  struct gpumc_open_words *all_queues = (struct gpumc_open_words *)(all_sums + slots);
+  uint32_t *all_sites = (uint32_t *)(all_queues + blockDim.x / 32);
+  struct ising2d_group_sums *sums = all_sums + slot;
+  struct gpumc_open_words *queue = all_queues + threadIdx.x / 32;
+  uint32_t *sites = all_sites + slot * ising2d_group_words(batch);
   struct ising2d_group group;
   const bool active =
       ising2d_group_find(batch, m, first + slot, threadIdx.x - slot * threads, threads, &group);
@@ -64,7 +63,7 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
   if (active)
     ising2d_group_load(batch, &group, sweep.rule.stagger, sites);
   __syncthreads();
-  sweep_group<WIDTH, PLAIN, ROUNDS>(&sweep, &group, active, sites, queue);
+  sweep_group<WIDTH, PLAIN, ROUNDS, ZEROS>(&sweep, &group, active, sites, queue);
   const bool measured = sweep.energy != NULL || sweep.magnetization != NULL;
   if (active && measured)
     ising2d_group_count<WIDTH>(batch, &group, sites, sums);
@@ -75,29 +74,43 @@ __global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 2)
     ising2d_group_record(&sweep, &group, sums);
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
   const struct ising2d_cuda_spread *spread = &sweep->spread;
   const uint32_t blocks = (sweep->batch.groups + spread->slots - 1) / spread->slots;
   enum gpumc_status status = GPUMC_CUDA(
-      cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS>,
+      cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS, ZEROS>,
                            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)spread->shared_bytes),
       error);
   if (status != GPUMC_OK)
     return status;
-  sweep_shared<WIDTH, PLAIN, ROUNDS>
+  sweep_shared<WIDTH, PLAIN, ROUNDS, ZEROS>
       <<<dim3(blocks, sweep->batch.runs), spread->slots * spread->threads, spread->shared_bytes,
          (cudaStream_t)sweep->batch.stream>>>(*sweep);
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+}
+
+/* Fewer thresholds to be looked at are worth code of their own where speed counts. */
+template <int WIDTH, bool PLAIN, int ROUNDS>
+static enum gpumc_status
+launch_zeros(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+{
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR && PLAIN) {
+    if (sweep->rule.zeros >= 4)
+      return launch<WIDTH, PLAIN, ROUNDS, 4>(sweep, error);
+    if (sweep->rule.zeros >= 2)
+      return launch<WIDTH, PLAIN, ROUNDS, 2>(sweep, error);
+  }
+  return launch<WIDTH, PLAIN, ROUNDS, 0>(sweep, error);
 }
 
 template <int WIDTH, bool PLAIN>
 static enum gpumc_status
 launch_rounds(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->random.rounds == 7 ? launch<WIDTH, PLAIN, 7>(sweep, error)
-                                   : launch<WIDTH, PLAIN, 10>(sweep, error);
+  return sweep->random.rounds == 7 ? launch_zeros<WIDTH, PLAIN, 7>(sweep, error)
+                                   : launch_zeros<WIDTH, PLAIN, 10>(sweep, error);
 }
 
 template <int WIDTH>
@@ -111,6 +124,6 @@ launch_rule(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 enum gpumc_status
 ising2d_cuda_sweep_shared(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.vectors ? launch_rule<ISING2D_CUDA_VECTOR>(sweep, error)
-                               : launch_rule<1>(sweep, error);
+  return sweep->spread.by_fours ? launch_rule<ISING2D_CUDA_VECTOR>(sweep, error)
+                                : launch_rule<1>(sweep, error);
 }

@@ -34,12 +34,12 @@ template <int WIDTH> struct ising2d_neighbours {
 template <int WIDTH>
 __device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[WIDTH])
 {
-  if (WIDTH == ISING2D_CUDA_VECTOR) {
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR) {
     const uint4 vector = *(const uint4 *)from;
     word[0] = vector.x;
-    word[WIDTH > 1 ? 1 : 0] = vector.y;
-    word[WIDTH > 2 ? 2 : 0] = vector.z;
-    word[WIDTH > 3 ? 3 : 0] = vector.w;
+    word[1] = vector.y;
+    word[2] = vector.z;
+    word[3] = vector.w;
   } else {
     word[0] = *from;
   }
@@ -47,34 +47,47 @@ __device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[W
 
 template <int WIDTH> __device__ static inline void ising2d_store(uint32_t *to, const uint32_t *word)
 {
-  if (WIDTH == ISING2D_CUDA_VECTOR)
+  if constexpr (WIDTH == ISING2D_CUDA_VECTOR)
     *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
   else
     *to = word[0];
 }
 
-/* Of the words k .. k + WIDTH - 1 (lattice/checkerboard.h). */
+/* Where words find their neighbours at the side: the word before or the one after, and from the
+ * first word the place of what lies beyond the WIDTH words themselves. */
+struct ising2d_side {
+  bool back;
+  int32_t beyond;
+};
+
+/* Of the words k .. k + WIDTH - 1 of a colour (lattice/checkerboard.h). */
 template <int WIDTH>
-__device__ static inline void
-ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t *other,
-                        uint32_t colour, uint32_t k, struct ising2d_neighbours<WIDTH> *neighbours)
+__device__ static inline struct ising2d_side
+ising2d_side(const struct ising2d_cuda_batch *lattice, uint32_t colour, uint32_t k)
 {
   const uint32_t row = lattice->row.value, y = gpumc_divide(k, lattice->row), x = k - y * row;
   const bool back = ((y + colour) & 1) == 0;
-  const uint32_t above = y == 0 ? k + (lattice->colour - row) : k - row;
-  const uint32_t below = y + 1 == lattice->length_y ? x : k + row;
-  uint32_t edge = back ? k - 1 : k + WIDTH;
-  if (x == (back ? 0 : row - WIDTH))
-    edge = back ? k + row - 1 : k + WIDTH - row;
-  const uint32_t beyond = other[edge];
-  ising2d_load<WIDTH>(other + above, neighbours->above);
-  ising2d_load<WIDTH>(other + below, neighbours->below);
-  ising2d_load<WIDTH>(other + k, neighbours->same);
+  const int32_t around = x == (back ? 0 : row - WIDTH) ? (int32_t)row : 0;
+  const struct ising2d_side side = {back, back ? around - 1 : WIDTH - around};
+  return side;
+}
+
+template <int WIDTH>
+__device__ static inline void
+ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t *other, uint32_t k,
+                        struct ising2d_side side, struct ising2d_neighbours<WIDTH> *neighbours)
+{
+  const int32_t row = (int32_t)lattice->row.value, around = (int32_t)lattice->colour - row;
+  const uint32_t *at = other + k;
+  const uint32_t beyond = at[side.beyond];
+  ising2d_load<WIDTH>(at + (k < (uint32_t)row ? around : -row), neighbours->above);
+  ising2d_load<WIDTH>(at + (k >= (uint32_t)around ? -around : row), neighbours->below);
+  ising2d_load<WIDTH>(at, neighbours->same);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
-    const uint32_t before = j == 0 ? beyond : neighbours->same[j > 0 ? j - 1 : 0];
-    const uint32_t after = j == WIDTH - 1 ? beyond : neighbours->same[j < WIDTH - 1 ? j + 1 : 0];
-    neighbours->side[j] = back ? before : after;
+    const uint32_t before = j == 0 ? beyond : neighbours->same[(j + WIDTH - 1) % WIDTH];
+    const uint32_t after = j == WIDTH - 1 ? beyond : neighbours->same[(j + 1) % WIDTH];
+    neighbours->side[j] = side.back ? before : after;
   }
 }
 
@@ -111,19 +124,26 @@ ising2d_situation(const struct ising2d_cuda_rule *rule, uint32_t spin, uint32_t 
   return at;
 }
 
-/* Go on with the four bits u of `draw`. */
-template <bool PLAIN>
+/* Go on with the four bits u of `draw`. The first ZEROS of them (0, 2 or 4) meet thresholds that
+ * are 0 there for all classes: then only zeros keep what was. */
+template <bool PLAIN, int ZEROS>
 __device__ static inline void
 ising2d_compare_draw(const struct ising2d_cuda_rule *rule, const struct ising2d_situation *at,
                      uint32_t draw, const uint32_t u[ISING2D_DRAW_BITS], uint32_t *less,
                      uint32_t *equal)
 {
 #pragma unroll
-  for (int p = ISING2D_DRAW_BITS - 1; p >= 0; p--) {
+  for (int p = ISING2D_DRAW_BITS - 1; p >= ZEROS; p--) {
     const uint32_t *bit = rule->bit[draw * ISING2D_DRAW_BITS + (uint32_t)p];
     const uint32_t threshold =
         PLAIN ? gpumc_select(at->class_bit[0], bit[1], bit[0]) : ising2d_select(bit, at->class_bit);
     gpumc_compare_bit(u[p], threshold, less, equal);
+  }
+#pragma unroll
+  for (int p = 0; p < ZEROS; p += 2) {
+    enum { BEFORE = GPUMC_LOP3_A, U0 = GPUMC_LOP3_B, U1 = GPUMC_LOP3_C };
+    *less = gpumc_lop3<BEFORE & ~U0 & ~U1>(*less, u[p], u[p + 1]);
+    *equal = gpumc_lop3<BEFORE & ~U0 & ~U1>(*equal, u[p], u[p + 1]);
   }
 }
 
@@ -133,16 +153,16 @@ __device__ static inline uint32_t ising2d_label(uint32_t draw)
 }
 
 /* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
 ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
                      const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
-                     uint32_t k, struct gpumc_open_words *queue)
+                     uint32_t k, struct ising2d_side side, struct gpumc_open_words *queue)
 {
   struct ising2d_neighbours<WIDTH> near;
-  uint32_t spin[WIDTH], open[WIDTH];
+  uint32_t spin[WIDTH], open[WIDTH], note[WIDTH];
   ising2d_load<WIDTH>(colour->sites + k, spin);
-  ising2d_load_neighbours<WIDTH>(lattice, colour->other, colour->number, k, &near);
+  ising2d_load_neighbours<WIDTH>(lattice, colour->other, k, side, &near);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
     const struct ising2d_situation at = ising2d_situation<PLAIN>(
@@ -154,68 +174,85 @@ ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct isin
     for (int draw = ISING2D_FIRST_DRAWS - 1; draw >= 0; draw--) {
       uint32_t u[ISING2D_DRAW_BITS];
       gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label((uint32_t)draw), u);
-      ising2d_compare_draw<PLAIN>(rule, &at, (uint32_t)draw, u, &less, &equal);
+      if (draw == 0)
+        ising2d_compare_draw<PLAIN, ZEROS>(rule, &at, 0, u, &less, &equal);
+      else
+        ising2d_compare_draw<PLAIN, 0>(rule, &at, (uint32_t)draw, u, &less, &equal);
     }
     spin[j] ^= less | ~at.need;
     open[j] = equal;
+    note[j] = PLAIN ? at.class_bit[0] : 0;
   }
   ising2d_store<WIDTH>(colour->sites + k, spin);
-#pragma unroll
-  for (int j = 0; j < WIDTH; j++)
-    if (open[j] != 0)
-      gpumc_open_push(queue, k + (uint32_t)j - colour->begin, ISING2D_FIRST_DRAWS, open[j]);
+  gpumc_open_push<WIDTH>(queue, k - colour->begin, 0, open, note);
+}
+
+/* The situation of the open lanes of a word, whose neighbours and open spins are what they were;
+ * plain: as noted. */
+template <bool PLAIN>
+__device__ static inline struct ising2d_situation
+ising2d_open_situation(const struct ising2d_cuda_sweep *sweep, const struct ising2d_colour *colour,
+                       uint32_t k, const struct gpumc_open_word *open)
+{
+  if (PLAIN) {
+    const struct ising2d_situation at = {{open->note, 0, 0}, open->open};
+    return at;
+  }
+  struct ising2d_neighbours<1> near;
+  ising2d_load_neighbours<1>(&sweep->batch, colour->other, k,
+                             ising2d_side<1>(&sweep->batch, colour->number, k), &near);
+  return ising2d_situation<false>(&sweep->rule, colour->sites[k], near.above[0], near.below[0],
+                                  near.same[0], near.side[0]);
 }
 
 /* Finish the words of the queue. */
 template <bool PLAIN, int ROUNDS>
 __device__ static inline void
-ising2d_finish_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
+ising2d_finish_words(const struct ising2d_cuda_sweep *sweep,
                      const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
                      struct gpumc_open_words *queue)
 {
-  uint2 entry;
-  while (gpumc_open_pop(queue, &entry)) {
-    if (entry.y == 0)
+  struct gpumc_open_word open;
+  while (gpumc_open_pop(queue, &open)) {
+    if (open.open == 0)
       continue;
-    const uint32_t place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
-    const uint32_t draw = entry.x >> GPUMC_OPEN_PLACE_BITS, k = place + colour->begin;
-    struct ising2d_neighbours<1> near;
-    ising2d_load_neighbours<1>(lattice, colour->other, colour->number, k, &near);
-    const uint32_t spin = colour->sites[k];
-    const struct ising2d_situation at = ising2d_situation<PLAIN>(
-        rule, spin, near.above[0], near.below[0], near.same[0], near.side[0]);
+    const uint32_t k = open.place + colour->begin, draw = ISING2D_FIRST_DRAWS + open.done;
+    const struct ising2d_situation at = ising2d_open_situation<PLAIN>(sweep, colour, k, &open);
     const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
-    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = entry.y;
+    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = open.open;
     gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label(draw), u);
-    ising2d_compare_draw<PLAIN>(rule, &at, draw, u, &less, &equal);
-    uint32_t flips = less & entry.y;
+    ising2d_compare_draw<PLAIN, 0>(&sweep->rule, &at, draw, u, &less, &equal);
+    uint32_t flips = less & open.open;
     if (equal != 0 && draw + 1 < ISING2D_DRAWS)
-      gpumc_open_push(queue, place, draw + 1, equal);
+      gpumc_open_push<1>(queue, open.place, open.done + 1, &equal, &open.note);
     else
-      flips |= equal & ising2d_select(rule->always, at.class_bit);
-    colour->sites[k] = spin ^ flips;
+      flips |= equal & ising2d_select(sweep->rule.always, at.class_bit);
+    colour->sites[k] ^= flips;
   }
 }
 
 /* The share of one of `threads` threads, of which this is number `thread`; whole warps. */
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
-ising2d_update_colour(const struct ising2d_cuda_batch *lattice,
-                      const struct ising2d_cuda_rule *rule, const struct gpumc_philox_group *random,
-                      const struct ising2d_colour *colour, uint32_t thread, uint32_t threads,
-                      struct gpumc_open_words *queue)
+ising2d_update_colour(const struct ising2d_cuda_sweep *sweep,
+                      const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
+                      uint32_t thread, uint32_t threads, struct gpumc_open_words *queue)
 {
-  const uint32_t lane = thread % 32;
-  for (uint32_t warp_k = colour->begin + (thread - lane) * WIDTH; warp_k < colour->end;
-       warp_k += threads * WIDTH) {
-    __syncwarp();
-    if (*(volatile uint32_t *)&queue->count > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
-      ising2d_finish_words<PLAIN, ROUNDS>(lattice, rule, random, colour, queue);
-    const uint32_t k = warp_k + lane * WIDTH;
+  const struct ising2d_cuda_batch *lattice = &sweep->batch;
+  const uint32_t ahead = thread % 32 * WIDTH; /* of the warp's first thread */
+  uint32_t k = colour->begin + thread * WIDTH;
+  struct ising2d_side side = ising2d_side<WIDTH>(lattice, colour->number, k);
+#pragma unroll 1
+  for (; k - ahead < colour->end; k += threads * WIDTH) {
+    if (gpumc_open_count(queue) > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
+      ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
+    if (!sweep->spread.regular)
+      side = ising2d_side<WIDTH>(lattice, colour->number, k);
     if (k < colour->end)
-      ising2d_update_words<WIDTH, PLAIN, ROUNDS>(lattice, rule, random, colour, k, queue);
+      ising2d_update_words<WIDTH, PLAIN, ROUNDS, ZEROS>(lattice, &sweep->rule, random, colour, k,
+                                                        side, queue);
   }
-  ising2d_finish_words<PLAIN, ROUNDS>(lattice, rule, random, colour, queue);
+  ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
 }
 
 #endif
