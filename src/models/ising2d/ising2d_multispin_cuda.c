@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "models/ising2d/ising2d.h"
+#include "models/ising2d/ising2d_cuda.h"
 #include "models/ising2d/ising2d_multispin.h"
 
 enum {
@@ -238,12 +239,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising2d_multispin_cuda = {
-    .device = "cuda",
-    .variant = "multispin",
-    .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis in shared memory",
-    .trajectory = "ising2d.multispin.1",
-    .capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                    GPUMC_CAN_GATHER,
+    ISING2D_MULTISPIN_CUDA_NAMES,
     .bytes = bytes,
     .create = create,
     .destroy = destroy,
