@@ -41,6 +41,9 @@ enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble
 enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, const uint32_t *size,
                                            struct gpumc_error *error)
 {
+  ensemble->expected = 0;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->expected = size[m] > ensemble->expected ? size[m] : ensemble->expected;
   return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->size, size,
                                                ensemble->runs * sizeof *size, error);
 }

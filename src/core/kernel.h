@@ -38,7 +38,8 @@ struct gpumc_ensemble {
   size_t runs;                    /* of the present batch; 0: none begun */
   size_t runs_capacity, capacity; /* runs; replicas of one run */
   uint32_t *size;                 /* [runs_capacity] replicas of each run, device memory */
-  void *storage;                  /* the kernel's own */
+  size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
+  void *storage;   /* the kernel's own */
 };
 
 /* Operations work on every run m < runs and its replicas r < size[m], and are enqueued in the order
