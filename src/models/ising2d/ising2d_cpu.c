@@ -111,3 +111,18 @@ enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
   transfer(ensemble, m, first, count, NULL, portable);
   return GPUMC_OK;
 }
+
+enum gpumc_status ising2d_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
+                                      struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  const size_t places = ising2d_cpu_places(ensemble);
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->measure(ensemble, &place, channel);
+  }
+  return GPUMC_OK;
+}

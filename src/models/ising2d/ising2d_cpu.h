@@ -22,6 +22,8 @@ enum {
 #define ISING2D_CPU_OPS(name, isa) ((void)(isa), &name##_portable)
 #endif
 
+struct ising2d_cpu_place;
+
 /* How a kernel lays out its replicas. set and get: portable[lane] is the first byte of lane's
  * replica, NULL for a replica that is left alone. */
 struct ising2d_cpu_layout {
@@ -33,6 +35,9 @@ struct ising2d_cpu_layout {
               const uint8_t *const portable[ISING2D_CPU_BLOCK]);
   void (*get)(const struct gpumc_model *model, const void *block,
               uint8_t *const portable[ISING2D_CPU_BLOCK]);
+  /* The channels of the replicas of one block. */
+  void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising2d_cpu_place *place,
+                  int64_t *const *channel);
 };
 
 /* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
@@ -122,5 +127,8 @@ ising2d_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t 
 GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
                                                    size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising2d_cpu_measure(struct gpumc_ensemble *ensemble,
+                                                       int64_t *const *channel,
+                                                       struct gpumc_error *error);
 
 #endif

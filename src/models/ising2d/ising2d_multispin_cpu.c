@@ -59,6 +59,19 @@ static size_t scratch_bytes(const struct gpumc_checkerboard *lattice)
   return sizeof(uint32_t) * ising2d_multispin_scratch(lattice);
 }
 
+static void measure_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising2d_cpu_place *place, int64_t *const *channel)
+{
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  const struct ising2d_multispin_ops *ops = ISING2D_CPU_OPS(ising2d_multispin, storage->isa);
+  struct ising2d_multispin_sums sums;
+  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
+               ising2d_cpu_scratch(storage), &sums);
+  for (size_t lane = 0; lane < place->count; lane++)
+    ising2d_cpu_record(ensemble, channel, place->run, place->first + lane, sums.up[lane],
+                       sums.unsatisfied[lane]);
+}
+
 /* A block is a group, words[position]. */
 static const struct ising2d_cpu_layout layout = {
     .replicas = ISING2D_LANES,
@@ -67,6 +80,7 @@ static const struct ising2d_cpu_layout layout = {
     .scratch_bytes = scratch_bytes,
     .set = set_group,
     .get = get_group,
+    .measure = measure_group,
 };
 
 static_assert((int)ISING2D_LANES <= (int)ISING2D_CPU_BLOCK, "a group is a block");
@@ -99,18 +113,6 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
-static void measure_group(const struct gpumc_ensemble *ensemble,
-                          const struct ising2d_multispin_ops *ops,
-                          const struct ising2d_cpu_place *place, int64_t *const *channel)
-{
-  struct ising2d_multispin_sums sums;
-  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
-               ising2d_cpu_scratch(ensemble->storage), &sums);
-  for (size_t lane = 0; lane < place->count; lane++)
-    ising2d_cpu_record(ensemble, channel, place->run, place->first + lane, sums.up[lane],
-                       sums.unsatisfied[lane]);
-}
-
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
@@ -132,23 +134,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
     ops->sweep(&rule, place.data, (uint32_t)place.block, ensemble->time, sweeps,
                ising2d_cpu_scratch(storage));
     if (channel != NULL)
-      measure_group(ensemble, ops, &place, channel);
-  }
-  return GPUMC_OK;
-}
-
-static enum gpumc_status
-measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising2d_cpu_storage *storage = ensemble->storage;
-  const struct ising2d_multispin_ops *ops = ISING2D_CPU_OPS(ising2d_multispin, storage->isa);
-  const size_t places = ising2d_cpu_places(ensemble);
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
-    if (place.count > 0)
-      measure_group(ensemble, ops, &place, channel);
+      measure_group(ensemble, &place, channel);
   }
   return GPUMC_OK;
 }
@@ -204,6 +190,6 @@ const struct gpumc_kernel_ops ising2d_multispin_cpu = {
     .set = ising2d_cpu_set,
     .get = ising2d_cpu_get,
     .sweep = sweep,
-    .measure = measure,
+    .measure = ising2d_cpu_measure,
     .gather = gather,
 };

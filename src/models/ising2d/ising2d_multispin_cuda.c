@@ -239,14 +239,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising2d_multispin_cuda = {
-    ISING2D_MULTISPIN_CUDA_NAMES,
-    .bytes = bytes,
-    .create = create,
-    .destroy = destroy,
-    .randomize = randomize,
-    .set = set,
-    .get = get,
-    .sweep = sweep,
-    .measure = measure,
-    .gather = gather,
+    ISING2D_MULTISPIN_CUDA_NAMES, .bytes = bytes,   .create = create, .destroy = destroy,
+    .randomize = randomize,       .set = set,       .get = get,       .sweep = sweep,
+    .measure = measure,           .gather = gather,
 };

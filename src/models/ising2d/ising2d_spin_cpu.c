@@ -31,6 +31,17 @@ static void get_replica(const struct gpumc_model *model, const void *block,
     }
 }
 
+static void measure_replica(const struct gpumc_ensemble *ensemble,
+                            const struct ising2d_cpu_place *place, int64_t *const *channel)
+{
+  const struct ising2d_cpu_storage *storage = ensemble->storage;
+  const struct ising2d_spin_ops *ops = ISING2D_CPU_OPS(ising2d_spin, storage->isa);
+  struct ising2d_spin_sums sums;
+  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
+               ising2d_cpu_scratch(storage), &sums);
+  ising2d_cpu_record(ensemble, channel, place->run, place->first, sums.up, sums.unsatisfied);
+}
+
 static const struct ising2d_cpu_layout layout = {
     .replicas = 1,
     .site_bytes = sizeof(uint8_t),
@@ -38,6 +49,7 @@ static const struct ising2d_cpu_layout layout = {
     .scratch_bytes = ising2d_spin_scratch,
     .set = set_replica,
     .get = get_replica,
+    .measure = measure_replica,
 };
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
@@ -81,16 +93,6 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
-static void measure_replica(const struct gpumc_ensemble *ensemble,
-                            const struct ising2d_spin_ops *ops,
-                            const struct ising2d_cpu_place *place, int64_t *const *channel)
-{
-  struct ising2d_spin_sums sums;
-  ops->measure(&ising2d_parameters(ensemble->model)->lattice, place->data,
-               ising2d_cpu_scratch(ensemble->storage), &sums);
-  ising2d_cpu_record(ensemble, channel, place->run, place->first, sums.up, sums.unsatisfied);
-}
-
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
@@ -112,23 +114,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
     ops->sweep(&rule, place.data, (uint32_t)place.first, ensemble->time, sweeps,
                ising2d_cpu_scratch(storage));
     if (channel != NULL)
-      measure_replica(ensemble, ops, &place, channel);
-  }
-  return GPUMC_OK;
-}
-
-static enum gpumc_status
-measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising2d_cpu_storage *storage = ensemble->storage;
-  const struct ising2d_spin_ops *ops = ISING2D_CPU_OPS(ising2d_spin, storage->isa);
-  const size_t places = ising2d_cpu_places(ensemble);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising2d_cpu_place place = ising2d_cpu_place(ensemble, i);
-    if (place.count > 0)
-      measure_replica(ensemble, ops, &place, channel);
+      measure_replica(ensemble, &place, channel);
   }
   return GPUMC_OK;
 }
@@ -163,6 +149,6 @@ const struct gpumc_kernel_ops ising2d_spin_cpu = {
     .set = ising2d_cpu_set,
     .get = ising2d_cpu_get,
     .sweep = sweep,
-    .measure = measure,
+    .measure = ising2d_cpu_measure,
     .gather = gather,
 };
