@@ -141,3 +141,27 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
   }
 }
+
+enum { OPTION_JSON = 256 };
+
+static error_t parse_json_option(int key, char *argument, struct argp_state *state)
+{
+  bool *json = state->input;
+  if (key == OPTION_JSON)
+    *json = true;
+  else if (key == ARGP_KEY_ARG)
+    cli_usage_error(state->name, "no argument is expected, not '%s'", argument);
+  else
+    return ARGP_ERR_UNKNOWN;
+  return 0;
+}
+
+bool cli_parse_json(const char *help, int argc, char **argv)
+{
+  static const struct argp_option options[] = {
+      {"json", OPTION_JSON, NULL, 0, "The same as JSON", 0}, {0}};
+  const struct argp parser = {options, parse_json_option, "", help, NULL, NULL, NULL};
+  bool json = false;
+  cli_parse(&parser, argc, argv, &json);
+  return json;
+}

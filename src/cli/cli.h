@@ -41,6 +41,8 @@ _Noreturn void cli_usage_error(const char *command, const char *format, ...) GPU
 /* Parse with argp; every mistake of the command line ends the program with exit 2, an unknown
  * option naming the nearest one. */
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* The same for a command that takes --json and nothing else; `help` as in struct argp's doc. */
+bool cli_parse_json(const char *help, int argc, char **argv);
 
 /* Numbers on the command line; `what` names the option. Usage error when they are none. */
 long cli_integer(const char *command, const char *what, const char *text, long minimum,

@@ -13,35 +13,12 @@
 #include "core/memory.h"
 #include "core/system_memory.h"
 
-enum { OPTION_JSON = 256 };
-
-static const struct argp_option options[] = {
-    {"json", OPTION_JSON, NULL, 0, "The findings as JSON", 0}, {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-  bool *json = state->input;
-  if (key == OPTION_JSON)
-    *json = true;
-  else if (key == ARGP_KEY_ARG)
-    cli_usage_error("gpumc doctor", "no argument is expected, not '%s'", argument);
-  else
-    return ARGP_ERR_UNKNOWN;
-  return 0;
-}
-
-static const struct argp parser = {
-    options,
-    parse_option,
-    "",
+static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "
     "libraries, GPUs, or why there is none, and what `device: auto` takes.\v"
     "Examples:\n"
     "  gpumc doctor\n"
-    "  gpumc doctor --json",
-    NULL,
-    NULL,
-    NULL};
+    "  gpumc doctor --json";
 
 /* What is found out once, for either form of the report. */
 struct findings {
@@ -196,10 +173,9 @@ static cJSON *findings_json(const struct findings *findings)
 
 int cli_doctor(int argc, char **argv)
 {
-  bool json = false;
   struct findings findings = {0};
   int code = GPUMC_OK;
-  cli_parse(&parser, argc, argv, &json);
+  const bool json = cli_parse_json(help, argc, argv);
   find_out(&findings);
   if (json) {
     code = cli_print_json(findings_json(&findings));

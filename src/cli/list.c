@@ -5,34 +5,13 @@
 #include "cli/table.h"
 #include "core/registry.h"
 
-enum { OPTION_JSON = 256, CAPABILITY_BITS = 32 };
+enum { CAPABILITY_BITS = 32 };
 
-static const struct argp_option options[] = {{"json", OPTION_JSON, NULL, 0, "The lists as JSON", 0},
-                                             {0}};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
-  bool *json = state->input;
-  if (key == OPTION_JSON)
-    *json = true;
-  else if (key == ARGP_KEY_ARG)
-    cli_usage_error("gpumc list", "no argument is expected, not '%s'", argument);
-  else
-    return ARGP_ERR_UNKNOWN;
-  return 0;
-}
-
-static const struct argp parser = {
-    options,
-    parse_option,
-    "",
+static const char help[] =
     "List models, algorithms and kernels, and which kernel serves which algorithm.\v"
     "Examples:\n"
     "  gpumc list\n"
-    "  gpumc list --json",
-    NULL,
-    NULL,
-    NULL};
+    "  gpumc list --json";
 
 static void capability_names(uint32_t capabilities, struct gpumc_text *text)
 {
@@ -170,8 +149,7 @@ static void print_cells(void)
 
 int cli_list(int argc, char **argv)
 {
-  bool json = false;
-  cli_parse(&parser, argc, argv, &json);
+  const bool json = cli_parse_json(help, argc, argv);
   if (json)
     return cli_print_json(plugins_json());
   print_plugins();
