@@ -88,8 +88,9 @@ struct gpumc_population_outcome {
 enum { GPUMC_OUTCOME_SLOTS = 2 };
 
 struct gpumc_population_ops {
-  /* Device memory beyond the arrays of struct gpumc_population. */
+  /* Device memory beyond the arrays of struct gpumc_population, and host memory. */
   size_t (*own_bytes)(const struct gpumc_population_plan *plan);
+  size_t (*host_bytes)(const struct gpumc_population_plan *plan);
   /* All memory is taken here; `own` is the only field to be set. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_population *population,
                                                struct gpumc_error *error);

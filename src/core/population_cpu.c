@@ -18,6 +18,13 @@ static size_t own_bytes(const struct gpumc_population_plan *plan)
          (sizeof(struct gpumc_population_findings) + plan->blocks * sizeof(uint64_t) + sums);
 }
 
+/* What there is, is device memory. */
+static size_t host_bytes(const struct gpumc_population_plan *plan)
+{
+  (void)plan;
+  return 0;
+}
+
 static void destroy(struct gpumc_population *population)
 {
   struct gpumc_population_cpu *own = gpumc_population_cpu_of(population);
@@ -127,6 +134,7 @@ static enum gpumc_status collect(struct gpumc_population *population, size_t slo
 
 const struct gpumc_population_ops gpumc_population_cpu = {
     .own_bytes = own_bytes,
+    .host_bytes = host_bytes,
     .create = create,
     .destroy = destroy,
     .found = found,

@@ -20,6 +20,13 @@ record_bytes(const struct gpumc_population_plan *plan, const struct gpumc_popula
   return (plan->runs + 1) * layout->stride;
 }
 
+static size_t host_bytes(const struct gpumc_population_plan *plan)
+{
+  struct gpumc_population_layout layout;
+  gpumc_population_layout_make(plan, &layout);
+  return GPUMC_OUTCOME_SLOTS * gpumc_outcome_slot_bytes(plan, &layout);
+}
+
 static size_t own_bytes(const struct gpumc_population_plan *plan)
 {
   struct gpumc_population_layout layout;
@@ -210,6 +217,7 @@ static enum gpumc_status resample(struct gpumc_population *population,
 
 const struct gpumc_population_ops gpumc_population_cuda = {
     .own_bytes = own_bytes,
+    .host_bytes = host_bytes,
     .create = create,
     .destroy = destroy,
     .found = found,

@@ -125,6 +125,9 @@ struct gpumc_population_cuda {
   struct gpumc_outcome_slot slot[GPUMC_OUTCOME_SLOTS];
 };
 
+/* Host memory of one slot. */
+size_t gpumc_outcome_slot_bytes(const struct gpumc_population_plan *plan,
+                                const struct gpumc_population_layout *layout);
 /* One slot; free is legal after a failed create. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_outcome_slot_create(const struct gpumc_population_plan *plan,

@@ -8,6 +8,26 @@
 #include "core/population_cuda.h"
 #include "core/population_rules.h"
 
+size_t gpumc_outcome_slot_bytes(const struct gpumc_population_plan *plan,
+                                const struct gpumc_population_layout *layout)
+{
+  const size_t block = sizeof(uint64_t) + plan->n_channels * sizeof(struct gpumc_moment_sums);
+  return plan->runs * (layout->stride + plan->blocks * block);
+}
+
+/* Memory that the GPU writes to by itself. */
+static enum gpumc_status allocate_pinned(size_t bytes, uint8_t **memory, struct gpumc_error *error)
+{
+  char size[32];
+  enum gpumc_status status =
+      GPUMC_CUDA(cudaHostAlloc((void **)memory, bytes, cudaHostAllocDefault), error);
+  if (status == GPUMC_OK)
+    return status;
+  gpumc_size_text((double)bytes, size);
+  gpumc_error_prefix(error, "pinned host memory for outcomes needs %s", size);
+  return status;
+}
+
 enum gpumc_status gpumc_outcome_slot_create(const struct gpumc_population_plan *plan,
                                             const struct gpumc_population_layout *layout,
                                             struct gpumc_outcome_slot *slot,
@@ -15,9 +35,7 @@ enum gpumc_status gpumc_outcome_slot_create(const struct gpumc_population_plan *
 {
   size_t rows = plan->runs * plan->blocks;
   cudaEvent_t arrived = NULL;
-  enum gpumc_status status = GPUMC_CUDA(
-      cudaHostAlloc((void **)&slot->records, plan->runs * layout->stride, cudaHostAllocDefault),
-      error);
+  enum gpumc_status status = allocate_pinned(plan->runs * layout->stride, &slot->records, error);
   if (status == GPUMC_OK)
     status = GPUMC_CUDA(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming), error);
   slot->arrived = arrived;

@@ -134,7 +134,7 @@ largest_population(const struct gpumc_preparation *preparation, const struct gpu
 enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
-  char needed[32], available[32], largest[96] = "";
+  char needed[32], available[32], largest[96] = "", of_runs[96] = "";
   const struct gpumc_demand *demand = &preparation->demand;
   bool host = preparation->host_bytes > preparation->available_bytes;
   if (!host && preparation->device_bytes <= preparation->device_available_bytes)
@@ -147,9 +147,12 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   if (population > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
              (long long)population);
-  return gpumc_error_set(
-      error, GPUMC_FAILURE, "not enough memory%s: %zu replicas need %s, %s are available%s",
-      host ? "" : " on the GPU", demand->runs * demand->capacity, needed, available, largest);
+  if (demand->runs > 1)
+    snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)", demand->runs);
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "not enough memory%s: %zu replicas%s need %s, %s are available%s",
+                         host ? "" : " on the GPU", demand->runs * demand->capacity, of_runs,
+                         needed, available, largest);
 }
 
 void gpumc_preparation_free(struct gpumc_preparation *preparation)

@@ -85,17 +85,32 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   return pa_collect(pa, &pa->step, pa->row - 1, error);
 }
 
+/* Record the row that was on its way. What went wrong there is told, and not what followed from it.
+ */
+static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *step,
+                                         enum gpumc_status status, struct gpumc_error *error)
+{
+  struct gpumc_error earlier = {0};
+  enum gpumc_status collected = pa_collect(pa, step, pa->row - 1, &earlier);
+  if (collected == GPUMC_OK)
+    return status;
+  gpumc_error_free(error);
+  *error = earlier;
+  return collected;
+}
+
 /* One row of every run of the batch is enqueued, then the row before it recorded, so that the
  * device works meanwhile. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;
-  const bool pending = pa->pending;
   const struct pa_step step = pa->step;
+  const bool pending = pa->pending;
+  pa->pending = false;
   enum gpumc_status status = pa_enqueue(pa, error);
   *finished = false;
-  if (status == GPUMC_OK && pending)
-    status = pa_collect(pa, &step, pa->row - 1, error);
+  if (pending)
+    status = collect_earlier(pa, &step, status, error);
   if (status != GPUMC_OK)
     return status;
   pa->pending = true;

@@ -1,15 +1,32 @@
 /* Population annealing: which runs go together, and what their populations need to know. */
+#include <math.h>
+
 #include "algorithms/pa/pa_state.h"
 
-/* Spins, or particles, that fill a large GPU several times over: 8192 groups of 32 replicas at
- * L = 64. */
-static const double filling = 0x1p30;
+/* What a batch may take: memory enough to fill a large GPU several times over (8000 groups of 32
+ * replicas at L = 64), little enough for any laptop; and updates in one temperature step that take
+ * a large GPU 10 milliseconds and two processors a second or two, since a run answers signals
+ * between steps. A run by itself may exceed both. */
+static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
+
+/* About, and the same for every device: replicas twice in portable form, their bookkeeping, and the
+ * sums by block in the three outcomes that a device keeps. */
+static double bytes_of_run(const struct pa_settings *settings, const struct gpumc_model *model)
+{
+  const double channels = (double)model->ops->n_channels;
+  const double replica = 2.0 * (double)model->portable_bytes + 8.0 * channels + 24.0;
+  const double block = 8.0 + channels * sizeof(struct gpumc_moment_sums);
+  return (double)pa_capacity(settings->population) * replica +
+         (1 + GPUMC_OUTCOME_SLOTS) * (double)settings->blocks * block;
+}
 
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model)
 {
-  double wanted = filling / ((double)settings->population * (double)model->sites);
-  double least = wanted < 1 ? 1 : wanted;
-  return least < (double)settings->runs ? (size_t)least : settings->runs;
+  const double updates =
+      (double)settings->population * (double)model->sites * (double)settings->sweeps;
+  double most = fmin(bytes_maximum / bytes_of_run(settings, model), updates_maximum / updates);
+  most = most < 1 ? 1 : most;
+  return most < (double)settings->runs ? (size_t)most : settings->runs;
 }
 
 struct pa_batch

@@ -62,7 +62,8 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->replicas = settings.population;
   demanded->runs = plan.runs;
   demanded->capacity = plan.capacity;
-  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, replicas));
+  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, replicas)) +
+                         device->ops->population->host_bytes(&plan);
   demanded->device_bytes = gpumc_population_bytes(device, &plan);
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;

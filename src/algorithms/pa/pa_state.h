@@ -122,8 +122,8 @@ void pa_settings_read(const struct gpumc_params *params, struct pa_settings *set
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
-/* Runs of a batch, at most: as many as it takes to fill a large device, whatever the device, so
- * that a checkpoint made on one can be continued on any other. */
+/* Runs of a batch, at most. It follows from the configuration alone, never from the device, so that
+ * a checkpoint made on one can be continued on any other. */
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model);
 /* The batch that begins with run `first`: in adaptive runs the first one is alone, since it finds
  * the temperatures of the others. */
