@@ -24,9 +24,8 @@ enum {
   ISING2D_MULTISPIN_LANES = 32,
   ISING2D_MULTISPIN_TILE_BYTES = 1024,
   ISING2D_MULTISPIN_TILE_SITES = 256,
-  ISING2D_MULTISPIN_THREADS =
-      640, /* of a block, at most: what the registers of sweeps leave room for */
-  ISING2D_MULTISPIN_VECTOR = 4, /* words that a thread takes at once where rows allow it */
+  ISING2D_MULTISPIN_THREADS = 640, /* of a block, at most: sweeps have registers for no more */
+  ISING2D_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once where rows allow it */
   ISING2D_MULTISPIN_CLASSES = 5,
   ISING2D_MULTISPIN_PLANES = 32,
 };

@@ -12,8 +12,9 @@ enum {
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
-#define SITES_LIMIT ((size_t)1 << 31) /* places of sites are 32-bit numbers, sums of two as well   \
-                                       */
+#define SITES_LIMIT                                                                                \
+  ((size_t)1 << 31) /* places of sites are 32-bit numbers, sums of two as well                     \
+                     */
 
 static size_t smaller(size_t a, size_t b)
 {
