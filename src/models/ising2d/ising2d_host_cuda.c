@@ -45,8 +45,8 @@ ising2d_channels_of(const struct gpumc_model *model, int64_t *const *channel)
   return channels;
 }
 
-enum gpumc_status
-ising2d_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+enum gpumc_status ising2d_host_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
+                                       struct gpumc_error *error)
 {
   return ensemble->ops->sweep(ensemble, 0, 0.0, channel, error);
 }

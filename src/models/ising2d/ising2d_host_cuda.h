@@ -14,8 +14,8 @@ struct ising2d_channels
 ising2d_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 
 /* gpumc_kernel_ops.measure: a call of `sweep` without sweeps. */
-GPUMC_MUST_CHECK enum gpumc_status ising2d_measure(struct gpumc_ensemble *ensemble,
-                                                   int64_t *const *channel,
-                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising2d_host_measure(struct gpumc_ensemble *ensemble,
+                                                        int64_t *const *channel,
+                                                        struct gpumc_error *error);
 
 #endif

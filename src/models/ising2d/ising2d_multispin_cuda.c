@@ -133,6 +133,6 @@ const struct gpumc_kernel_ops ising2d_multispin_cuda = {
     .set = ising2d_storage_set,
     .get = ising2d_storage_get,
     .sweep = sweep,
-    .measure = ising2d_measure,
+    .measure = ising2d_host_measure,
     .gather = gather,
 };

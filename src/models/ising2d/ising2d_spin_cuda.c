@@ -138,9 +138,14 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising2d_spin_cuda = {
-    ISING2D_SPIN_CUDA_NAMES,    .bytes = bytes,
-    .create = create,           .destroy = ising2d_storage_destroy,
-    .randomize = randomize,     .set = ising2d_storage_set,
-    .get = ising2d_storage_get, .sweep = sweep,
-    .measure = ising2d_measure, .gather = gather,
+    ISING2D_SPIN_CUDA_NAMES,
+    .bytes = bytes,
+    .create = create,
+    .destroy = ising2d_storage_destroy,
+    .randomize = randomize,
+    .set = ising2d_storage_set,
+    .get = ising2d_storage_get,
+    .sweep = sweep,
+    .measure = ising2d_host_measure,
+    .gather = gather,
 };
