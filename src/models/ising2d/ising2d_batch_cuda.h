@@ -13,9 +13,9 @@
 struct ising2d_batch {
   const uint32_t *size; /* [runs] replicas of each run, device memory */
   uint32_t runs;
-  size_t capacity; /* replicas of one run that there is room for */
-  uint64_t seed;
-  uint32_t first_run, rounds, time;
+  size_t capacity;         /* replicas of one run that there is room for */
+  uint32_t key[2], rounds; /* of the first run's generator */
+  uint32_t time;
   void *stream; /* cudaStream_t */
 };
 

@@ -5,13 +5,13 @@
 
 struct ising2d_batch ising2d_batch_of(const struct gpumc_ensemble *ensemble)
 {
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, 0);
   return (struct ising2d_batch){
       .size = ensemble->size,
       .runs = (uint32_t)ensemble->runs,
       .capacity = ensemble->capacity,
-      .seed = ensemble->seed,
-      .first_run = ensemble->first_run,
-      .rounds = ensemble->rounds,
+      .key = {random.key[0], random.key[1]},
+      .rounds = random.rounds,
       .time = ensemble->time,
       .stream = ensemble->device->stream,
   };

@@ -21,17 +21,12 @@ struct gpumc_philox_word {
   uint32_t third0, third1; /* what the third round gets from it */
 };
 
-/* The upper half of the product, by the one instruction for both halves, which nvcc does not find
- * in all places. */
+/* The upper half of the product. */
 __device__ static inline uint32_t gpumc_philox_product(uint32_t a, uint32_t b, uint32_t *low)
 {
-  uint32_t high;
-  asm("{\n\t.reg .b64 product;\n\t"
-      "mul.wide.u32 product, %2, %3;\n\t"
-      "mov.b64 {%0, %1}, product;\n\t}"
-      : "=r"(*low), "=r"(high)
-      : "r"(b), "r"(a));
-  return high;
+  const uint64_t product = (uint64_t)a * b;
+  *low = (uint32_t)product;
+  return (uint32_t)(product >> 32);
 }
 
 __device__ static inline struct gpumc_philox_group
@@ -54,11 +49,9 @@ __device__ static inline struct gpumc_philox_word
 gpumc_philox_word(const struct gpumc_philox_group *group, uint32_t word)
 {
   struct gpumc_philox_word at;
-  /* No asm: where the upper half is not asked for, a shorter instruction does. */
-  const uint64_t product = (uint64_t)PHILOX_M4x32_0 * word;
-  at.first = (uint32_t)(product >> 32);
-  const uint32_t high =
-      gpumc_philox_product(PHILOX_M4x32_1, (uint32_t)product ^ group->second2, &at.third1);
+  uint32_t low;
+  at.first = gpumc_philox_product(PHILOX_M4x32_0, word, &low);
+  const uint32_t high = gpumc_philox_product(PHILOX_M4x32_1, low ^ group->second2, &at.third1);
   at.third0 = high ^ (group->key[0] + 2 * PHILOX_W32_0);
   return at;
 }
