@@ -1,31 +1,31 @@
-/* What the CUDA kernels of trajectory "ising2d.spin.1" are told about the replicas of a batch, the
- * rule of a sweep and the channels. */
+/* What all CUDA kernels are told about the replicas of a batch, their portable form and the
+ * channels. */
 #ifndef GPUMC_ISING2D_BATCH_CUDA_H
 #define GPUMC_ISING2D_BATCH_CUDA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "models/ising2d/ising2d_physics.h"
+#include "core/host_device.h"
 
 /* See struct gpumc_ensemble. */
 struct ising2d_batch {
   const uint32_t *size; /* [runs] replicas of each run, device memory */
   uint32_t runs;
-  size_t capacity; /* replicas of one run that there is room for */
-  uint64_t seed;
-  uint32_t first_run, rounds, time;
+  size_t capacity;         /* replicas of one run that there is room for */
+  size_t expected;         /* replicas of one run, about */
+  uint32_t key[2], rounds; /* of the first run's generator */
+  uint32_t time;
   void *stream; /* cudaStream_t */
 };
 
-/* Of one sweep call, by the number of neighbours up; for 32 spins at a time, bit 1 is up. A spin s
- * needs a comparison iff (s ^ flip[up]) & needed[up], and then stays unless its number is below
- * threshold[up]; all others flip. `plain`: there is no field, so that the classes 0 and 4, 1 and 3
- * are alike, the spins to be compared opposite, and class 2 needs no comparison. */
-struct ising2d_rule {
-  uint32_t threshold[ISING2D_CLASSES];
-  uint32_t flip[ISING2D_CLASSES], needed[ISING2D_CLASSES];
-  uint32_t plain;
+/* Replicas first .. first+count-1 of run `run` in portable form:
+ * replica[count][replica_bytes], device memory. */
+struct ising2d_portable {
+  uint32_t run;
+  size_t first, count, replica_bytes;
+  uint8_t *replica;
 };
 
 /* Arrays [runs][capacity] in device memory, NULL where not wanted; J and h in quanta. */
@@ -33,5 +33,16 @@ struct ising2d_channels {
   int64_t *energy, *magnetization;
   double coupling, field;
 };
+
+GPUMC_HOST_DEVICE static inline bool ising2d_wanted(const struct ising2d_channels *channels)
+{
+  return channels->energy != NULL || channels->magnetization != NULL;
+}
+
+/* Parts of `part` that hold `count`. */
+GPUMC_HOST_DEVICE static inline size_t ising2d_parts(size_t count, size_t part)
+{
+  return (count + part - 1) / part;
+}
 
 #endif

@@ -9,17 +9,16 @@ enum {
 
 /* A warp draws a tile by site. */
 __global__ void __launch_bounds__(THREADS)
-    randomize(const __grid_constant__ struct ising2d_cuda_batch batch,
-              struct ising2d_cuda_random random)
+    randomize(const __grid_constant__ struct ising2d_multispin_replicas replicas)
 {
   const uint32_t lane = threadIdx.x % 32;
   const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
-  const uint32_t number = (uint32_t)(index / batch.tiles), tile = (uint32_t)(index % batch.tiles);
-  struct ising2d_group group;
-  if (!ising2d_group_find(&batch, blockIdx.y, number, threadIdx.x, THREADS, &group))
+  const uint32_t number = (uint32_t)(index / replicas.tiles),
+                 tile = (uint32_t)(index % replicas.tiles);
+  struct ising2d_multispin_group group;
+  if (!ising2d_multispin_group_find(&replicas, blockIdx.y, number, threadIdx.x, THREADS, &group))
     return;
-  const struct gpumc_random generator = {{random.key[0], random.key[1] + (blockIdx.y << 16)},
-                                         random.rounds};
+  const struct gpumc_random generator = ising2d_batch_random(&replicas.batch, blockIdx.y);
   const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
   uint32_t word[GPUMC_TILE_LANE_WORDS];
   for (uint32_t half = 0; half < 2; half++)
@@ -27,7 +26,7 @@ __global__ void __launch_bounds__(THREADS)
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word + 4 * half);
 #pragma unroll
   for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
-    word[i] = w + i < 2 * (size_t)batch.colour ? word[i] : 0;
+    word[i] = w + i < 2 * (size_t)replicas.colour ? word[i] : 0;
   gpumc_tile_transpose(word);
   uint32_t *to = group.tiles + (size_t)tile * GPUMC_TILE_WORDS + gpumc_tile_place(lane);
 #pragma unroll
@@ -37,127 +36,137 @@ __global__ void __launch_bounds__(THREADS)
 
 /* Word v of a replica of run m: its sites 32 v .. 32 v + 31. */
 __device__ static inline uint32_t *
-word_of(const struct ising2d_cuda_batch *batch, uint32_t m, uint32_t replica, size_t v)
+word_of(const struct ising2d_multispin_replicas *replicas, uint32_t m, uint32_t replica, size_t v)
 {
-  const size_t group = (size_t)m * batch->groups + replica / ISING2D_CUDA_LANES;
-  const size_t tile = group * batch->tiles + v / GPUMC_TILE_LANE_WORDS;
-  return batch->words + tile * GPUMC_TILE_WORDS +
-         replica % ISING2D_CUDA_LANES * GPUMC_TILE_LANE_WORDS + v % GPUMC_TILE_LANE_WORDS;
+  const size_t group = (size_t)m * replicas->groups + replica / ISING2D_MULTISPIN_LANES;
+  const size_t tile = group * replicas->tiles + v / GPUMC_TILE_LANE_WORDS;
+  return replicas->words + tile * GPUMC_TILE_WORDS +
+         replica % ISING2D_MULTISPIN_LANES * GPUMC_TILE_LANE_WORDS + v % GPUMC_TILE_LANE_WORDS;
 }
 
 /* One word of one replica from 32 bits of its portable form. */
 __global__ void __launch_bounds__(THREADS)
-    set_words(const __grid_constant__ struct ising2d_cuda_transfer transfer)
+    from_portable(const __grid_constant__ struct ising2d_multispin_transfer arguments)
 {
-  const struct ising2d_cuda_batch *batch = &transfer.batch;
-  const size_t words = (size_t)batch->tiles * GPUMC_TILE_LANE_WORDS;
+  const struct ising2d_multispin_replicas *replicas = &arguments.replicas;
+  const struct ising2d_portable *portable = &arguments.portable;
+  const size_t words = (size_t)replicas->tiles * GPUMC_TILE_LANE_WORDS;
   const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
   const uint32_t replica = (uint32_t)(index / words);
   const size_t v = index % words;
-  if (replica >= transfer.count)
+  if (replica >= portable->count)
     return;
-  const uint8_t *portable = transfer.portable + replica * batch->portable_bytes;
+  const uint8_t *bytes = portable->replica + replica * portable->replica_bytes;
   uint32_t word = 0;
   for (uint32_t i = 0; i < 32; i++) {
     const size_t w = 32 * v + i;
-    if (w >= 2 * (size_t)batch->colour)
+    if (w >= 2 * (size_t)replicas->colour)
       break;
-    const uint32_t colour = w >= batch->colour, k = (uint32_t)(w - colour * batch->colour);
-    const uint32_t y = gpumc_divide(k, batch->row), half_x = k - y * batch->row.value;
-    const size_t site = (size_t)y * batch->length_x + 2 * half_x + ((y + colour) & 1);
-    word |= (uint32_t)(portable[site / 8] >> site % 8 & 1) << i;
+    const uint32_t colour = w >= replicas->colour, k = (uint32_t)(w - colour * replicas->colour);
+    const uint32_t y = gpumc_divide(k, replicas->row), half_x = k - y * replicas->row.value;
+    const size_t site = (size_t)y * replicas->length_x + 2 * half_x + ((y + colour) & 1);
+    word |= (uint32_t)(bytes[site / 8] >> site % 8 & 1) << i;
   }
-  *word_of(batch, transfer.m, transfer.first + replica, v) = word;
+  *word_of(replicas, portable->run, (uint32_t)portable->first + replica, v) = word;
 }
 
 /* One byte of the portable form. */
 __global__ void __launch_bounds__(THREADS)
-    get_bytes(const __grid_constant__ struct ising2d_cuda_transfer transfer)
+    to_portable(const __grid_constant__ struct ising2d_multispin_transfer arguments)
 {
-  const struct ising2d_cuda_batch *batch = &transfer.batch;
+  const struct ising2d_multispin_replicas *replicas = &arguments.replicas;
+  const struct ising2d_portable *portable = &arguments.portable;
   const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
-  const uint32_t replica = (uint32_t)(index / batch->portable_bytes);
-  const size_t byte = index % batch->portable_bytes;
-  if (replica >= transfer.count)
+  const uint32_t replica = (uint32_t)(index / portable->replica_bytes);
+  const size_t byte = index % portable->replica_bytes;
+  if (replica >= portable->count)
     return;
   uint32_t bits = 0;
-  for (uint32_t i = 0; i < 8 && 8 * byte + i < 2 * (size_t)batch->colour; i++) {
+  for (uint32_t i = 0; i < 8 && 8 * byte + i < 2 * (size_t)replicas->colour; i++) {
     const size_t site = 8 * byte + i;
-    const uint32_t y = (uint32_t)(site / batch->length_x), x = (uint32_t)(site % batch->length_x);
-    const size_t w = (size_t)((x + y) & 1) * batch->colour + (size_t)y * batch->row.value + x / 2;
-    bits |= (*word_of(batch, transfer.m, transfer.first + replica, w / 32) >> w % 32 & 1) << i;
+    const uint32_t y = (uint32_t)(site / replicas->length_x),
+                   x = (uint32_t)(site % replicas->length_x);
+    const size_t w =
+        (size_t)((x + y) & 1) * replicas->colour + (size_t)y * replicas->row.value + x / 2;
+    bits |=
+        (*word_of(replicas, portable->run, (uint32_t)portable->first + replica, w / 32) >> w % 32 &
+         1)
+        << i;
   }
-  transfer.portable[index] = (uint8_t)bits;
+  portable->replica[index] = (uint8_t)bits;
 }
 
 /* A thread copies one sector of one replica in each of GATHER_TILES tiles; a warp has a group. */
 __global__ void __launch_bounds__(THREADS)
-    gather(const __grid_constant__ struct ising2d_cuda_batch batch,
-           const uint32_t *__restrict__ parent)
+    copy_parents(const __grid_constant__ struct ising2d_multispin_gather arguments)
 {
-  const uint32_t parts = (batch.tiles + GATHER_TILES - 1) / GATHER_TILES;
+  const struct ising2d_multispin_replicas *replicas = &arguments.replicas;
+  const uint32_t parts = (replicas->tiles + GATHER_TILES - 1) / GATHER_TILES;
   const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
   const size_t group = index / parts;
   const uint32_t first = (uint32_t)(index - group * parts) * GATHER_TILES;
-  const size_t replica = group * ISING2D_CUDA_LANES + threadIdx.x % 32;
-  if (replica >= batch.size[blockIdx.y])
+  const size_t replica = group * ISING2D_MULTISPIN_LANES + threadIdx.x % 32;
+  if (replica >= replicas->batch.size[blockIdx.y])
     return;
-  const uint32_t from = parent[(size_t)blockIdx.y * batch.capacity + replica];
+  const uint32_t from = arguments.parent[(size_t)blockIdx.y * replicas->batch.capacity + replica];
   if (from == replica)
     return;
   const uint4 *source =
-      (const uint4 *)word_of(&batch, blockIdx.y, from, (size_t)first * GPUMC_TILE_LANE_WORDS);
-  uint4 *to = (uint4 *)word_of(&batch, blockIdx.y, (uint32_t)replica,
+      (const uint4 *)word_of(replicas, blockIdx.y, from, (size_t)first * GPUMC_TILE_LANE_WORDS);
+  uint4 *to = (uint4 *)word_of(replicas, blockIdx.y, (uint32_t)replica,
                                (size_t)first * GPUMC_TILE_LANE_WORDS);
   uint4 piece[2 * GATHER_TILES];
   const uint32_t stride = GPUMC_TILE_WORDS / 4; /* of tiles, in vectors */
 #pragma unroll
   for (uint32_t i = 0; i < 2 * GATHER_TILES; i++)
-    if (first + i / 2 < batch.tiles)
+    if (first + i / 2 < replicas->tiles)
       piece[i] = source[i / 2 * stride + i % 2];
 #pragma unroll
   for (uint32_t i = 0; i < 2 * GATHER_TILES; i++)
-    if (first + i / 2 < batch.tiles)
+    if (first + i / 2 < replicas->tiles)
       to[i / 2 * stride + i % 2] = piece[i];
 }
 
 static uint32_t blocks_for(size_t threads)
 {
-  return (uint32_t)((threads + THREADS - 1) / THREADS);
+  return (uint32_t)ising2d_parts(threads, THREADS);
 }
 
-enum gpumc_status ising2d_cuda_randomize(const struct ising2d_cuda_batch *batch,
-                                         struct ising2d_cuda_random random,
-                                         struct gpumc_error *error)
+enum gpumc_status ising2d_multispin_randomize(const struct ising2d_multispin_replicas *arguments,
+                                              struct gpumc_error *error)
 {
-  const dim3 grid(blocks_for((size_t)batch->groups * batch->tiles * 32), batch->runs);
-  randomize<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*batch, random);
+  const dim3 grid(blocks_for((size_t)arguments->groups * arguments->tiles * 32),
+                  arguments->batch.runs);
+  randomize<<<grid, THREADS, 0, (cudaStream_t)arguments->batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
 enum gpumc_status
-ising2d_cuda_set(const struct ising2d_cuda_transfer *transfer, struct gpumc_error *error)
+ising2d_multispin_from_portable(const struct ising2d_multispin_transfer *arguments,
+                                struct gpumc_error *error)
 {
-  const struct ising2d_cuda_batch *batch = &transfer->batch;
-  const size_t words = (size_t)transfer->count * batch->tiles * GPUMC_TILE_LANE_WORDS;
-  set_words<<<blocks_for(words), THREADS, 0, (cudaStream_t)batch->stream>>>(*transfer);
-  return GPUMC_CUDA_LAUNCHED("set_words", error);
+  const struct ising2d_multispin_replicas *replicas = &arguments->replicas;
+  const size_t words = arguments->portable.count * replicas->tiles * GPUMC_TILE_LANE_WORDS;
+  from_portable<<<blocks_for(words), THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(
+      *arguments);
+  return GPUMC_CUDA_LAUNCHED("from_portable", error);
 }
 
-enum gpumc_status
-ising2d_cuda_get(const struct ising2d_cuda_transfer *transfer, struct gpumc_error *error)
+enum gpumc_status ising2d_multispin_to_portable(const struct ising2d_multispin_transfer *arguments,
+                                                struct gpumc_error *error)
 {
-  const struct ising2d_cuda_batch *batch = &transfer->batch;
-  const size_t bytes = (size_t)transfer->count * batch->portable_bytes;
-  get_bytes<<<blocks_for(bytes), THREADS, 0, (cudaStream_t)batch->stream>>>(*transfer);
-  return GPUMC_CUDA_LAUNCHED("get_bytes", error);
+  const size_t bytes = arguments->portable.count * arguments->portable.replica_bytes;
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("to_portable", error);
 }
 
-enum gpumc_status ising2d_cuda_gather(const struct ising2d_cuda_batch *batch,
-                                      const uint32_t *parent, struct gpumc_error *error)
+enum gpumc_status ising2d_multispin_copy_parents(const struct ising2d_multispin_gather *arguments,
+                                                 struct gpumc_error *error)
 {
-  const uint32_t parts = (batch->tiles + GATHER_TILES - 1) / GATHER_TILES;
-  const dim3 grid(blocks_for((size_t)batch->groups * parts * 32), batch->runs);
-  gather<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*batch, parent);
-  return GPUMC_CUDA_LAUNCHED("gather", error);
+  const struct ising2d_multispin_replicas *replicas = &arguments->replicas;
+  const size_t parts = ising2d_parts(replicas->tiles, GATHER_TILES);
+  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs);
+  copy_parents<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
 }

@@ -4,75 +4,79 @@
 
 enum { STEPS = 4 }; /* updates a thread makes in one launch */
 
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS)
-    load_device(const __grid_constant__ struct ising2d_cuda_sweep sweep)
+__global__ void __launch_bounds__(ISING2D_MULTISPIN_THREADS)
+    load_device(const __grid_constant__ struct ising2d_multispin_sweep sweep)
 {
-  struct ising2d_group group;
-  if (ising2d_group_find(&sweep.batch, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x, &group))
-    ising2d_group_load(&sweep.batch, &group, sweep.rule.stagger, group.tiles);
+  struct ising2d_multispin_group group;
+  if (ising2d_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
+                                   &group))
+    ising2d_multispin_group_load(&sweep.replicas, &group, sweep.rule.stagger, group.tiles);
 }
 
 template <int WIDTH, bool PLAIN, int ROUNDS>
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS, 1)
-    sweep_device(const __grid_constant__ struct ising2d_cuda_sweep sweep, uint32_t s,
+__global__ void __launch_bounds__(ISING2D_MULTISPIN_THREADS, 1)
+    sweep_device(const __grid_constant__ struct ising2d_multispin_sweep sweep, uint32_t s,
                  uint32_t number)
 {
   extern __shared__ uint4 shared[];
   struct gpumc_open_words *queue = (struct gpumc_open_words *)shared + threadIdx.x / 32;
-  const uint32_t n = sweep.batch.colour, part = blockDim.x * WIDTH * STEPS;
+  const uint32_t n = sweep.replicas.colour, part = blockDim.x * WIDTH * STEPS;
   const uint32_t parts = (n + part - 1) / part, number_of_group = blockIdx.x / parts;
   const uint32_t begin = (blockIdx.x - number_of_group * parts) * part;
-  struct ising2d_group group;
-  if (!ising2d_group_find(&sweep.batch, blockIdx.y, number_of_group, threadIdx.x, blockDim.x,
-                          &group))
+  struct ising2d_multispin_group group;
+  if (!ising2d_multispin_group_find(&sweep.replicas, blockIdx.y, number_of_group, threadIdx.x,
+                                    blockDim.x, &group))
     return;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
-  const uint32_t key[2] = {sweep.random.key[0], sweep.random.key[1] + (blockIdx.y << 16)};
-  const struct gpumc_philox_group random = gpumc_philox_group(key, group.number, sweep.time + s);
-  const struct ising2d_colour colour = {group.tiles + (size_t)number * n,
-                                        group.tiles + (size_t)(1 - number) * n,
-                                        number,
-                                        number * n,
-                                        begin,
-                                        n - begin < part ? n : begin + part};
-  ising2d_update_colour<WIDTH, PLAIN, ROUNDS, 0>(&sweep, &random, &colour, threadIdx.x, blockDim.x,
-                                                 queue);
+  const struct gpumc_philox_group random =
+      gpumc_philox_group(ising2d_batch_random(&sweep.replicas.batch, blockIdx.y), group.number,
+                         sweep.replicas.batch.time + s);
+  const struct ising2d_multispin_colour colour = {group.tiles + (size_t)number * n,
+                                                  group.tiles + (size_t)(1 - number) * n,
+                                                  number,
+                                                  number * n,
+                                                  begin,
+                                                  n - begin < part ? n : begin + part};
+  ising2d_multispin_update_colour<WIDTH, PLAIN, ROUNDS, 0>(&sweep, &random, &colour, threadIdx.x,
+                                                           blockDim.x, queue);
 }
 
 template <int WIDTH>
-__global__ void __launch_bounds__(ISING2D_CUDA_THREADS)
-    store_device(const __grid_constant__ struct ising2d_cuda_sweep sweep)
+__global__ void __launch_bounds__(ISING2D_MULTISPIN_THREADS)
+    store_device(const __grid_constant__ struct ising2d_multispin_sweep sweep)
 {
-  __shared__ struct ising2d_group_sums sums;
-  struct ising2d_group group;
-  if (!ising2d_group_find(&sweep.batch, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x, &group))
+  __shared__ struct ising2d_multispin_group_sums sums;
+  struct ising2d_multispin_group group;
+  if (!ising2d_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x,
+                                    blockDim.x, &group))
     return;
-  const bool measured = sweep.energy != NULL || sweep.magnetization != NULL;
-  if (threadIdx.x < ISING2D_CUDA_LANES)
+  const bool measured = ising2d_wanted(&sweep.channels);
+  if (threadIdx.x < ISING2D_MULTISPIN_LANES)
     sums.unlike[threadIdx.x] = sums.up[threadIdx.x] = 0;
   __syncthreads();
   if (measured)
-    ising2d_group_count<WIDTH>(&sweep.batch, &group, group.tiles, &sums);
+    ising2d_multispin_group_count<WIDTH>(&sweep.replicas, &group, group.tiles, &sums);
   __syncthreads();
-  ising2d_group_store(&sweep.batch, &group, sweep.rule.stagger, group.tiles, true, measured, &sums);
+  ising2d_multispin_group_store(&sweep.replicas, &group, sweep.rule.stagger, group.tiles, true,
+                                measured, &sums);
   __syncthreads();
   if (measured)
-    ising2d_group_record(&sweep, &group, &sums);
+    ising2d_multispin_group_record(&sweep, &group, &sums);
 }
 
 template <int WIDTH, bool PLAIN, int ROUNDS>
 static enum gpumc_status
-launch_sweeps(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+launch_sweeps(const struct ising2d_multispin_sweep *sweep, struct gpumc_error *error)
 {
   const uint32_t threads = sweep->spread.threads, part = threads * WIDTH * STEPS;
-  const uint32_t parts = (sweep->batch.colour + part - 1) / part;
+  const uint32_t parts = (sweep->replicas.colour + part - 1) / part;
   const size_t queues = threads / 32 * sizeof(struct gpumc_open_words);
   for (uint32_t s = 0; s < sweep->sweeps; s++)
     for (uint32_t number = 0; number < 2; number++) {
       sweep_device<WIDTH, PLAIN, ROUNDS>
-          <<<dim3(sweep->batch.groups * parts, sweep->batch.runs), threads, queues,
-             (cudaStream_t)sweep->batch.stream>>>(*sweep, s, number);
+          <<<dim3(sweep->replicas.groups * parts, sweep->replicas.batch.runs), threads, queues,
+             (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep, s, number);
       enum gpumc_status status = GPUMC_CUDA_LAUNCHED("sweep_device", error);
       if (status != GPUMC_OK)
         return status;
@@ -82,31 +86,32 @@ launch_sweeps(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
 
 template <int WIDTH, bool PLAIN>
 static enum gpumc_status
-launch_rounds(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+launch_rounds(const struct ising2d_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->random.rounds == 7 ? launch_sweeps<WIDTH, PLAIN, 7>(sweep, error)
-                                   : launch_sweeps<WIDTH, PLAIN, 10>(sweep, error);
+  return sweep->replicas.batch.rounds == 7 ? launch_sweeps<WIDTH, PLAIN, 7>(sweep, error)
+                                           : launch_sweeps<WIDTH, PLAIN, 10>(sweep, error);
 }
 
 template <int WIDTH>
-static enum gpumc_status launch(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+static enum gpumc_status
+launch(const struct ising2d_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  const dim3 groups(sweep->batch.groups, sweep->batch.runs);
-  cudaStream_t stream = (cudaStream_t)sweep->batch.stream;
-  load_device<<<groups, ISING2D_CUDA_THREADS, 0, stream>>>(*sweep);
+  const dim3 groups(sweep->replicas.groups, sweep->replicas.batch.runs);
+  cudaStream_t stream = (cudaStream_t)sweep->replicas.batch.stream;
+  load_device<<<groups, ISING2D_MULTISPIN_THREADS, 0, stream>>>(*sweep);
   enum gpumc_status status = GPUMC_CUDA_LAUNCHED("load_device", error);
   if (status == GPUMC_OK)
     status = sweep->rule.plain ? launch_rounds<WIDTH, true>(sweep, error)
                                : launch_rounds<WIDTH, false>(sweep, error);
   if (status != GPUMC_OK)
     return status;
-  store_device<WIDTH><<<groups, ISING2D_CUDA_THREADS, 0, stream>>>(*sweep);
+  store_device<WIDTH><<<groups, ISING2D_MULTISPIN_THREADS, 0, stream>>>(*sweep);
   return GPUMC_CUDA_LAUNCHED("store_device", error);
 }
 
-enum gpumc_status
-ising2d_cuda_sweep_device(const struct ising2d_cuda_sweep *sweep, struct gpumc_error *error)
+enum gpumc_status ising2d_multispin_sweep_global(const struct ising2d_multispin_sweep *sweep,
+                                                 struct gpumc_error *error)
 {
-  return sweep->spread.by_fours ? launch<ISING2D_CUDA_VECTOR>(sweep, error)
+  return sweep->spread.by_fours ? launch<ISING2D_MULTISPIN_VECTOR>(sweep, error)
                                 : launch<1>(sweep, error);
 }

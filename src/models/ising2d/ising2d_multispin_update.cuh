@@ -5,14 +5,20 @@
 #ifndef GPUMC_ISING2D_MULTISPIN_UPDATE_CUH
 #define GPUMC_ISING2D_MULTISPIN_UPDATE_CUH
 
+#include "models/ising2d/ising2d_batch.cuh"
 #include "models/ising2d/ising2d_multispin_cuda.h"
 #include "models/lattice/bit_serial.cuh"
-#include "models/lattice/philox_lattice.cuh"
+#include "models/lattice/philox.cuh"
 
-enum { ISING2D_CLASS_BITS = 3, ISING2D_FIRST_DRAWS = 2, ISING2D_DRAWS = 8, ISING2D_DRAW_BITS = 4 };
+enum {
+  ISING2D_MULTISPIN_CLASS_BITS = 3,
+  ISING2D_MULTISPIN_FIRST_DRAWS = 2,
+  ISING2D_MULTISPIN_DRAWS = 8,
+  ISING2D_MULTISPIN_DRAW_BITS = 4
+};
 
 /* What the update of one colour of one group needs; the rule is apart. */
-struct ising2d_colour {
+struct ising2d_multispin_colour {
   uint32_t *sites;       /* [colour] words to be updated */
   const uint32_t *other; /* [colour] their neighbours */
   uint32_t number;       /* 0 or 1 */
@@ -21,20 +27,20 @@ struct ising2d_colour {
 };
 
 /* What the neighbours say of each lane. plain: bit 0 of the class is "no bond unsatisfied". */
-struct ising2d_situation {
-  uint32_t class_bit[ISING2D_CLASS_BITS];
+struct ising2d_multispin_situation {
+  uint32_t class_bit[ISING2D_MULTISPIN_CLASS_BITS];
   uint32_t need; /* lanes that need a comparison */
 };
 
 /* Neighbours of WIDTH words in a row: above, below, of the same index, and at the side. */
-template <int WIDTH> struct ising2d_neighbours {
+template <int WIDTH> struct ising2d_multispin_neighbours {
   uint32_t above[WIDTH], below[WIDTH], same[WIDTH], side[WIDTH];
 };
 
 template <int WIDTH>
-__device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[WIDTH])
+__device__ static inline void ising2d_multispin_load(const uint32_t *from, uint32_t word[WIDTH])
 {
-  if constexpr (WIDTH == ISING2D_CUDA_VECTOR) {
+  if constexpr (WIDTH == ISING2D_MULTISPIN_VECTOR) {
     const uint4 vector = *(const uint4 *)from;
     word[0] = vector.x;
     word[1] = vector.y;
@@ -45,9 +51,10 @@ __device__ static inline void ising2d_load(const uint32_t *from, uint32_t word[W
   }
 }
 
-template <int WIDTH> __device__ static inline void ising2d_store(uint32_t *to, const uint32_t *word)
+template <int WIDTH>
+__device__ static inline void ising2d_multispin_store(uint32_t *to, const uint32_t *word)
 {
-  if constexpr (WIDTH == ISING2D_CUDA_VECTOR)
+  if constexpr (WIDTH == ISING2D_MULTISPIN_VECTOR)
     *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
   else
     *to = word[0];
@@ -55,34 +62,37 @@ template <int WIDTH> __device__ static inline void ising2d_store(uint32_t *to, c
 
 /* Where words find their neighbours at the side: the word before or the one after, and from the
  * first word the place of what lies beyond the WIDTH words themselves. */
-struct ising2d_side {
+struct ising2d_multispin_side {
   bool back;
   int32_t beyond;
 };
 
 /* Of the words k .. k + WIDTH - 1 of a colour (lattice/checkerboard.h). */
 template <int WIDTH>
-__device__ static inline struct ising2d_side
-ising2d_side(const struct ising2d_cuda_batch *lattice, uint32_t colour, uint32_t k)
+__device__ static inline struct ising2d_multispin_side
+ising2d_multispin_side(const struct ising2d_multispin_replicas *lattice, uint32_t colour,
+                       uint32_t k)
 {
   const uint32_t row = lattice->row.value, y = gpumc_divide(k, lattice->row), x = k - y * row;
   const bool back = ((y + colour) & 1) == 0;
   const int32_t around = x == (back ? 0 : row - WIDTH) ? (int32_t)row : 0;
-  const struct ising2d_side side = {back, back ? around - 1 : WIDTH - around};
+  const struct ising2d_multispin_side side = {back, back ? around - 1 : WIDTH - around};
   return side;
 }
 
 template <int WIDTH>
 __device__ static inline void
-ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t *other, uint32_t k,
-                        struct ising2d_side side, struct ising2d_neighbours<WIDTH> *neighbours)
+ising2d_multispin_load_neighbours(const struct ising2d_multispin_replicas *lattice,
+                                  const uint32_t *other, uint32_t k,
+                                  struct ising2d_multispin_side side,
+                                  struct ising2d_multispin_neighbours<WIDTH> *neighbours)
 {
   const int32_t row = (int32_t)lattice->row.value, around = (int32_t)lattice->colour - row;
   const uint32_t *at = other + k;
   const uint32_t beyond = at[side.beyond];
-  ising2d_load<WIDTH>(at + (k < (uint32_t)row ? around : -row), neighbours->above);
-  ising2d_load<WIDTH>(at + (k >= (uint32_t)around ? -around : row), neighbours->below);
-  ising2d_load<WIDTH>(at, neighbours->same);
+  ising2d_multispin_load<WIDTH>(at + (k < (uint32_t)row ? around : -row), neighbours->above);
+  ising2d_multispin_load<WIDTH>(at + (k >= (uint32_t)around ? -around : row), neighbours->below);
+  ising2d_multispin_load<WIDTH>(at, neighbours->same);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
     const uint32_t before = j == 0 ? beyond : neighbours->same[(j + WIDTH - 1) % WIDTH];
@@ -92,7 +102,8 @@ ising2d_load_neighbours(const struct ising2d_cuda_batch *lattice, const uint32_t
 }
 
 /* value[class], classes numbered by three bits. */
-__device__ static inline uint32_t ising2d_select(const uint32_t *value, const uint32_t *bit)
+__device__ static inline uint32_t
+ising2d_multispin_select(const uint32_t *value, const uint32_t *bit)
 {
   const uint32_t low = gpumc_select(bit[0], value[1], value[0]);
   const uint32_t high = gpumc_select(bit[0], value[3], value[2]);
@@ -100,11 +111,11 @@ __device__ static inline uint32_t ising2d_select(const uint32_t *value, const ui
 }
 
 template <bool PLAIN>
-__device__ static inline struct ising2d_situation
-ising2d_situation(const struct ising2d_cuda_rule *rule, uint32_t spin, uint32_t a, uint32_t b,
-                  uint32_t c, uint32_t d)
+__device__ static inline struct ising2d_multispin_situation
+ising2d_multispin_situation(const struct ising2d_multispin_device_rule *rule, uint32_t spin,
+                            uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-  struct ising2d_situation at;
+  struct ising2d_multispin_situation at;
   if (PLAIN) {
     enum { A = GPUMC_LOP3_A, B = GPUMC_LOP3_B, C = GPUMC_LOP3_C };
     const uint32_t both1 = gpumc_lop3<~(A ^ C) & ~(B ^ C)>(a, b, spin);
@@ -119,7 +130,7 @@ ising2d_situation(const struct ising2d_cuda_rule *rule, uint32_t spin, uint32_t 
     at.class_bit[0] = sum ^ d;
     at.class_bit[1] = pair ^ carry;
     at.class_bit[2] = pair & carry;
-    at.need = ~(spin ^ ising2d_select(rule->spin_up, at.class_bit));
+    at.need = ~(spin ^ ising2d_multispin_select(rule->spin_up, at.class_bit));
   }
   return at;
 }
@@ -128,15 +139,16 @@ ising2d_situation(const struct ising2d_cuda_rule *rule, uint32_t spin, uint32_t 
  * are 0 there for all classes: then only zeros keep what was. */
 template <bool PLAIN, int ZEROS>
 __device__ static inline void
-ising2d_compare_draw(const struct ising2d_cuda_rule *rule, const struct ising2d_situation *at,
-                     uint32_t draw, const uint32_t u[ISING2D_DRAW_BITS], uint32_t *less,
-                     uint32_t *equal)
+ising2d_multispin_compare_draw(const struct ising2d_multispin_device_rule *rule,
+                               const struct ising2d_multispin_situation *at, uint32_t draw,
+                               const uint32_t u[ISING2D_MULTISPIN_DRAW_BITS], uint32_t *less,
+                               uint32_t *equal)
 {
 #pragma unroll
-  for (int p = ISING2D_DRAW_BITS - 1; p >= ZEROS; p--) {
-    const uint32_t *bit = rule->bit[draw * ISING2D_DRAW_BITS + (uint32_t)p];
-    const uint32_t threshold =
-        PLAIN ? gpumc_select(at->class_bit[0], bit[1], bit[0]) : ising2d_select(bit, at->class_bit);
+  for (int p = ISING2D_MULTISPIN_DRAW_BITS - 1; p >= ZEROS; p--) {
+    const uint32_t *bit = rule->bit[draw * ISING2D_MULTISPIN_DRAW_BITS + (uint32_t)p];
+    const uint32_t threshold = PLAIN ? gpumc_select(at->class_bit[0], bit[1], bit[0])
+                                     : ising2d_multispin_select(bit, at->class_bit);
     gpumc_compare_bit(u[p], threshold, less, equal);
   }
 #pragma unroll
@@ -147,86 +159,97 @@ ising2d_compare_draw(const struct ising2d_cuda_rule *rule, const struct ising2d_
   }
 }
 
-__device__ static inline uint32_t ising2d_label(uint32_t draw)
+template <int ROUNDS>
+__device__ static inline void
+ising2d_multispin_random_bits(const struct gpumc_philox_group *random,
+                              const struct gpumc_philox_word *word, uint32_t draw,
+                              uint32_t u[ISING2D_MULTISPIN_DRAW_BITS])
 {
-  return gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+  gpumc_philox_draw<ROUNDS>(random, word, gpumc_philox_label(random->key, word->first, label), u);
 }
 
 /* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
 template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
-ising2d_update_words(const struct ising2d_cuda_batch *lattice, const struct ising2d_cuda_rule *rule,
-                     const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
-                     uint32_t k, struct ising2d_side side, struct gpumc_open_words *queue)
+ising2d_multispin_update_words(const struct ising2d_multispin_replicas *lattice,
+                               const struct ising2d_multispin_device_rule *rule,
+                               const struct gpumc_philox_group *random,
+                               const struct ising2d_multispin_colour *colour, uint32_t k,
+                               struct ising2d_multispin_side side, struct gpumc_open_words *queue)
 {
-  struct ising2d_neighbours<WIDTH> near;
+  struct ising2d_multispin_neighbours<WIDTH> near;
   uint32_t spin[WIDTH], open[WIDTH], note[WIDTH];
-  ising2d_load<WIDTH>(colour->sites + k, spin);
-  ising2d_load_neighbours<WIDTH>(lattice, colour->other, k, side, &near);
+  ising2d_multispin_load<WIDTH>(colour->sites + k, spin);
+  ising2d_multispin_load_neighbours<WIDTH>(lattice, colour->other, k, side, &near);
 #pragma unroll
   for (int j = 0; j < WIDTH; j++) {
-    const struct ising2d_situation at = ising2d_situation<PLAIN>(
+    const struct ising2d_multispin_situation at = ising2d_multispin_situation<PLAIN>(
         rule, spin[j], near.above[j], near.below[j], near.same[j], near.side[j]);
     const struct gpumc_philox_word word =
         gpumc_philox_word(random, colour->first_word + k + (uint32_t)j);
     uint32_t less = 0, equal = at.need;
 #pragma unroll
-    for (int draw = ISING2D_FIRST_DRAWS - 1; draw >= 0; draw--) {
-      uint32_t u[ISING2D_DRAW_BITS];
-      gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label((uint32_t)draw), u);
+    for (int draw = ISING2D_MULTISPIN_FIRST_DRAWS - 1; draw >= 0; draw--) {
+      uint32_t u[ISING2D_MULTISPIN_DRAW_BITS];
+      ising2d_multispin_random_bits<ROUNDS>(random, &word, (uint32_t)draw, u);
       if (draw == 0)
-        ising2d_compare_draw<PLAIN, ZEROS>(rule, &at, 0, u, &less, &equal);
+        ising2d_multispin_compare_draw<PLAIN, ZEROS>(rule, &at, 0, u, &less, &equal);
       else
-        ising2d_compare_draw<PLAIN, 0>(rule, &at, (uint32_t)draw, u, &less, &equal);
+        ising2d_multispin_compare_draw<PLAIN, 0>(rule, &at, (uint32_t)draw, u, &less, &equal);
     }
     spin[j] ^= less | ~at.need;
     open[j] = equal;
     note[j] = PLAIN ? at.class_bit[0] : 0;
   }
-  ising2d_store<WIDTH>(colour->sites + k, spin);
+  ising2d_multispin_store<WIDTH>(colour->sites + k, spin);
   gpumc_open_push<WIDTH>(queue, k - colour->begin, 0, open, note);
 }
 
 /* The situation of the open lanes of a word, whose neighbours and open spins are what they were;
  * plain: as noted. */
 template <bool PLAIN>
-__device__ static inline struct ising2d_situation
-ising2d_open_situation(const struct ising2d_cuda_sweep *sweep, const struct ising2d_colour *colour,
-                       uint32_t k, const struct gpumc_open_word *open)
+__device__ static inline struct ising2d_multispin_situation
+ising2d_multispin_open_situation(const struct ising2d_multispin_sweep *sweep,
+                                 const struct ising2d_multispin_colour *colour, uint32_t k,
+                                 const struct gpumc_open_word *open)
 {
   if (PLAIN) {
-    const struct ising2d_situation at = {{open->note, 0, 0}, open->open};
+    const struct ising2d_multispin_situation at = {{open->note, 0, 0}, open->open};
     return at;
   }
-  struct ising2d_neighbours<1> near;
-  ising2d_load_neighbours<1>(&sweep->batch, colour->other, k,
-                             ising2d_side<1>(&sweep->batch, colour->number, k), &near);
-  return ising2d_situation<false>(&sweep->rule, colour->sites[k], near.above[0], near.below[0],
-                                  near.same[0], near.side[0]);
+  struct ising2d_multispin_neighbours<1> near;
+  ising2d_multispin_load_neighbours<1>(
+      &sweep->replicas, colour->other, k,
+      ising2d_multispin_side<1>(&sweep->replicas, colour->number, k), &near);
+  return ising2d_multispin_situation<false>(&sweep->rule, colour->sites[k], near.above[0],
+                                            near.below[0], near.same[0], near.side[0]);
 }
 
 /* Finish the words of the queue. */
 template <bool PLAIN, int ROUNDS>
 __device__ static inline void
-ising2d_finish_words(const struct ising2d_cuda_sweep *sweep,
-                     const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
-                     struct gpumc_open_words *queue)
+ising2d_multispin_finish_words(const struct ising2d_multispin_sweep *sweep,
+                               const struct gpumc_philox_group *random,
+                               const struct ising2d_multispin_colour *colour,
+                               struct gpumc_open_words *queue)
 {
   struct gpumc_open_word open;
   while (gpumc_open_pop(queue, &open)) {
     if (open.open == 0)
       continue;
-    const uint32_t k = open.place + colour->begin, draw = ISING2D_FIRST_DRAWS + open.done;
-    const struct ising2d_situation at = ising2d_open_situation<PLAIN>(sweep, colour, k, &open);
+    const uint32_t k = open.place + colour->begin, draw = ISING2D_MULTISPIN_FIRST_DRAWS + open.done;
+    const struct ising2d_multispin_situation at =
+        ising2d_multispin_open_situation<PLAIN>(sweep, colour, k, &open);
     const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
-    uint32_t u[ISING2D_DRAW_BITS], less = 0, equal = open.open;
-    gpumc_philox_lattice_draw(random, &word, ROUNDS, ising2d_label(draw), u);
-    ising2d_compare_draw<PLAIN, 0>(&sweep->rule, &at, draw, u, &less, &equal);
+    uint32_t u[ISING2D_MULTISPIN_DRAW_BITS], less = 0, equal = open.open;
+    ising2d_multispin_random_bits<ROUNDS>(random, &word, draw, u);
+    ising2d_multispin_compare_draw<PLAIN, 0>(&sweep->rule, &at, draw, u, &less, &equal);
     uint32_t flips = less & open.open;
-    if (equal != 0 && draw + 1 < ISING2D_DRAWS)
+    if (equal != 0 && draw + 1 < ISING2D_MULTISPIN_DRAWS)
       gpumc_open_push<1>(queue, open.place, open.done + 1, &equal, &open.note);
     else
-      flips |= equal & ising2d_select(sweep->rule.always, at.class_bit);
+      flips |= equal & ising2d_multispin_select(sweep->rule.always, at.class_bit);
     colour->sites[k] ^= flips;
   }
 }
@@ -234,25 +257,26 @@ ising2d_finish_words(const struct ising2d_cuda_sweep *sweep,
 /* The share of one of `threads` threads, of which this is number `thread`; whole warps. */
 template <int WIDTH, bool PLAIN, int ROUNDS, int ZEROS>
 __device__ static inline void
-ising2d_update_colour(const struct ising2d_cuda_sweep *sweep,
-                      const struct gpumc_philox_group *random, const struct ising2d_colour *colour,
-                      uint32_t thread, uint32_t threads, struct gpumc_open_words *queue)
+ising2d_multispin_update_colour(const struct ising2d_multispin_sweep *sweep,
+                                const struct gpumc_philox_group *random,
+                                const struct ising2d_multispin_colour *colour, uint32_t thread,
+                                uint32_t threads, struct gpumc_open_words *queue)
 {
-  const struct ising2d_cuda_batch *lattice = &sweep->batch;
+  const struct ising2d_multispin_replicas *lattice = &sweep->replicas;
   const uint32_t ahead = thread % 32 * WIDTH; /* of the warp's first thread */
   uint32_t k = colour->begin + thread * WIDTH;
-  struct ising2d_side side = ising2d_side<WIDTH>(lattice, colour->number, k);
+  struct ising2d_multispin_side side = ising2d_multispin_side<WIDTH>(lattice, colour->number, k);
 #pragma unroll 1
   for (; k - ahead < colour->end; k += threads * WIDTH) {
     if (gpumc_open_count(queue) > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
-      ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
+      ising2d_multispin_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
     if (!sweep->spread.regular)
-      side = ising2d_side<WIDTH>(lattice, colour->number, k);
+      side = ising2d_multispin_side<WIDTH>(lattice, colour->number, k);
     if (k < colour->end)
-      ising2d_update_words<WIDTH, PLAIN, ROUNDS, ZEROS>(lattice, &sweep->rule, random, colour, k,
-                                                        side, queue);
+      ising2d_multispin_update_words<WIDTH, PLAIN, ROUNDS, ZEROS>(lattice, &sweep->rule, random,
+                                                                  colour, k, side, queue);
   }
-  ising2d_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
+  ising2d_multispin_finish_words<PLAIN, ROUNDS>(sweep, random, colour, queue);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* The replica kernel: every thread goes through the lattice of its replica, spin by spin. The
  * scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
  * model. */
-#include "models/ising2d/ising2d_batch_cuda.cuh"
+#include "models/ising2d/ising2d_batch.cuh"
 #include "models/ising2d/ising2d_replica_cuda.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
   PARTS = 64 /* that a replica is copied in */
 };
 
-/* One replica: its spins are ISING2D_GROUP bytes apart. */
+/* One replica: its spins are ISING2D_REPLICA_GROUP bytes apart. */
 struct lane {
   uint8_t *spins;
   uint32_t row, colour;
@@ -23,15 +23,15 @@ struct lane {
 static __device__ inline struct lane
 lane_of(const struct ising2d_replica_replicas *replicas, size_t run, size_t replica)
 {
-  const size_t group = run * replicas->groups + replica / ISING2D_GROUP;
+  const size_t group = run * replicas->groups + replica / ISING2D_REPLICA_GROUP;
   const size_t sites = 2 * (size_t)replicas->colour;
-  return {replicas->spins + group * sites * ISING2D_GROUP + replica % ISING2D_GROUP, replicas->row,
-          replicas->colour};
+  return {replicas->spins + group * sites * ISING2D_REPLICA_GROUP + replica % ISING2D_REPLICA_GROUP,
+          replicas->row, replicas->colour};
 }
 
 static __device__ inline uint8_t *spin_at(struct lane lane, uint32_t colour, uint32_t k)
 {
-  return lane.spins + ((size_t)colour * lane.colour + k) * ISING2D_GROUP;
+  return lane.spins + ((size_t)colour * lane.colour + k) * ISING2D_REPLICA_GROUP;
 }
 
 /* The neighbours of spin k of `colour`, as indices of the other colour. */
@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM)
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       update_colour(&arguments.rule, random, lane, replica, batch->time + s, colour);
-  if (arguments.channels.energy != NULL || arguments.channels.magnetization != NULL)
+  if (ising2d_wanted(&arguments.channels))
     measure(&arguments.channels, lane, blockIdx.y * batch->capacity + replica);
 }
 
@@ -125,7 +125,7 @@ static __global__ void randomize(const __grid_constant__ struct ising2d_replica_
 #pragma unroll
     for (uint32_t i = 0; i < 32 * OUTPUTS; i++)
       if (first + i < sites)
-        lane.spins[(first + i) * ISING2D_GROUP] = word[i / 32] >> i % 32 & 1;
+        lane.spins[(first + i) * ISING2D_REPLICA_GROUP] = word[i / 32] >> i % 32 & 1;
   }
 }
 
@@ -134,11 +134,11 @@ static __device__ inline struct lane
 portable_lane(const struct ising2d_replica_transfer *arguments, size_t *number, size_t *first_site)
 {
   *number = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const size_t i = *number / arguments->portable_bytes;
-  *first_site = (*number - i * arguments->portable_bytes) * 8;
-  if (i >= arguments->count)
+  const size_t i = *number / arguments->portable.replica_bytes;
+  *first_site = (*number - i * arguments->portable.replica_bytes) * 8;
+  if (i >= arguments->portable.count)
     return {NULL, 0, 0};
-  return lane_of(&arguments->replicas, arguments->run, arguments->first + i);
+  return lane_of(&arguments->replicas, arguments->portable.run, arguments->portable.first + i);
 }
 
 static __device__ inline uint8_t *spin_of_site(struct lane lane, size_t site)
@@ -155,7 +155,7 @@ from_portable(const __grid_constant__ struct ising2d_replica_transfer arguments)
   if (lane.spins == NULL)
     return;
   for (uint32_t j = 0; j < 8 && site + j < 2 * (size_t)lane.colour; j++)
-    *spin_of_site(lane, site + j) = arguments.portable[number] >> j & 1;
+    *spin_of_site(lane, site + j) = arguments.portable.replica[number] >> j & 1;
 }
 
 static __global__ void
@@ -168,7 +168,7 @@ to_portable(const __grid_constant__ struct ising2d_replica_transfer arguments)
   uint32_t bits = 0;
   for (uint32_t j = 0; j < 8 && site + j < 2 * (size_t)lane.colour; j++)
     bits |= (uint32_t)*spin_of_site(lane, site + j) << j;
-  arguments.portable[number] = (uint8_t)bits;
+  arguments.portable.replica[number] = (uint8_t)bits;
 }
 
 /* Replicas along x, positions along z. Lanes are bytes of their own, so that a child may be
@@ -187,12 +187,12 @@ static __global__ void copy_parents(const __grid_constant__ struct ising2d_repli
   const size_t sites = 2 * (size_t)to.colour;
 #pragma unroll 4
   for (size_t position = blockIdx.z; position < sites; position += gridDim.z)
-    to.spins[position * ISING2D_GROUP] = from.spins[position * ISING2D_GROUP];
+    to.spins[position * ISING2D_REPLICA_GROUP] = from.spins[position * ISING2D_REPLICA_GROUP];
 }
 
 static dim3 replica_grid(const struct ising2d_batch *batch, uint32_t threads, uint32_t parts)
 {
-  return dim3((uint32_t)((batch->capacity + threads - 1) / threads), batch->runs, parts);
+  return dim3((uint32_t)ising2d_parts(batch->capacity, threads), batch->runs, parts);
 }
 
 extern "C" enum gpumc_status
@@ -219,7 +219,8 @@ ising2d_replica_run(const struct ising2d_replica_sweep *arguments, struct gpumc_
 
 static uint32_t portable_blocks(const struct ising2d_replica_transfer *arguments)
 {
-  return (uint32_t)((arguments->count * arguments->portable_bytes + THREADS - 1) / THREADS);
+  return (uint32_t)ising2d_parts(arguments->portable.count * arguments->portable.replica_bytes,
+                                 THREADS);
 }
 
 extern "C" enum gpumc_status

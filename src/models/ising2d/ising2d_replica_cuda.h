@@ -8,12 +8,13 @@
 
 #include "core/cuda_error.h"
 #include "models/ising2d/ising2d_batch_cuda.h"
+#include "models/ising2d/ising2d_rule_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { ISING2D_GROUP = 32 };
+enum { ISING2D_REPLICA_GROUP = 32 };
 
 /* `groups`: that a run has room for. */
 struct ising2d_replica_replicas {
@@ -32,12 +33,9 @@ struct ising2d_replica_sweep {
   uint32_t sweeps;
 };
 
-/* Replicas first .. first+count-1 of run `run`; portable[count][portable_bytes], device memory. */
 struct ising2d_replica_transfer {
   struct ising2d_replica_replicas replicas;
-  uint32_t run;
-  size_t first, count, portable_bytes;
-  uint8_t *portable;
+  struct ising2d_portable portable;
 };
 
 /* parent[runs][capacity] */

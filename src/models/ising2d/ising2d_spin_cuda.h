@@ -8,22 +8,23 @@
 
 #include "core/cuda_error.h"
 #include "models/ising2d/ising2d_batch_cuda.h"
+#include "models/ising2d/ising2d_rule_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { ISING2D_SPIN_BLOCK = 64, ISING2D_WORDS = 2, ISING2D_WORD_BITS = 32 };
+enum { ISING2D_SPIN_BLOCK = 64, ISING2D_SPIN_WORDS = 2, ISING2D_SPIN_WORD_BITS = 32 };
 
 /* Which spins of a word are the first and the last of their row, and which stand in odd rows. */
-struct ising2d_row_masks {
+struct ising2d_spin_row_masks {
   uint32_t first, last, odd;
 };
 
 /* See struct gpumc_checkerboard. `masks`: [words of a colour], device memory. */
 struct ising2d_spin_lattice {
   uint32_t row, colour, blocks;
-  const struct ising2d_row_masks *masks;
+  const struct ising2d_spin_row_masks *masks;
 };
 
 /* words[runs][capacity][colour 2][blocks][2], device memory. */
@@ -44,12 +45,9 @@ struct ising2d_spin_sweep {
   uint32_t sweeps;
 };
 
-/* Replicas first .. first+count-1 of run `run`; portable[count][portable_bytes], device memory. */
 struct ising2d_spin_transfer {
   struct ising2d_spin_replicas replicas;
-  uint32_t run;
-  size_t first, count, portable_bytes;
-  uint8_t *portable;
+  struct ising2d_portable portable;
 };
 
 /* parent[runs][capacity] */

@@ -1,6 +1,6 @@
 /* Sweeps and measurement of the spin kernel in global memory, for replicas that do not fit into
  * shared memory: a launch for each colour of each sweep. */
-#include "models/ising2d/ising2d_spin_block_cuda.cuh"
+#include "models/ising2d/ising2d_spin_block.cuh"
 
 enum { WARP = 32, THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
 
@@ -24,10 +24,11 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     return;
   const uint32_t n_words = ising2d_spin_words(lattice);
   uint32_t *words = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
-  const struct gpumc_random random = ising2d_batch_random(batch, blockIdx.y);
-  ising2d_update_block<ROUNDS, COMPARISONS, false>(
-      lattice, &arguments.rule, random, ising2d_draw_time(random, replica, time), colour, block,
-      NULL, words + (size_t)colour * n_words, words + (size_t)(1 - colour) * n_words);
+  const struct gpumc_philox_group random =
+      gpumc_philox_group(ising2d_batch_random(batch, blockIdx.y), replica, time);
+  ising2d_spin_update_block<ROUNDS, COMPARISONS, false>(
+      lattice, &arguments.rule, &random, colour, block, NULL, words + (size_t)colour * n_words,
+      words + (size_t)(1 - colour) * n_words);
 }
 
 static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
@@ -37,9 +38,9 @@ static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
   if (blockIdx.x >= batch->size[blockIdx.y])
     return;
   const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
-  const struct ising2d_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
-  ising2d_measure(&arguments.replicas.lattice, &arguments.channels, share,
-                  replica_words(&arguments.replicas, element), element);
+  const struct ising2d_spin_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
+  ising2d_spin_measure(&arguments.replicas.lattice, &arguments.channels, share,
+                       replica_words(&arguments.replicas, element), element);
 }
 
 static uint32_t choose_threads(const struct ising2d_spin_replicas *replicas, uint32_t preferred)
@@ -60,13 +61,13 @@ ising2d_spin_sweep_global(const struct ising2d_spin_sweep *arguments, struct gpu
   else
     kernel = arguments->rule.plain ? update_colour<10, 2> : update_colour<10, ISING2D_CLASSES>;
   const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
-  const uint32_t chunks = (arguments->replicas.lattice.blocks + threads - 1) / threads;
+  const uint32_t chunks = (uint32_t)ising2d_parts(arguments->replicas.lattice.blocks, threads);
   const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
   cudaStream_t stream = (cudaStream_t)batch->stream;
   for (uint32_t s = 0; s < arguments->sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
-  if (arguments->channels.energy != NULL || arguments->channels.magnetization != NULL)
+  if (ising2d_wanted(&arguments->channels))
     measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
                      choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(
         *arguments);

@@ -1,5 +1,5 @@
 /* Replicas of the spin kernel on a GPU: drawing them, their portable form, and copying them. */
-#include "models/ising2d/ising2d_spin_block_cuda.cuh"
+#include "models/ising2d/ising2d_spin_block.cuh"
 
 enum { THREADS = 256 };
 
@@ -11,7 +11,7 @@ static __device__ inline size_t thread_number(void)
 /* Blocks of THREADS threads that have n threads together. */
 static uint32_t blocks_for(size_t n)
 {
-  return (uint32_t)((n + THREADS - 1) / THREADS);
+  return (uint32_t)ising2d_parts(n, THREADS);
 }
 
 static __device__ inline uint32_t
@@ -35,20 +35,21 @@ static __global__ void randomize(const __grid_constant__ struct ising2d_spin_rep
   const uint32_t place = (uint32_t)(number - replica * replica_words);
   const uint32_t colour = place / n_words, w = place - colour * n_words;
   const struct gpumc_random random = ising2d_batch_random(batch, blockIdx.y);
-  const size_t first = (size_t)colour * lattice->colour + (size_t)w * ISING2D_WORD_BITS;
-  const uint32_t v = (uint32_t)(first / ISING2D_WORD_BITS);
+  const size_t first = (size_t)colour * lattice->colour + (size_t)w * ISING2D_SPIN_WORD_BITS;
+  const uint32_t v = (uint32_t)(first / ISING2D_SPIN_WORD_BITS);
   const uint32_t low = initial_word(random, (uint32_t)replica, v);
   const uint32_t high = initial_word(random, (uint32_t)replica, v + 1);
-  const uint32_t bits = __funnelshift_r(low, high, (uint32_t)(first % ISING2D_WORD_BITS));
+  const uint32_t bits = __funnelshift_r(low, high, (uint32_t)(first % ISING2D_SPIN_WORD_BITS));
   arguments.words[blockIdx.y * batch->capacity * replica_words + number] =
-      bits & ising2d_valid(lattice, w);
+      bits & ising2d_spin_valid(lattice, w);
 }
 
 static __device__ inline uint32_t *
 replica_words(const struct ising2d_spin_transfer *arguments, size_t i)
 {
   const struct ising2d_spin_replicas *replicas = &arguments->replicas;
-  const size_t element = arguments->run * replicas->batch.capacity + arguments->first + i;
+  const size_t element =
+      arguments->portable.run * replicas->batch.capacity + arguments->portable.first + i;
   return replicas->words + element * 2 * ising2d_spin_words(&replicas->lattice);
 }
 
@@ -58,14 +59,14 @@ static __global__ void from_portable(const __grid_constant__ struct ising2d_spin
   const struct ising2d_spin_lattice *lattice = &arguments.replicas.lattice;
   const uint32_t n_words = ising2d_spin_words(lattice);
   const size_t number = thread_number(), i = number / (2 * n_words);
-  if (i >= arguments.count)
+  if (i >= arguments.portable.count)
     return;
   const uint32_t place = (uint32_t)(number - i * 2 * n_words);
   const uint32_t colour = place / n_words, w = place - colour * n_words;
-  const uint8_t *portable = arguments.portable + i * arguments.portable_bytes;
+  const uint8_t *portable = arguments.portable.replica + i * arguments.portable.replica_bytes;
   uint32_t bits = 0;
-  for (uint32_t j = 0; j < ISING2D_WORD_BITS; j++) {
-    const uint32_t k = w * ISING2D_WORD_BITS + j;
+  for (uint32_t j = 0; j < ISING2D_SPIN_WORD_BITS; j++) {
+    const uint32_t k = w * ISING2D_SPIN_WORD_BITS + j;
     if (k >= lattice->colour)
       break;
     const size_t site = 2 * (size_t)k + ((k / lattice->row + colour) & 1);
@@ -79,17 +80,18 @@ static __global__ void to_portable(const __grid_constant__ struct ising2d_spin_t
 {
   const struct ising2d_spin_lattice *lattice = &arguments.replicas.lattice;
   const uint32_t n_words = ising2d_spin_words(lattice);
-  const size_t number = thread_number(), i = number / arguments.portable_bytes;
-  if (i >= arguments.count)
+  const size_t number = thread_number(), i = number / arguments.portable.replica_bytes;
+  if (i >= arguments.portable.count)
     return;
-  const size_t first = (number - i * arguments.portable_bytes) * 8;
+  const size_t first = (number - i * arguments.portable.replica_bytes) * 8;
   const uint32_t *words = replica_words(&arguments, i);
   uint32_t bits = 0;
   for (uint32_t j = 0; j < 8 && first + j < 2 * (size_t)lattice->colour; j++) {
     const uint32_t k = (uint32_t)((first + j) / 2), colour = (k / lattice->row + j) & 1;
-    bits |= (words[colour * n_words + k / ISING2D_WORD_BITS] >> k % ISING2D_WORD_BITS & 1) << j;
+    bits |= (words[colour * n_words + k / ISING2D_SPIN_WORD_BITS] >> k % ISING2D_SPIN_WORD_BITS & 1)
+            << j;
   }
-  arguments.portable[number] = (uint8_t)bits;
+  arguments.portable.replica[number] = (uint8_t)bits;
 }
 
 /* threadIdx.x is along the replica, whose number threadIdx.y gives. */
@@ -114,7 +116,7 @@ extern "C" enum gpumc_status
 ising2d_spin_randomize(const struct ising2d_spin_replicas *arguments, struct gpumc_error *error)
 {
   const struct ising2d_batch *batch = &arguments->batch;
-  const size_t words = batch->capacity * 2 * ISING2D_WORDS * arguments->lattice.blocks;
+  const size_t words = batch->capacity * 2 * ISING2D_SPIN_WORDS * arguments->lattice.blocks;
   randomize<<<dim3(blocks_for(words), batch->runs), THREADS, 0, (cudaStream_t)batch->stream>>>(
       *arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
@@ -123,7 +125,8 @@ ising2d_spin_randomize(const struct ising2d_spin_replicas *arguments, struct gpu
 extern "C" enum gpumc_status
 ising2d_spin_from_portable(const struct ising2d_spin_transfer *arguments, struct gpumc_error *error)
 {
-  const size_t words = arguments->count * 2 * ISING2D_WORDS * arguments->replicas.lattice.blocks;
+  const size_t words =
+      arguments->portable.count * 2 * ISING2D_SPIN_WORDS * arguments->replicas.lattice.blocks;
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   from_portable<<<blocks_for(words), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("from_portable", error);
@@ -132,7 +135,7 @@ ising2d_spin_from_portable(const struct ising2d_spin_transfer *arguments, struct
 extern "C" enum gpumc_status
 ising2d_spin_to_portable(const struct ising2d_spin_transfer *arguments, struct gpumc_error *error)
 {
-  const size_t bytes = arguments->count * arguments->portable_bytes;
+  const size_t bytes = arguments->portable.count * arguments->portable.replica_bytes;
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
@@ -146,7 +149,7 @@ ising2d_spin_copy_parents(const struct ising2d_spin_gather *arguments, struct gp
   while (lanes < THREADS && lanes < arguments->replicas.lattice.blocks)
     lanes *= 2;
   const uint32_t replicas = THREADS / lanes;
-  const dim3 grid((uint32_t)((batch->capacity + replicas - 1) / replicas), batch->runs);
+  const dim3 grid((uint32_t)ising2d_parts(batch->capacity, replicas), batch->runs);
   copy_parents<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);
 }

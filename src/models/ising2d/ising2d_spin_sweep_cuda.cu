@@ -1,6 +1,6 @@
 /* Sweeps and measurement of the spin kernel in shared memory: some replicas to a warp where a
  * replica is small, else one to a block of threads. */
-#include "models/ising2d/ising2d_spin_block_cuda.cuh"
+#include "models/ising2d/ising2d_spin_block.cuh"
 
 enum {
   WARP = 32,
@@ -12,7 +12,7 @@ enum {
   TABLE_BYTES_MAXIMUM = 32768, /* larger tables are not made, */
   TABLE_SWEEPS = 4,            /* nor any for fewer sweeps */
   THREADS_MAXIMUM = 1024,
-  SUMS_BYTES = 2 * sizeof(unsigned long long), /* shared memory of ising2d_measure */
+  SUMS_BYTES = 2 * sizeof(unsigned long long), /* shared memory of ising2d_spin_measure */
   DEFAULT_SHARED_BYTES = 48 << 10              /* that a kernel may have without asking */
 };
 
@@ -22,13 +22,13 @@ struct shape {
   uint32_t lanes;    /* of a warp that work on one replica */
   uint32_t replicas; /* of a block of threads */
   uint32_t threads;
-  bool table; /* of what ising2d_draw_site makes, for all replicas of a block of threads */
+  bool table; /* of what gpumc_philox_word_label makes, for all replicas of a block of threads */
   size_t shared_bytes;
 };
 
 static size_t replica_bytes(const struct ising2d_spin_lattice *lattice)
 {
-  return sizeof(uint32_t) * 2 * ISING2D_WORDS * lattice->blocks;
+  return sizeof(uint32_t) * 2 * ISING2D_SPIN_WORDS * lattice->blocks;
 }
 
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
@@ -58,7 +58,7 @@ static uint32_t choose_lanes(const struct ising2d_spin_lattice *lattice)
  * busy. */
 static uint32_t choose_warps(const struct ising2d_spin_replicas *replicas)
 {
-  const size_t population = replicas->batch.runs * replicas->batch.capacity;
+  const size_t population = replicas->batch.runs * replicas->batch.expected;
   const size_t bytes = replica_bytes(&replicas->lattice);
   const size_t busy = (size_t)replicas->multiprocessors * WARPS_BUSY;
   uint32_t warps = 1;
@@ -79,7 +79,7 @@ static struct shape
 shape_of_warps(const struct ising2d_spin_replicas *replicas, uint32_t sweeps, uint32_t lanes)
 {
   const size_t bytes = WARP / lanes * replica_bytes(&replicas->lattice);
-  const size_t all = 2 * ISING2D_COUNTERS * sizeof(uint2) * replicas->lattice.blocks;
+  const size_t all = 2 * ISING2D_SPIN_COUNTERS * sizeof(uint2) * replicas->lattice.blocks;
   struct shape shape;
   shape.lanes = lanes;
   shape.table =
@@ -115,7 +115,8 @@ static struct shape choose_shape(const struct ising2d_spin_replicas *replicas, u
 
 /* Where a thread works: the number of its replica among those of its block of threads, and the
  * share. */
-__device__ static inline uint32_t assign(const struct shape *shape, struct ising2d_share *share)
+__device__ static inline uint32_t
+assign(const struct shape *shape, struct ising2d_spin_share *share)
 {
   if (shape->lanes == 0) {
     *share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
@@ -137,7 +138,7 @@ __device__ static inline void wait(const struct shape *shape)
     __syncwarp();
 }
 
-__device__ static inline void copy(const struct shape *shape, struct ising2d_share share,
+__device__ static inline void copy(const struct shape *shape, struct ising2d_spin_share share,
                                    uint32_t blocks, uint32_t *to, const uint32_t *from)
 {
   for (uint32_t b = share.first; b < 2 * blocks; b += share.step)
@@ -149,12 +150,12 @@ __device__ static inline void copy(const struct shape *shape, struct ising2d_sha
 __device__ static inline void
 fill_table(const struct ising2d_spin_lattice *lattice, struct gpumc_random random, uint2 *table)
 {
-  for (uint32_t j = threadIdx.x / WARP; j < 2 * ISING2D_COUNTERS; j += blockDim.x / WARP) {
-    const uint32_t colour = j / ISING2D_COUNTERS, i = j % ISING2D_COUNTERS;
+  for (uint32_t j = threadIdx.x / WARP; j < 2 * ISING2D_SPIN_COUNTERS; j += blockDim.x / WARP) {
+    const uint32_t colour = j / ISING2D_SPIN_COUNTERS, i = j % ISING2D_SPIN_COUNTERS;
     const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
     for (uint32_t b = threadIdx.x % WARP; b < lattice->blocks; b += WARP)
-      table[ising2d_table_place(lattice, colour, b, i)] =
-          ising2d_draw_site(random, b * ISING2D_COUNTERS + i, label);
+      table[ising2d_spin_table_place(lattice, colour, b, i)] =
+          gpumc_philox_word_label(random.key, b * ISING2D_SPIN_COUNTERS + i, label);
   }
   __syncthreads();
 }
@@ -162,20 +163,20 @@ fill_table(const struct ising2d_spin_lattice *lattice, struct gpumc_random rando
 template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
 sweep(const struct ising2d_spin_sweep *arguments, const struct shape *shape,
-      struct ising2d_share share, struct gpumc_random random, uint32_t replica, const uint2 *table,
-      uint32_t *words)
+      struct ising2d_spin_share share, struct gpumc_random random, uint32_t replica,
+      const uint2 *table, uint32_t *words)
 {
   const struct ising2d_spin_lattice *lattice = &arguments->replicas.lattice;
   const uint32_t n_words = ising2d_spin_words(lattice);
   for (uint32_t s = 0; s < arguments->sweeps; s++) {
-    const struct ising2d_drawn_time of_time =
-        ising2d_draw_time(random, replica, arguments->replicas.batch.time + s);
+    const struct gpumc_philox_group at_time =
+        gpumc_philox_group(random, replica, arguments->replicas.batch.time + s);
 #pragma unroll 1
     for (uint32_t colour = 0; colour < 2; colour++) {
       for (uint32_t b = share.first; b < lattice->blocks; b += share.step)
-        ising2d_update_block<ROUNDS, COMPARISONS, TABLE>(lattice, &arguments->rule, random, of_time,
-                                                         colour, b, table, words + colour * n_words,
-                                                         words + (1 - colour) * n_words);
+        ising2d_spin_update_block<ROUNDS, COMPARISONS, TABLE>(
+            lattice, &arguments->rule, &at_time, colour, b, table, words + colour * n_words,
+            words + (1 - colour) * n_words);
       wait(shape);
     }
   }
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   uint2 *table = (uint2 *)(shared + shape.replicas * blocks);
   if (TABLE)
     fill_table(&arguments.replicas.lattice, random, table);
-  struct ising2d_share share;
+  struct ising2d_spin_share share;
   const uint32_t place = assign(&shape, &share);
   const uint32_t replica = blockIdx.x * shape.replicas + place;
   if (replica >= size)
@@ -207,8 +208,8 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   uint32_t *stored = (uint32_t *)((uint4 *)arguments.replicas.words + element * blocks);
   copy(&shape, share, blocks, words, stored);
   sweep<ROUNDS, COMPARISONS, TABLE>(&arguments, &shape, share, random, replica, table, words);
-  if (arguments.channels.energy != NULL || arguments.channels.magnetization != NULL)
-    ising2d_measure(&arguments.replicas.lattice, &arguments.channels, share, words, element);
+  if (ising2d_wanted(&arguments.channels))
+    ising2d_spin_measure(&arguments.replicas.lattice, &arguments.channels, share, words, element);
   if (arguments.sweeps > 0)
     copy(&shape, share, blocks, stored, words);
 }
@@ -246,7 +247,7 @@ ising2d_spin_sweep_shared(const struct ising2d_spin_sweep *arguments, struct gpu
     if (status != GPUMC_OK)
       return status;
   }
-  const dim3 grid((uint32_t)((batch->capacity + shape.replicas - 1) / shape.replicas), batch->runs);
+  const dim3 grid((uint32_t)ising2d_parts(batch->capacity, shape.replicas), batch->runs);
   kernel<<<grid, shape.threads, shape.shared_bytes, (cudaStream_t)batch->stream>>>(*arguments,
                                                                                    shape);
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
