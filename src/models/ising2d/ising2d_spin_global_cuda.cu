@@ -65,11 +65,15 @@ ising2d_spin_sweep_global(const struct ising2d_spin_sweep *arguments, struct gpu
   const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
   cudaStream_t stream = (cudaStream_t)batch->stream;
   for (uint32_t s = 0; s < arguments->sweeps; s++)
-    for (uint32_t colour = 0; colour < 2; colour++)
+    for (uint32_t colour = 0; colour < 2; colour++) {
       kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
-  if (ising2d_wanted(&arguments->channels))
-    measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
-                     choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(
-        *arguments);
-  return GPUMC_CUDA_LAUNCHED("update_colour", error);
+      enum gpumc_status status = GPUMC_CUDA_LAUNCHED("update_colour", error);
+      if (status != GPUMC_OK)
+        return status;
+    }
+  if (!ising2d_wanted(&arguments->channels))
+    return GPUMC_OK;
+  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
+                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("measure_global", error);
 }
