@@ -1,6 +1,6 @@
-"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job of
-fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows. However
-many runs there are, a batch is small enough to stop soon and to fit into memory.
+"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job
+of fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows.
+However many runs there are, a batch is small enough to stop soon and to fit into memory.
 """
 import json
 import pathlib
@@ -111,26 +111,30 @@ class Batches(ProgramCase):
 
     def test_batches_are_bounded(self):
         for shape, population, sweeps, runs in [
-                ((2, 2), 100, 1, 65535), ((2, 2), 20, 0, 65535), ((4, 4), 10000, 1, 10000),
-                ((4, 4), 10000, 10000, 10000), ((64, 64), 1000, 500, 300), ((64, 64), 100, 1, 10000),
-                ((256, 256), 1000, 1, 20), ((1024, 1024), 1000, 100, 3)]:
+                ([2, 2], 100, 1, 65535), ([2, 2], 20, 0, 65535), ([4, 4], 10000, 1, 10000),
+                ([4, 4], 10000, 10000, 10000), ([64, 64], 1000, 500, 300),
+                ([64, 64], 100, 1, 10000), ([256, 256], 1000, 1, 20),
+                ([1024, 1024], 1000, 100, 3)]:
             with self.subTest(shape=shape, population=population, sweeps=sweeps, runs=runs):
-                task = self.plan(self.write_config(shape=list(shape), population=population,
-                                                   sweeps=sweeps, runs=runs, beta="{to: 0.1, step: 0.1}"))
-                together, sites = task["runs_at_once"], shape[0] * shape[1]
-                # Twice in portable form, two channels of 8 bytes and 24 of bookkeeping.
-                replica = 2 * ((sites + 7) // 8) + 40
-                updates = population * sites * sweeps
-                self.assertGreaterEqual(together, 1)
-                self.assertLess(together, runs)
-                if together > 1:
-                    self.assertLessEqual(together * updates, UPDATES)
-                    self.assertLessEqual(together * task["capacity"] * replica, BYTES)
-                    self.assertLessEqual(task["ensemble_bytes"], 2 * BYTES)
-                # No smaller than that: the sums of the blocks take the most where replicas are few.
-                block_sums = 3 * 64 * 168
-                self.assertTrue((together + 1) * updates > UPDATES or
-                                (together + 1) * (task["capacity"] * replica + block_sums) > BYTES)
+                task = self.plan(self.write_config(shape=shape, population=population, runs=runs,
+                                                   sweeps=sweeps, beta="{to: 0.1, step: 0.1}"))
+                sites = shape[0] * shape[1]
+                self.check_batch(task, runs, sites, population * sites * sweeps)
+
+    def check_batch(self, task, runs, sites, updates):
+        together = task["runs_at_once"]
+        # Twice in portable form, two channels of 8 bytes and 24 of bookkeeping.
+        replicas = task["capacity"] * (2 * ((sites + 7) // 8) + 40)
+        self.assertGreaterEqual(together, 1)
+        self.assertLess(together, runs)
+        if together > 1:
+            self.assertLessEqual(together * updates, UPDATES)
+            self.assertLessEqual(together * replicas, BYTES)
+            self.assertLessEqual(task["ensemble_bytes"], 2 * BYTES)
+        # No fewer than that: the sums of 64 blocks take the most where replicas are few.
+        block_sums = 3 * 64 * 168
+        self.assertTrue((together + 1) * updates > UPDATES or
+                        (together + 1) * (replicas + block_sums) > BYTES)
 
     def test_many_runs_stop_soon(self):
         """One second of work, then the step in progress, of at most UPDATES; five for the rest."""

@@ -92,7 +92,9 @@ class Agreement(ProgramCase):
         """`replica`, which only GPUs have, follows `spin`."""
         if "replica" not in device.variants(two_devices.B):
             missing = f"no kernel replica on {two_devices.B}"
-            self.fail(missing) if device.REQUIRED else self.skipTest(missing)
+            if device.REQUIRED:
+                self.fail(missing)
+            self.skipTest(missing)
         for title in ["tiny, seven runs", "adaptive in a field", "other coupling", "medium, bytes"]:
             config = self.write("c.yaml", CONFIG.format(**{**USUAL, **CASES[title]}))
             expected = self.run_on(two_devices.A, config)

@@ -115,7 +115,7 @@ class AcrossDevices(ProgramCase):
         return path.stat().st_mtime_ns if path.exists() else None
 
     def killed(self, name, seconds):
-        """Whether it came to the kill, whether it continued a checkpoint, and whether it made one."""
+        """Whether it came to the kill, continued a checkpoint, made one."""
         before = self.checkpoint_time()
         process = self.start("run", self.config, "--device", name)
         time.sleep(seconds)
