@@ -1,8 +1,11 @@
-"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job of
-fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows.
+"""Runs of one job go side by side, in batches; each has the rows of the run of that number in a job
+of fewer runs, and rows are whole whenever the job is stopped. Control: another run has other rows.
+However many runs there are, a batch is small enough to stop soon and to fit into memory.
 """
+import json
 import pathlib
 import sys
+import time
 import unittest
 
 import h5py
@@ -20,7 +23,7 @@ model: {{name: ising2d, shape: {shape}}}
 algorithm:
   name: pa
   population: {population}
-  sweeps: 1
+  sweeps: {sweeps}
   beta: {beta}
   runs: {runs}
   resampling: {resampling}
@@ -29,8 +32,11 @@ output: out.h5
 checkpoint: {{every: 1 h}}
 """
 
-USUAL = dict(shape="[8, 10]", population=201, runs=5, beta="{to: 0.5, step: 0.05}",
-             resampling="nearest_integer", variant="multispin")
+USUAL = dict(shape="[8, 10]", population=201, sweeps=1, runs=5,
+             beta="{to: 0.5, step: 0.05}", resampling="nearest_integer", variant="multispin")
+
+# Of one batch: updates of a temperature step, and bytes, about.
+UPDATES, BYTES = 2 ** 35, 2 ** 28
 
 
 class Batches(ProgramCase):
@@ -98,6 +104,49 @@ class Batches(ProgramCase):
         self.assertEqual(numbers(self.path("out.h5")), numbers(self.path("whole.h5")))
         self.path("out.h5").unlink()
         self.path("whole.h5").unlink()
+
+    def plan(self, config):
+        task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+        return task
+
+    def test_batches_are_bounded(self):
+        for shape, population, sweeps, runs in [
+                ([2, 2], 100, 1, 65535), ([2, 2], 20, 0, 65535), ([4, 4], 10000, 1, 10000),
+                ([4, 4], 10000, 10000, 10000), ([64, 64], 1000, 500, 300),
+                ([64, 64], 100, 1, 10000), ([256, 256], 1000, 1, 20),
+                ([1024, 1024], 1000, 100, 3)]:
+            with self.subTest(shape=shape, population=population, sweeps=sweeps, runs=runs):
+                task = self.plan(self.write_config(shape=shape, population=population, runs=runs,
+                                                   sweeps=sweeps, beta="{to: 0.1, step: 0.1}"))
+                sites = shape[0] * shape[1]
+                self.check_batch(task, runs, sites, population * sites * sweeps)
+
+    def check_batch(self, task, runs, sites, updates):
+        together = task["runs_at_once"]
+        # Twice in portable form, two channels of 8 bytes and 24 of bookkeeping.
+        replicas = task["capacity"] * (2 * ((sites + 7) // 8) + 40)
+        self.assertGreaterEqual(together, 1)
+        self.assertLess(together, runs)
+        if together > 1:
+            self.assertLessEqual(together * updates, UPDATES)
+            self.assertLessEqual(together * replicas, BYTES)
+            self.assertLessEqual(task["ensemble_bytes"], 2 * BYTES)
+        # No fewer than that: the sums of 64 blocks take the most where replicas are few.
+        block_sums = 3 * 64 * 168
+        self.assertTrue((together + 1) * updates > UPDATES or
+                        (together + 1) * (replicas + block_sums) > BYTES)
+
+    def test_many_runs_stop_soon(self):
+        """One second of work, then the step in progress, of at most UPDATES; five for the rest."""
+        config = self.write_config(shape=[64, 64], population=1000, sweeps=500, runs=300,
+                                   beta="{to: 0.5, step: 0.01}")
+        task = self.plan(config)
+        unit = task["runs_at_once"] * 1000 * 500 * 64 * 64
+        self.assertLessEqual(unit, UPDATES)
+        longest = 1 + 4 * unit / task["estimated_updates_per_second"] + 5
+        begin = time.monotonic()
+        self.gpumc("run", config, "--max-time", "1 s", code=STOPPED)
+        self.assertLess(time.monotonic() - begin, longest)
 
     def tables_of(self, name):
         with h5py.File(self.path(name)) as file:

@@ -91,7 +91,10 @@ class Agreement(ProgramCase):
     def test_kernels_of_one_trajectory(self):
         """`replica`, which only GPUs have, follows `spin`."""
         if "replica" not in device.variants(two_devices.B):
-            self.skipTest(f"no kernel replica on {two_devices.B}")
+            missing = f"no kernel replica on {two_devices.B}"
+            if device.REQUIRED:
+                self.fail(missing)
+            self.skipTest(missing)
         for title in ["tiny, seven runs", "adaptive in a field", "other coupling", "medium, bytes"]:
             config = self.write("c.yaml", CONFIG.format(**{**USUAL, **CASES[title]}))
             expected = self.run_on(two_devices.A, config)

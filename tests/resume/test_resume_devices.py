@@ -109,24 +109,43 @@ class AcrossDevices(ProgramCase):
 
         self.for_every_case(body)
 
+    def checkpoint_time(self):
+        """None where there is no checkpoint."""
+        path = self.path("run.h5.ckpt")
+        return path.stat().st_mtime_ns if path.exists() else None
+
+    def killed(self, name, seconds):
+        """Whether it came to the kill, continued a checkpoint, made one."""
+        before = self.checkpoint_time()
+        process = self.start("run", self.config, "--device", name)
+        time.sleep(seconds)
+        process.kill()
+        _, messages = process.communicate()
+        made = self.checkpoint_time() not in (None, before)
+        return process.returncode == -signal.SIGKILL, "resuming at" in messages, made
+
     def test_killed(self):
+        """The devices take turns, so that a checkpoint of the start before is one of the other."""
         choose = random.Random(4)
 
         def body(first, second):
-            kills = 0
+            kills = continued = 0
+            made = False
             startup = {name: self.startup_of(name) for name in (first, second)}
             for number in range(10 * KILLS):
                 name = [first, second][number % 2]
-                process = self.start("run", self.config, "--device", name)
-                time.sleep(startup[name] + choose.uniform(0, 0.4) * self.duration)
-                process.kill()
-                process.communicate()
-                kills += process.returncode == -signal.SIGKILL
+                seconds = startup[name] + choose.uniform(0, 0.4) * self.duration
+                other_made = made
+                killed, resumed, made = self.killed(name, seconds)
+                kills += killed
+                continued += resumed and other_made
                 if self.path("run.h5").exists():
                     self.finish(first)
-                if kills == KILLS:
+                    made = False
+                if kills >= KILLS and continued > 0:
                     break
-            self.assertGreater(kills, 0)
+            self.assertGreaterEqual(kills, KILLS)
+            self.assertGreater(continued, 0, "no start continued what the other device had made")
             self.finish(second)
 
         self.for_every_case(body)

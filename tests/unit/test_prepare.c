@@ -11,26 +11,29 @@
 
 #include "core/prepare.h"
 
-/* An algorithm of two runs at once with capacity = 2 population, whose replicas take REPLICA bytes
- * in the ensemble, WORK in arrays of the device and HOST on the host. */
-enum { RUNS = 2, REPLICA = 64, WORK = 36, HOST = 1000 };
+/* An algorithm of `runs` runs at once with capacity = 2 population, whose replicas take REPLICA
+ * bytes in the ensemble, WORK in arrays of the device and HOST on the host. */
+enum { REPLICA = 64, WORK = 36, HOST = 1000 };
 
 static const struct gpumc_key population_keys[] = {
-    {.name = "population", .type = GPUMC_KEY_INTEGER, .unit = "replicas", .multiple_of = 10}, {0}};
+    {.name = "population", .type = GPUMC_KEY_INTEGER, .unit = "replicas", .multiple_of = 10},
+    {.name = "runs", .type = GPUMC_KEY_INTEGER},
+    {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
                                 const struct gpumc_device *device, struct gpumc_demand *demand,
                                 struct gpumc_error *error)
 {
-  size_t population = (size_t)gpumc_params_integer(params, "population");
+  const size_t capacity = 2 * (size_t)gpumc_params_integer(params, "population");
+  const size_t runs = (size_t)gpumc_params_integer(params, "runs");
   (void)model;
   (void)device;
   (void)error;
-  *demand = (struct gpumc_demand){.runs = RUNS,
-                                  .replicas = population,
-                                  .capacity = 2 * population,
-                                  .host_bytes = HOST * RUNS * 2 * population,
-                                  .device_bytes = WORK * RUNS * 2 * population};
+  *demand = (struct gpumc_demand){.runs = runs,
+                                  .replicas = capacity / 2,
+                                  .capacity = capacity,
+                                  .host_bytes = HOST * runs * capacity,
+                                  .device_bytes = WORK * runs * capacity};
   return GPUMC_OK;
 }
 
@@ -59,7 +62,7 @@ static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, do
                                           .available_bytes = host_available,
                                           .device_available_bytes = device_available};
   assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
-  double replicas = RUNS * (double)preparation.demand.capacity;
+  double replicas = (double)(preparation.demand.runs * preparation.demand.capacity);
   bool on_gpu = ops == &gpu;
   preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA);
   preparation.device_bytes = on_gpu ? replicas * (WORK + REPLICA) : 0;
@@ -80,7 +83,8 @@ static void assert_refusal(const struct gpumc_device_ops *ops, const char *json,
   free(message);
 }
 
-static const char hundred[] = "{\"algorithm\": {\"population\": 100}}";
+static const char hundred[] = "{\"algorithm\": {\"population\": 100, \"runs\": 2}}";
+static const char one_run[] = "{\"algorithm\": {\"population\": 100, \"runs\": 1}}";
 
 static void test_what_fits(void **state)
 {
@@ -93,7 +97,8 @@ static void test_host_memory_counts_all_on_a_cpu(void **state)
 {
   (void)state;
   assert_refusal(&cpu, hundred, 439999, 1e9,
-                 "not enough memory: 400 replicas need 430 KiB, 430 KiB are available; the largest "
+                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 430 "
+                 "KiB, 430 KiB are available; the largest "
                  "algorithm.population that fits is 90");
 }
 
@@ -101,11 +106,25 @@ static void test_memory_of_a_gpu(void **state)
 {
   (void)state;
   assert_refusal(&gpu, hundred, 1e9, 28000,
-                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 27.3 KiB are "
+                 "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
+                 "less) need 39.1 KiB, 27.3 KiB are "
                  "available; the largest algorithm.population that fits is 70");
   assert_refusal(&gpu, hundred, 1e9, 3999,
-                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 3.91 KiB are "
+                 "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
+                 "less) need 39.1 KiB, 3.91 KiB are "
                  "available");
+}
+
+static void test_a_run_by_itself(void **state)
+{
+  (void)state;
+  assert_null(refusal_of(&cpu, one_run, 220000, 0));
+  assert_refusal(&cpu, one_run, 219999, 1e9,
+                 "not enough memory: 200 replicas need 215 KiB, 215 KiB are available; the largest "
+                 "algorithm.population that fits is 90");
+  assert_refusal(&gpu, one_run, 1e9, 19999,
+                 "not enough memory on the GPU: 200 replicas need 19.5 KiB, 19.5 KiB are "
+                 "available; the largest algorithm.population that fits is 90");
 }
 
 /* The population that is named fits into both. */
@@ -113,10 +132,12 @@ static void test_memory_of_a_gpu_and_of_its_host(void **state)
 {
   (void)state;
   assert_refusal(&gpu, hundred, 200000, 28000,
-                 "not enough memory: 400 replicas need 391 KiB, 195 KiB are available; the largest "
+                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 391 "
+                 "KiB, 195 KiB are available; the largest "
                  "algorithm.population that fits is 50");
   assert_refusal(&gpu, hundred, 400000, 8000,
-                 "not enough memory on the GPU: 400 replicas need 39.1 KiB, 7.81 KiB are "
+                 "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
+                 "less) need 39.1 KiB, 7.81 KiB are "
                  "available; the largest algorithm.population that fits is 20");
 }
 
@@ -126,6 +147,7 @@ int main(void)
       cmocka_unit_test(test_what_fits),
       cmocka_unit_test(test_host_memory_counts_all_on_a_cpu),
       cmocka_unit_test(test_memory_of_a_gpu),
+      cmocka_unit_test(test_a_run_by_itself),
       cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,191 @@
+/* Batches of population annealing: bounded in memory and updates, the same on every device, and
+ * together all runs once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "algorithms/pa/pa_state.h"
+#include "core/device.h"
+#include "models/ising2d/ising2d.h"
+
+/* Of one batch, as stated in pa_batch.c. */
+static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
+
+struct batch_case {
+  size_t shape[2];
+  size_t population;
+  uint32_t sweeps;
+  size_t runs, blocks;
+};
+
+static const struct batch_case cases[] = {
+    {{2, 2}, 1, 1, 65535, 1},
+    {{2, 2}, 100, 1, 65535, 64},
+    {{2, 2}, 100, 0, 65535, 4096},
+    {{4, 4}, 10000, 10000, 10000, 64},
+    {{4, 4}, 10000, 0, 10000, 64},
+    {{8, 10}, 201, 1, 1, 64},
+    {{8, 10}, 201, 1, 5, 64},
+    {{64, 64}, 1000, 500, 300, 64},
+    {{64, 64}, 100, 1, 10000, 100},
+    {{256, 256}, 7000, 1, 3, 64},
+    {{1024, 1024}, 1000, 100, 7, 64},
+    {{64, 64}, 1000000, 10, 4, 64},
+    {{16, 16}, 1000000, 4294967295u, 3, 64},
+};
+
+struct batch_job {
+  struct pa_settings settings;
+  struct gpumc_model model;
+};
+
+static void open_job(struct batch_job *job, const struct batch_case *with)
+{
+  struct gpumc_error error = {0};
+  job->settings = (struct pa_settings){
+      .population = with->population,
+      .sweeps = with->sweeps,
+      .runs = with->runs,
+      .blocks = with->blocks,
+      .strata = 1,
+      .run_groups = 1,
+  };
+  if (ising2d_instance(with->shape, 1.0, 0.0, &job->model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+}
+
+/* `body` for every case. */
+static void for_every_case(void (*body)(struct batch_job *job))
+{
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct batch_job job;
+    open_job(&job, &cases[i]);
+    body(&job);
+    job.model.ops->destroy(&job.model);
+  }
+}
+
+static void check_bounds(struct batch_job *job)
+{
+  const struct pa_settings *settings = &job->settings;
+  const size_t runs = pa_batch_runs(settings, &job->model);
+  const double replicas = (double)runs * (double)settings->population;
+  assert_in_range(runs, 1, settings->runs);
+  if (runs == 1)
+    return;
+  assert_true(replicas * (double)job->model.sites * settings->sweeps <= updates_maximum);
+  assert_true(2 * replicas * (double)job->model.portable_bytes <= bytes_maximum);
+}
+
+static void test_bounds(void **state)
+{
+  (void)state;
+  for_every_case(check_bounds);
+}
+
+/* 2^35 updates are 8388.6 sweeps of 1000 replicas at L = 64. */
+static void test_as_many_as_the_updates_allow(void **state)
+{
+  struct batch_job job;
+  (void)state;
+  open_job(&job, &(struct batch_case){{64, 64}, 1000, 500, 300, 64});
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 16);
+  job.settings.sweeps = 4194;
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 2);
+  job.settings.sweeps = 4195;
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 1);
+  job.settings.sweeps = 8389;
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 1);
+  job.settings.sweeps = 80;
+  job.settings.runs = 20;
+  assert_int_equal(pa_batch_runs(&job.settings, &job.model), 20);
+  job.model.ops->destroy(&job.model);
+}
+
+static void check_cover(struct batch_job *job)
+{
+  const size_t most = pa_batch_runs(&job->settings, &job->model);
+  size_t next = 0;
+  while (next < job->settings.runs) {
+    const struct pa_batch batch = pa_batch_from(&job->settings, &job->model, next);
+    const bool alone = job->settings.adaptive && next == 0;
+    assert_int_equal(batch.first, next);
+    assert_in_range(batch.count, 1, alone ? 1 : most);
+    if (!alone && batch.first + batch.count < job->settings.runs)
+      assert_int_equal(batch.count, most);
+    next += batch.count;
+  }
+  assert_int_equal(next, job->settings.runs);
+  assert_int_equal(pa_batch_from(&job->settings, &job->model, next).count, 0);
+}
+
+static void test_every_run_once(void **state)
+{
+  (void)state;
+  for_every_case(check_cover);
+}
+
+static void check_adaptive(struct batch_job *job)
+{
+  job->settings.adaptive = true;
+  assert_int_equal(pa_batch_from(&job->settings, &job->model, 0).count, 1);
+  check_cover(job);
+}
+
+static void test_adaptive_run_0_is_alone(void **state)
+{
+  (void)state;
+  for_every_case(check_adaptive);
+}
+
+static void check_plan(struct batch_job *job)
+{
+  const struct pa_settings *settings = &job->settings;
+  const struct gpumc_population_plan plan = pa_population_plan(settings, &job->model);
+  assert_int_equal(plan.runs, pa_batch_runs(settings, &job->model));
+  assert_int_equal(plan.capacity, pa_capacity(settings->population));
+  assert_int_equal(plan.founders, settings->population);
+  assert_int_equal(plan.blocks, settings->blocks);
+  assert_in_range(plan.founders, 1, plan.capacity);
+  assert_true((double)plan.runs * (double)plan.capacity < 0x1p32);
+  assert_int_equal(plan.levels, 0);
+}
+
+static void test_plans(void **state)
+{
+  (void)state;
+  for_every_case(check_plan);
+}
+
+/* The bound is about; what a CPU takes stays within twice of it. */
+static void check_memory(struct batch_job *job)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_device device;
+  const struct gpumc_population_plan plan = pa_population_plan(&job->settings, &job->model);
+  if (gpumc_device_open("cpu", 1, &device, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  const double bytes = (double)gpumc_population_bytes(&device, &plan);
+  if (plan.runs > 1 && bytes > 2 * bytes_maximum)
+    fail_msg("%zu runs of %zu replicas in %zu blocks take %.0f bytes", plan.runs, plan.capacity,
+             plan.blocks, bytes);
+  gpumc_device_close(&device);
+}
+
+static void test_memory_on_a_cpu(void **state)
+{
+  (void)state;
+  for_every_case(check_memory);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bounds),         cmocka_unit_test(test_as_many_as_the_updates_allow),
+      cmocka_unit_test(test_every_run_once), cmocka_unit_test(test_adaptive_run_0_is_alone),
+      cmocka_unit_test(test_plans),          cmocka_unit_test(test_memory_on_a_cpu),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
