@@ -9,6 +9,7 @@ enum {
   BLOCK_OVERHEAD = 1024, /* shared memory that each block takes beside its own */
   STEP_COST = 10,        /* of one step of a thread, and of finishing a colour */
   FINISH_COST = 6,
+  WAVES_IN_STEP = 2,
 };
 
 static uint32_t whole_warps(size_t threads)
@@ -33,17 +34,22 @@ static size_t weight(size_t threads)
   return threads > BUSY_THREADS ? threads : threads > 0 ? BUSY_THREADS : 0;
 }
 
-/* How long the groups of a multiprocessor take: the steps of all waves of blocks, and finishing the
- * open words after each colour. */
-static size_t duration(const struct gpumc_device *device,
+/* How long `groups` groups take, shared out among the multiprocessors. One or two waves of blocks
+ * go in step: all of the first, then the rest. Where there are more, blocks end one by one, and new
+ * ones take their places at once. Open words are finished after each colour. */
+static double duration(const struct gpumc_device *device,
                        const struct ising2d_multispin_spread *spread, size_t groups, size_t vectors)
 {
-  const size_t block = spread->slots * spread->threads,
-               blocks = ising2d_parts(groups, spread->slots);
-  const size_t together = resident(device, spread);
-  const size_t waves =
-      blocks / together * weight(together * block) + weight(blocks % together * block);
-  return waves * (ising2d_parts(vectors, spread->threads) * STEP_COST + FINISH_COST);
+  const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
+  const size_t block = spread->slots * spread->threads, together = resident(device, spread);
+  const size_t blocks = ising2d_parts(groups, spread->slots);
+  const size_t most = ising2d_parts(blocks, multiprocessors);
+  const double cost = (double)(ising2d_parts(vectors, spread->threads) * STEP_COST + FINISH_COST);
+  if (most <= WAVES_IN_STEP * together)
+    return cost *
+           (double)(most / together * weight(together * block) + weight(most % together * block));
+  const double slowed = (double)weight(together * block) / (double)(together * block);
+  return cost * slowed * (double)blocks * (double)block / (double)multiprocessors;
 }
 
 /* `threads` for each group, and as many groups as `block` threads take and shared memory holds. */
@@ -65,9 +71,8 @@ static struct ising2d_multispin_spread
 best_spread(const struct gpumc_device *device, const struct ising2d_multispin_replicas *replicas,
             size_t vectors)
 {
-  const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
   const size_t of_run = ising2d_parts(replicas->batch.expected, ISING2D_MULTISPIN_LANES);
-  const size_t groups = ising2d_parts(replicas->batch.runs * of_run, multiprocessors);
+  const size_t groups = replicas->batch.runs * of_run;
   struct ising2d_multispin_spread best = filled(device, replicas, 32, LEAST_BLOCK);
   for (uint32_t threads = 64; threads <= ISING2D_MULTISPIN_THREADS && threads < 2 * vectors;
        threads *= 2) {
