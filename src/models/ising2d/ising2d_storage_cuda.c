@@ -39,7 +39,8 @@ static enum gpumc_status
 check_limits(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   if (ensemble->model->sites >= SITES_LIMIT)
-    return gpumc_error_set(error, GPUMC_INVALID, "a GPU takes lattices below 2^31 sites, not %zu: use device: cpu",
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "a GPU takes lattices below 2^31 sites, not %zu: use device: cpu",
                            ensemble->model->sites);
   if (ensemble->runs_capacity > RUNS_MAXIMUM)
     return gpumc_error_set(error, GPUMC_INVALID, "a batch may have %d runs on a GPU, not %zu",
