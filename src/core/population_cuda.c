@@ -8,10 +8,11 @@
 #include "core/memory.h"
 #include "core/population_rules.h"
 
-enum { BLOCK_THREADS = 512, BLOCK_THREADS_MAXIMUM = 1024, WARP_THREADS = 32 };
-
-/* Threads that a multiprocessor holds; more of them only add to the work of summing up. */
-enum { RESIDENT_THREADS = 2048 };
+enum {
+  BLOCK_THREADS = 512, /* unless the device says otherwise */
+  RESIDENT_THREADS =
+      2048, /* of a multiprocessor; more of them only add to the work of summing up */
+};
 
 /* One record more than there are runs, for `trial`. */
 static size_t
@@ -75,8 +76,9 @@ static void set_threads(struct gpumc_population_work *work, const struct gpumc_d
 {
   size_t threads = device->block_threads > 0 ? device->block_threads : BLOCK_THREADS;
   threads = threads < work->capacity ? threads : work->capacity;
-  threads = (threads + WARP_THREADS - 1) / WARP_THREADS * WARP_THREADS;
-  work->threads = (uint32_t)(threads < BLOCK_THREADS_MAXIMUM ? threads : BLOCK_THREADS_MAXIMUM);
+  threads = (threads + GPUMC_WARP_THREADS - 1) / GPUMC_WARP_THREADS * GPUMC_WARP_THREADS;
+  work->threads =
+      (uint32_t)(threads < GPUMC_BLOCK_THREADS_MAXIMUM ? threads : GPUMC_BLOCK_THREADS_MAXIMUM);
 }
 
 static enum gpumc_status create(struct gpumc_population *population, struct gpumc_error *error)

@@ -10,6 +10,7 @@
 #ifndef GPUMC_CORE_POPULATION_CUDA_H
 #define GPUMC_CORE_POPULATION_CUDA_H
 
+#include "core/host_device.h"
 #include "core/population.h"
 
 #ifdef __cplusplus
@@ -28,6 +29,23 @@ struct gpumc_tallied {
   uint64_t lowest_replicas, lowest_families, families, square_sum;
   int64_t entropy; /* of gpumc_family_entropy */
 };
+
+GPUMC_HOST_DEVICE static inline int64_t gpumc_lowest_of(const struct gpumc_tallied *tallied)
+{
+  return (int64_t)((uint64_t)INT64_MAX - tallied->depth);
+}
+
+/* The words of an exact sum, `stride` apart, as a number without sign. */
+GPUMC_HOST_DEVICE static inline unsigned __int128
+gpumc_words_value(const uint32_t *word, size_t stride, uint32_t words)
+{
+  unsigned __int128 value = 0;
+  for (uint32_t i = 0; i < words; i++)
+    value |= (unsigned __int128)word[i * stride] << 32 * i;
+  return value;
+}
+
+enum { GPUMC_WARP_THREADS = 32, GPUMC_BLOCK_THREADS_MAXIMUM = 1024 };
 
 enum { GPUMC_WEIGHT_WORDS = 2 };
 

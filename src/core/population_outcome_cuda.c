@@ -74,11 +74,8 @@ enum gpumc_status gpumc_population_cuda_publish(struct gpumc_population *populat
 /* A sum of the record, its sign extended. */
 static gpumc_wide value_of(const uint32_t *word, size_t stride, uint32_t words)
 {
-  unsigned __int128 value = 0;
   int unused = 128 - 32 * (int)words;
-  for (uint32_t i = 0; i < words; i++)
-    value |= (unsigned __int128)word[i * stride] << 32 * i;
-  return (gpumc_wide)(value << unused) >> unused;
+  return (gpumc_wide)(gpumc_words_value(word, stride, words) << unused) >> unused;
 }
 
 /* Row `sum` of the record into the moments of its channel; the counts are those of all. */
@@ -133,7 +130,7 @@ static void fill_tallied(const struct gpumc_population_plan *plan,
 {
   const struct gpumc_tallied *tallied = (const void *)(record + layout->tallied);
   const uint32_t *words = (const void *)(record + layout->sums);
-  outcome->lowest = (int64_t)((uint64_t)INT64_MAX - tallied->depth);
+  outcome->lowest = gpumc_lowest_of(tallied);
   outcome->lowest_replicas = tallied->lowest_replicas;
   outcome->lowest_families = tallied->lowest_families;
   outcome->families = tallied->families;

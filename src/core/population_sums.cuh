@@ -7,8 +7,6 @@
 
 #define GPUMC_WARP_ALL 0xffffffffu
 
-enum { GPUMC_WARP_THREADS = 32, GPUMC_BLOCK_THREADS_MAXIMUM = 1024 };
-
 /* Of shared memory for sums: what a block gets without asking, less the reductions' own. */
 enum { GPUMC_SUMS_BYTES_MAXIMUM = 47 * 1024 };
 
@@ -39,14 +37,17 @@ gpumc_tallied_of(const struct gpumc_population_work *work, size_t m)
   return (struct gpumc_tallied *)(work->records + m * work->layout.stride + work->layout.tallied);
 }
 
-__device__ static inline int64_t gpumc_lowest_of(const struct gpumc_tallied *tallied)
-{
-  return (int64_t)((uint64_t)INT64_MAX - tallied->depth);
-}
-
 __device__ static inline void gpumc_atomic_add(uint64_t *into, uint64_t value)
 {
   atomicAdd((unsigned long long *)into, (unsigned long long)value);
+}
+
+/* The sum of the warp's values, in its first lane. Every thread of the warp calls it. */
+__device__ static inline uint64_t gpumc_sum_over_warp(uint64_t value)
+{
+  for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
+    value += __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
+  return value;
 }
 
 /* *into += the sum of the block's values. Every thread of the block calls it. */
@@ -55,15 +56,12 @@ __device__ static inline void gpumc_add_over_block(uint64_t *into, uint64_t valu
   __shared__ uint64_t of_warp[GPUMC_BLOCK_THREADS_MAXIMUM / GPUMC_WARP_THREADS];
   uint32_t lane = threadIdx.x % GPUMC_WARP_THREADS;
   uint32_t warp = threadIdx.x / GPUMC_WARP_THREADS;
-  for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
-    value += __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
+  value = gpumc_sum_over_warp(value);
   if (lane == 0)
     of_warp[warp] = value;
   __syncthreads();
   if (warp == 0) {
-    value = lane < blockDim.x / GPUMC_WARP_THREADS ? of_warp[lane] : 0;
-    for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
-      value += __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
+    value = gpumc_sum_over_warp(lane < blockDim.x / GPUMC_WARP_THREADS ? of_warp[lane] : 0);
     if (lane == 0 && value != 0)
       gpumc_atomic_add(into, value);
   }
@@ -93,10 +91,7 @@ gpumc_add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide valu
 __device__ static inline void
 gpumc_add_words(uint32_t *into, const uint32_t *from, size_t stride, uint32_t words)
 {
-  unsigned __int128 value = 0;
-  for (uint32_t i = 0; i < words; i++)
-    value |= (unsigned __int128)from[i * stride] << 32 * i;
-  gpumc_add_exactly(into, stride, words, (gpumc_wide)value);
+  gpumc_add_exactly(into, stride, words, (gpumc_wide)gpumc_words_value(from, stride, words));
 }
 
 /* The words of a block's sums in shared memory. Every thread of the block calls it. */

@@ -43,10 +43,9 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   return plan;
 }
 
-static bool fits(const struct gpumc_preparation *preparation, const struct memory_plan *plan)
+static bool fits(const struct gpumc_preparation *preparation, double host, double device)
 {
-  return plan->host <= preparation->available_bytes &&
-         plan->device <= preparation->device_available_bytes;
+  return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
 }
 
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
@@ -107,7 +106,7 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   }
   if (good) {
     struct memory_plan plan = plan_memory(preparation, &demand);
-    good = fits(preparation, &plan);
+    good = fits(preparation, plan.host, plan.device);
   }
   cJSON_Delete(values);
   gpumc_error_free(&ignored);
@@ -120,15 +119,15 @@ largest_population(const struct gpumc_preparation *preparation, const struct gpu
 {
   struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
   int64_t step = key->multiple_of > 0 ? key->multiple_of : 1;
-  int64_t fits = 0, excess = gpumc_params_integer(&params, key->name) / step;
-  while (excess - fits > 1) {
-    int64_t middle = fits + (excess - fits) / 2;
+  int64_t fitting = 0, excess = gpumc_params_integer(&params, key->name) / step;
+  while (excess - fitting > 1) {
+    int64_t middle = fitting + (excess - fitting) / 2;
     if (population_fits(preparation, key->name, middle * step))
-      fits = middle;
+      fitting = middle;
     else
       excess = middle;
   }
-  return fits * step;
+  return fitting * step;
 }
 
 enum gpumc_status
@@ -136,9 +135,9 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
 {
   char needed[32], available[32], largest[96] = "", of_runs[96] = "";
   const struct gpumc_demand *demand = &preparation->demand;
-  bool host = preparation->host_bytes > preparation->available_bytes;
-  if (!host && preparation->device_bytes <= preparation->device_available_bytes)
+  if (fits(preparation, preparation->host_bytes, preparation->device_bytes))
     return GPUMC_OK;
+  bool host = preparation->host_bytes > preparation->available_bytes;
   gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
   gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
                   available);

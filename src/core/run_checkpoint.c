@@ -15,7 +15,6 @@ enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTER
 struct transfer {
   struct gpumc_ensemble *ensemble;
   uint32_t *size; /* [runs] */
-  size_t replicas;
   uint8_t *slice; /* [SLICE] replicas */
 };
 
@@ -41,10 +40,12 @@ static void transfer_end(struct transfer *transfer)
   free(transfer->slice);
 }
 
-static void count_replicas(struct transfer *transfer)
+static size_t count_replicas(const struct transfer *transfer)
 {
+  size_t replicas = 0;
   for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    transfer->replicas += transfer->size[m];
+    replicas += transfer->size[m];
+  return replicas;
 }
 
 static enum gpumc_status
@@ -95,14 +96,13 @@ static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
   enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_get_sizes(ensemble, transfer.size, error);
-  if (status == GPUMC_OK) {
-    count_replicas(&transfer);
+  if (status == GPUMC_OK)
     status = gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
                                   transfer.size, error);
-  }
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, transfer.replicas,
-                                      ensemble->model->portable_bytes, error);
+    status =
+        gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8,
+                                 count_replicas(&transfer), ensemble->model->portable_bytes, error);
   if (status == GPUMC_OK)
     status = copy_replicas(&transfer, save_slice, writer, error);
   transfer_end(&transfer);

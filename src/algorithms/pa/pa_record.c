@@ -223,7 +223,7 @@ static double log_ratio(const struct pa *pa, const struct pa_step *step,
          gpumc_log((double)outcome->before) - step->weighing * (double)outcome->reference;
 }
 
-static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m)
+static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, double ratio)
 {
   const struct gpumc_model *model = pa->context.model;
   const struct gpumc_population_outcome *outcome = &pa->outcome[m];
@@ -240,7 +240,7 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m)
   behind[PA_BETA_FREE_ENERGY] = -pa->log_partition[m] / sites;
   behind[PA_ENTROPY] = step->beta * energy + pa->log_partition[m] / sites;
   behind[PA_POPULATION] = (double)outcome->size;
-  behind[PA_LOG_PARTITION_RATIO] = log_ratio(pa, step, outcome);
+  behind[PA_LOG_PARTITION_RATIO] = ratio;
   behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;
   fill_families(pa, outcome, behind);
 }
@@ -251,11 +251,12 @@ pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_erro
   const struct gpumc_population_outcome *outcome = &pa->outcome[m];
   const struct pa_run_tables *tables = &pa->tables[pa->batch.first + m];
   struct gpumc_recorder *recorder = pa->context.recorder;
-  pa->log_partition[m] += log_ratio(pa, step, outcome);
+  const double ratio = log_ratio(pa, step, outcome);
+  pa->log_partition[m] += ratio;
   if (step->weighing != 0.0)
     pa->updates += (double)outcome->size * (double)pa->context.model->sites * pa->settings.sweeps;
   fill_blocks(pa, outcome, step->beta);
-  fill_curve(pa, step, m);
+  fill_curve(pa, step, m, ratio);
   enum gpumc_status status = gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);

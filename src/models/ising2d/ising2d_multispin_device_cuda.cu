@@ -70,7 +70,7 @@ static enum gpumc_status
 launch_sweeps(const struct ising2d_multispin_sweep *sweep, struct gpumc_error *error)
 {
   const uint32_t threads = sweep->spread.threads, part = threads * WIDTH * STEPS;
-  const uint32_t parts = (sweep->replicas.colour + part - 1) / part;
+  const uint32_t parts = (uint32_t)ising2d_parts(sweep->replicas.colour, part);
   const size_t queues = threads / 32 * sizeof(struct gpumc_open_words);
   for (uint32_t s = 0; s < sweep->sweeps; s++)
     for (uint32_t number = 0; number < 2; number++) {

@@ -81,7 +81,7 @@ static enum gpumc_status
 launch(const struct ising2d_multispin_sweep *sweep, struct gpumc_error *error)
 {
   const struct ising2d_multispin_spread *spread = &sweep->spread;
-  const uint32_t blocks = (sweep->replicas.groups + spread->slots - 1) / spread->slots;
+  const uint32_t blocks = (uint32_t)ising2d_parts(sweep->replicas.groups, spread->slots);
   enum gpumc_status status = GPUMC_CUDA(
       cudaFuncSetAttribute((const void *)sweep_shared<WIDTH, PLAIN, ROUNDS, ZEROS>,
                            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)spread->shared_bytes),

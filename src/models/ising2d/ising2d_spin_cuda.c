@@ -14,7 +14,7 @@ static struct ising2d_spin_lattice lattice_of(const struct gpumc_model *model)
   return (struct ising2d_spin_lattice){
       .row = (uint32_t)lattice->row,
       .colour = (uint32_t)lattice->colour,
-      .blocks = (uint32_t)((lattice->colour + ISING2D_SPIN_BLOCK - 1) / ISING2D_SPIN_BLOCK)};
+      .blocks = (uint32_t)ising2d_parts(lattice->colour, ISING2D_SPIN_BLOCK)};
 }
 
 static size_t words_of(const struct ising2d_spin_lattice *lattice)

@@ -12,9 +12,8 @@ enum {
   RUNS_MAXIMUM = 65535,     /* of a batch: a dimension of CUDA's grid */
 };
 
-#define SITES_LIMIT                                                                                \
-  ((size_t)1 << 31) /* places of sites are 32-bit numbers, sums of two as well                     \
-                     */
+/* Places of sites are 32-bit numbers, sums of two as well. */
+static const size_t sites_limit = (size_t)1 << 31;
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -38,7 +37,7 @@ size_t ising2d_storage_bytes(const struct gpumc_model *model, const struct ising
 static enum gpumc_status
 check_limits(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  if (ensemble->model->sites >= SITES_LIMIT)
+  if (ensemble->model->sites >= sites_limit)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "a GPU takes lattices below 2^31 sites, not %zu: use device: cpu",
                            ensemble->model->sites);

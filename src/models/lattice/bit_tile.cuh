@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 enum {
-  GPUMC_TILE_LANES = 32,
   GPUMC_TILE_LANE_WORDS = 8, /* of a lane, and of a thread */
   GPUMC_TILE_WORDS = 256,
 };
