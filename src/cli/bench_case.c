@@ -181,9 +181,10 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                      .beta = settings->beta,
                                      .seconds = settings->seconds};
   status = cli_measure_rate(&request, &measured->rate, error);
-  measured->bytes_per_site =
-      (double)measured->kernel->bytes(&bed->model, &device, 1, settings->population) /
-      ((double)settings->population * (double)bed->model.sites);
+  const struct gpumc_ensemble_plan plan = {
+      .runs = 1, .capacity = settings->population, .samples = 1};
+  measured->bytes_per_site = (double)measured->kernel->bytes(&bed->model, &device, &plan) /
+                             ((double)settings->population * (double)bed->model.sites);
   gpumc_device_close(&device);
   return status;
 }

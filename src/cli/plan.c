@@ -62,7 +62,7 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
   const struct gpumc_demand *demand = &preparation->demand;
   bool gpu = is_on_gpu(preparation);
   size_t updates = gpu ? CALIBRATION_UPDATES_GPU : CALIBRATION_UPDATES_CPU;
-  size_t runs = gpu ? demand->runs : 1;
+  size_t runs = gpu ? demand->plan.runs : 1;
   size_t population = updates / preparation->model.sites / runs;
   if (population < CALIBRATION_REPLICAS)
     population = CALIBRATION_REPLICAS;
@@ -125,9 +125,9 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   cJSON_AddStringToObject(json, "trajectory", preparation->kernel->trajectory);
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
-  cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.runs);
+  cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.plan.runs);
   cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
-  cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.capacity);
+  cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.plan.capacity);
   cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
   cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
   cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
@@ -177,8 +177,8 @@ static void print_single(const struct task_plan *plan, const char *reason)
   printf("device      %s\n", preparation->device.description);
   printf("output      %s\n", task->output);
   printf("replicas    %zu, room for %zu; %zu run%s at once\n", preparation->demand.replicas,
-         preparation->demand.capacity, preparation->demand.runs,
-         preparation->demand.runs == 1 ? "" : "s");
+         preparation->demand.plan.capacity, preparation->demand.plan.runs,
+         preparation->demand.plan.runs == 1 ? "" : "s");
   print_memory(preparation);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");

@@ -77,12 +77,13 @@ enum gpumc_status cli_measure_rate(const struct cli_rate_request *request, struc
   struct gpumc_ensemble ensemble = {0};
   struct repeats repeats = {.capacity =
                                 REPEATS_MINIMUM + (size_t)(request->seconds / repeat_seconds)};
+  const struct gpumc_ensemble_plan plan = {
+      .runs = request->runs, .capacity = request->population, .samples = 1};
   enum gpumc_status status =
       gpumc_allocate_array(&repeats.rate, repeats.capacity, "rates of the repeats", error);
   if (status == GPUMC_OK)
-    status =
-        gpumc_ensemble_create(request->kernel, request->model, request->device, request->runs,
-                              request->population, RATE_SEED, request->rounds, &ensemble, error);
+    status = gpumc_ensemble_create(request->kernel, request->model, request->device, &plan,
+                                   RATE_SEED, request->rounds, &ensemble, error);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_randomize(&ensemble, 0, request->runs, request->population, error);
   if (status == GPUMC_OK)

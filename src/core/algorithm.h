@@ -9,12 +9,11 @@
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t replicas;     /* target population */
-  size_t runs;         /* runs of a batch, side by side */
-  size_t capacity;     /* the most replicas of a run */
-  size_t host_bytes;   /* work arrays and accumulators on the host */
-  size_t device_bytes; /* work arrays on the device, the ensemble not included */
-  double updates;      /* site updates of the whole run; with adaptive steps an estimate */
+  size_t replicas;                 /* target population */
+  struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
+  size_t host_bytes;               /* work arrays and accumulators on the host */
+  size_t device_bytes;             /* work arrays on the device, the ensemble not included */
+  double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
 };
 
@@ -25,7 +24,7 @@ struct gpumc_context {
   uint32_t rounds;
   const struct gpumc_model *model;
   struct gpumc_device *device;
-  struct gpumc_ensemble *ensemble; /* created for demand.runs and demand.capacity, empty */
+  struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
 };

@@ -16,6 +16,7 @@
 #define GPUMC_LN2_HIGH 0x1.62e42fefap-1
 #define GPUMC_LN2_LOW 0x1.cf79abc9e3b3ap-40
 #define GPUMC_LN2 0x1.62e42fefa39efp-1
+#define GPUMC_PI 0x1.921fb54442d18p+1
 #define GPUMC_INVERSE_LN2 0x1.71547652b82fep0
 
 /* 2^exponent for -1022 <= exponent <= 1023. */

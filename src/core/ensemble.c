@@ -9,21 +9,24 @@
 
 enum gpumc_status
 gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
-                      struct gpumc_device *device, size_t runs, size_t capacity, uint64_t seed,
-                      uint32_t rounds, struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+                      struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
+                      uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
+                      struct gpumc_error *error)
 {
-  assert(runs > 0 && capacity > 0);
+  assert(plan->runs > 0 && plan->capacity > 0);
+  assert(plan->samples == 1 || plan->samples == plan->capacity);
   *ensemble = (struct gpumc_ensemble){
       .ops = ops,
       .model = model,
       .device = device,
       .seed = seed,
       .rounds = rounds,
-      .runs_capacity = runs,
-      .capacity = capacity,
+      .plan = *plan,
   };
   enum gpumc_status status =
-      gpumc_device_array(device, &ensemble->size, runs, "sizes of the populations", error);
+      gpumc_device_array(device, &ensemble->size, plan->runs, "sizes of the populations", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&ensemble->beta, plan->runs, "temperatures of the runs", error);
   if (status == GPUMC_OK)
     status = ops->create(ensemble, error);
   if (status != GPUMC_OK)
@@ -65,7 +68,7 @@ set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error
 enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint32_t first_run,
                                            size_t runs, size_t size, struct gpumc_error *error)
 {
-  assert(runs <= ensemble->runs_capacity && size <= ensemble->capacity);
+  assert(runs <= ensemble->plan.runs && size <= ensemble->plan.capacity);
   ensemble->first_run = first_run;
   ensemble->runs = runs;
   ensemble->time = 0;
@@ -76,6 +79,15 @@ enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint
 enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
                                        double beta, int64_t *const *channel,
                                        struct gpumc_error *error)
+{
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->beta[m] = beta;
+  return gpumc_ensemble_sweep_each(ensemble, sweeps, ensemble->beta, channel, error);
+}
+
+enum gpumc_status gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                            const double *beta, int64_t *const *channel,
+                                            struct gpumc_error *error)
 {
   if (sweeps > UINT32_MAX - ensemble->time)
     return gpumc_error_set(error, GPUMC_FAILURE,
@@ -97,6 +109,7 @@ void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
   if (ensemble->ops != NULL) {
     ensemble->ops->destroy(ensemble);
     ensemble->device->ops->release(ensemble->device, ensemble->size);
+    free(ensemble->beta);
   }
   memset(ensemble, 0, sizeof *ensemble);
 }
@@ -110,14 +123,18 @@ const char *gpumc_capability_name(enum gpumc_capability capability)
     return "transfer";
   case GPUMC_CAN_SWEEP:
     return "sweep";
-  case GPUMC_CAN_SWEEP_EACH:
-    return "sweep_each";
+  case GPUMC_CAN_HEAT_BATH:
+    return "heat_bath";
   case GPUMC_CAN_WALK:
     return "walk";
   case GPUMC_CAN_MEASURE:
     return "measure";
   case GPUMC_CAN_GATHER:
     return "gather";
+  case GPUMC_CAN_EXCHANGE:
+    return "exchange";
+  case GPUMC_CAN_OVERLAP:
+    return "overlap";
   }
   return "unknown";
 }

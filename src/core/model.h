@@ -10,6 +10,7 @@
 struct gpumc_channel {
   const char *name;
   const char *symbol;
+  bool on_request; /* costs more than the others: measured only where it is asked for */
 };
 
 /* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */
@@ -31,6 +32,20 @@ struct gpumc_observable {
   enum gpumc_moment moment;
 };
 
+/* Quantities that follow from averages of observables and are no averages themselves. */
+enum gpumc_derivation {
+  GPUMC_BINDER_PARAMETER,  /* 1 - m4 / (3 m2^2), from = {m2, m4} */
+  GPUMC_CORRELATION_LENGTH /* (N m2 / S - 1)^(1/2) / (2 sin(k/2)), from = {m2, S}, k the smallest */
+};
+struct gpumc_derived {
+  const char *name;
+  const char *symbol;
+  const char *units;
+  const char *long_name;
+  enum gpumc_derivation derivation;
+  size_t from[2]; /* observables, by index */
+};
+
 enum gpumc_trait {
   GPUMC_TRAIT_LATTICE = 1 << 0,
   GPUMC_TRAIT_PARTICLES = 1 << 1,
@@ -49,7 +64,10 @@ struct gpumc_model {
    */
   int64_t lowest, spacing;
   size_t levels;
-  double log_states;      /* ln Z at beta = 0 */
+  double log_states; /* ln Z at beta = 0 */
+  /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
+   * spins and of overlaps. */
+  double wave_number, wave_quantum;
   double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */
@@ -68,7 +86,12 @@ struct gpumc_model_ops {
   size_t n_channels;
   const struct gpumc_observable *observables;
   size_t n_observables;
+  const struct gpumc_derived *derived;
+  size_t n_derived;
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
+  /* Why a kernel of the list cannot take the instance that `params` describe ("Gaussian couplings
+   * have no bits"), NULL where it can; may be NULL: every kernel takes every instance. */
+  const char *(*refuses)(const struct gpumc_params *params, const struct gpumc_kernel_ops *kernel);
   /* Combinations of keys that the table cannot exclude; may be NULL. */
   void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,

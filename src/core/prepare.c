@@ -36,8 +36,7 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
 {
   const struct gpumc_device *device = &preparation->device;
   struct memory_plan plan = {.host = (double)demand->host_bytes};
-  plan.ensemble = (double)preparation->kernel->bytes(&preparation->model, device, demand->runs,
-                                                     demand->capacity);
+  plan.ensemble = (double)preparation->kernel->bytes(&preparation->model, device, &demand->plan);
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes;
   return plan;
@@ -146,12 +145,13 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   if (population > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
              (long long)population);
-  if (demand->runs > 1)
-    snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)", demand->runs);
+  if (demand->plan.runs > 1)
+    snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)",
+             demand->plan.runs);
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "not enough memory%s: %zu replicas%s need %s, %s are available%s",
-                         host ? "" : " on the GPU", demand->runs * demand->capacity, of_runs,
-                         needed, available, largest);
+                         host ? "" : " on the GPU", demand->plan.runs * demand->plan.capacity,
+                         of_runs, needed, available, largest);
 }
 
 void gpumc_preparation_free(struct gpumc_preparation *preparation)

@@ -14,11 +14,11 @@ struct gpumc_preparation {
   struct gpumc_model model;
   struct gpumc_demand demand;
   uint64_t seed;
-  uint32_t rounds;               /* of Philox */
-  double ensemble_bytes;         /* the kernel's, for demand.runs x demand.capacity replicas */
-  double host_bytes;             /* of host memory in all; on a CPU the ensemble's are among them */
-  double available_bytes;        /* of host memory */
-  double device_bytes;           /* of a GPU's memory in all; 0 on a CPU */
+  uint32_t rounds;        /* of Philox */
+  double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
+  double host_bytes;      /* of host memory in all; on a CPU the ensemble's are among them */
+  double available_bytes; /* of host memory */
+  double device_bytes;    /* of a GPU's memory in all; 0 on a CPU */
   double device_available_bytes; /* of a GPU's memory */
 };
 

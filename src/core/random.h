@@ -18,9 +18,12 @@
 
 enum gpumc_random_purpose {
   GPUMC_RANDOM_RESAMPLE = 1, /* site = replica, group = 0, time = annealing step */
+  GPUMC_RANDOM_EXCHANGE = 2, /* site = replica, group = run, time = round of exchanges */
   GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own: */
   GPUMC_RANDOM_LATTICE_INITIAL = GPUMC_RANDOM_PLUGIN,
   GPUMC_RANDOM_LATTICE_SWEEP,
+  GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = bond, group = sample */
+  GPUMC_RANDOM_LATTICE_FIELDS,    /* site = site, group = sample */
 };
 
 /* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */

@@ -85,8 +85,8 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
     status = gpumc_preparation_fits(preparation, error);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
-                                   preparation->demand.runs, preparation->demand.capacity,
-                                   preparation->seed, preparation->rounds, &run->ensemble, error);
+                                   &preparation->demand.plan, preparation->seed,
+                                   preparation->rounds, &run->ensemble, error);
   if (status == GPUMC_OK)
     status = create_recorder(run, error);
   if (status != GPUMC_OK)

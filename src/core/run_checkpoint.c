@@ -112,7 +112,7 @@ static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
 static enum gpumc_status check_sizes(const struct transfer *transfer, struct gpumc_error *error)
 {
   for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    if (transfer->size[m] > transfer->ensemble->capacity)
+    if (transfer->size[m] > transfer->ensemble->plan.capacity)
       return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
                              transfer->size[m]);
   return GPUMC_OK;
@@ -239,7 +239,7 @@ static enum gpumc_status load_counters(struct gpumc_run *run,
     return status;
   strncpy(run->started, started, sizeof run->started - 1);
   free(started);
-  if (counters[COUNTER_RUNS] > run->ensemble.runs_capacity || counters[COUNTER_TIME] > UINT32_MAX ||
+  if (counters[COUNTER_RUNS] > run->ensemble.plan.runs || counters[COUNTER_TIME] > UINT32_MAX ||
       counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
     return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
   run->resumes = counters[COUNTER_RESUMES] + 1;

@@ -150,7 +150,7 @@ static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct co
   ising2d_sweep(&fixture, SWEEPS, at->beta);
   ising2d_measure(&fixture, bonds, spins);
   for (size_t r = 0; r < REPLICAS; r++) {
-    const double energy = (double)bonds[r] * fixture.model.quantum[ISING2D_ENERGY];
+    const double energy = (double)bonds[r] * fixture.model.quantum[ISING_ENERGY];
     bonds[r] = (int64_t)rint(-(energy + at->field * (double)spins[r]) / at->coupling);
   }
   ising2d_close(&fixture);

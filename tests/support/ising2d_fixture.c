@@ -31,9 +31,9 @@ size_t ising2d_kernels(const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAX
 
 enum reference_trajectory ising2d_trajectory(const struct gpumc_kernel_ops *kernel)
 {
-  if (strcmp(kernel->trajectory, ising2d_multispin_cpu.trajectory) == 0)
+  if (strcmp(kernel->trajectory, ising_multispin_cpu.trajectory) == 0)
     return REFERENCE_MULTISPIN;
-  assert_string_equal(kernel->trajectory, ising2d_spin_cpu.trajectory);
+  assert_string_equal(kernel->trajectory, ising_spin_cpu.trajectory);
   return REFERENCE_SPIN;
 }
 
@@ -66,11 +66,13 @@ static enum gpumc_status
 create(struct ising2d_fixture *fixture, const struct ising2d_case *with, struct gpumc_error *error)
 {
   const size_t shape[2] = {with->length_x, with->length_y};
+  const struct gpumc_ensemble_plan plan = {
+      .runs = with->runs, .capacity = with->capacity, .samples = 1};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
   expect_ok(ising2d_instance(shape, with->coupling, with->field, &fixture->model, error), error);
-  return gpumc_ensemble_create(with->kernel, &fixture->model, &fixture->device, with->runs,
-                               with->capacity, with->seed, with->rounds, &fixture->ensemble, error);
+  return gpumc_ensemble_create(with->kernel, &fixture->model, &fixture->device, &plan, with->seed,
+                               with->rounds, &fixture->ensemble, error);
 }
 
 bool ising2d_serves(const struct ising2d_case *with)
@@ -92,7 +94,7 @@ void ising2d_open(struct ising2d_fixture *fixture, const struct ising2d_case *wi
   struct gpumc_error error = {0};
   const size_t count = with->runs * with->capacity;
   expect_ok(create(fixture, with, &error), &error);
-  for (size_t c = 0; c < ISING2D_CHANNELS; c++)
+  for (size_t c = 0; c < ISING_CHANNELS; c++)
     expect_ok(gpumc_device_array(&fixture->device, &fixture->channel[c], count, "channel", &error),
               &error);
   expect_ok(gpumc_device_array(&fixture->device, &fixture->parent, count, "parents", &error),
@@ -102,7 +104,7 @@ void ising2d_open(struct ising2d_fixture *fixture, const struct ising2d_case *wi
 void ising2d_close(struct ising2d_fixture *fixture)
 {
   const struct gpumc_device_ops *ops = fixture->device.ops;
-  for (size_t c = 0; c < ISING2D_CHANNELS; c++)
+  for (size_t c = 0; c < ISING_CHANNELS; c++)
     ops->release(&fixture->device, fixture->channel[c]);
   ops->release(&fixture->device, fixture->parent);
   gpumc_ensemble_free(&fixture->ensemble);
@@ -144,7 +146,7 @@ void ising2d_gather(struct ising2d_fixture *fixture, const uint32_t *parent, con
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble *ensemble = &fixture->ensemble;
-  const size_t bytes = ensemble->runs * ensemble->capacity * sizeof *parent;
+  const size_t bytes = ensemble->runs * ensemble->plan.capacity * sizeof *parent;
   expect_ok(
       fixture->device.ops->copy_to_device(&fixture->device, fixture->parent, parent, bytes, &error),
       &error);
@@ -152,10 +154,10 @@ void ising2d_gather(struct ising2d_fixture *fixture, const uint32_t *parent, con
   expect_ok(ensemble->ops->gather(ensemble, fixture->parent, &error), &error);
 }
 
-static void fetch(struct ising2d_fixture *fixture, enum ising2d_channel channel, int64_t *values)
+static void fetch(struct ising2d_fixture *fixture, enum ising_channel channel, int64_t *values)
 {
   struct gpumc_error error = {0};
-  const size_t count = fixture->ensemble.runs * fixture->ensemble.capacity;
+  const size_t count = fixture->ensemble.runs * fixture->ensemble.plan.capacity;
   if (values != NULL)
     expect_ok(fixture->device.ops->copy_to_host(&fixture->device, values, fixture->channel[channel],
                                                 count * sizeof *values, &error),
@@ -165,24 +167,24 @@ static void fetch(struct ising2d_fixture *fixture, enum ising2d_channel channel,
 void ising2d_measure(struct ising2d_fixture *fixture, int64_t *energy, int64_t *magnetization)
 {
   struct gpumc_error error = {0};
-  int64_t *const channel[ISING2D_CHANNELS] = {
-      energy != NULL ? fixture->channel[ISING2D_ENERGY] : NULL,
-      magnetization != NULL ? fixture->channel[ISING2D_MAGNETIZATION] : NULL};
+  int64_t *const channel[ISING_CHANNELS] = {
+      energy != NULL ? fixture->channel[ISING_ENERGY] : NULL,
+      magnetization != NULL ? fixture->channel[ISING_MAGNETIZATION] : NULL};
   expect_ok(fixture->ensemble.ops->measure(&fixture->ensemble, channel, &error), &error);
-  fetch(fixture, ISING2D_ENERGY, energy);
-  fetch(fixture, ISING2D_MAGNETIZATION, magnetization);
+  fetch(fixture, ISING_ENERGY, energy);
+  fetch(fixture, ISING_MAGNETIZATION, magnetization);
 }
 
 void ising2d_sweep_and_measure(struct ising2d_fixture *fixture, uint32_t sweeps, double beta,
                                int64_t *energy, int64_t *magnetization)
 {
   struct gpumc_error error = {0};
-  int64_t *const channel[ISING2D_CHANNELS] = {
-      energy != NULL ? fixture->channel[ISING2D_ENERGY] : NULL,
-      magnetization != NULL ? fixture->channel[ISING2D_MAGNETIZATION] : NULL};
+  int64_t *const channel[ISING_CHANNELS] = {
+      energy != NULL ? fixture->channel[ISING_ENERGY] : NULL,
+      magnetization != NULL ? fixture->channel[ISING_MAGNETIZATION] : NULL};
   expect_ok(gpumc_ensemble_sweep(&fixture->ensemble, sweeps, beta, channel, &error), &error);
-  fetch(fixture, ISING2D_ENERGY, energy);
-  fetch(fixture, ISING2D_MAGNETIZATION, magnetization);
+  fetch(fixture, ISING_ENERGY, energy);
+  fetch(fixture, ISING_MAGNETIZATION, magnetization);
 }
 
 uint8_t *ising2d_get(struct ising2d_fixture *fixture, size_t m)

@@ -24,8 +24,8 @@ struct ising2d_fixture {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  int64_t *channel[ISING2D_CHANNELS]; /* [runs][capacity], device memory */
-  uint32_t *parent;                   /* the same */
+  int64_t *channel[ISING_CHANNELS]; /* [runs][capacity], device memory */
+  uint32_t *parent;                 /* the same */
 };
 
 /* The model's kernels on the device under test. Returns how many. */

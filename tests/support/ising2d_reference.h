@@ -1,5 +1,5 @@
 /* The slow obvious two-dimensional Ising model: one spin at a time, plain coordinates, whole random
- * numbers. It follows the trajectories that models/ising2d/ising2d_physics.h defines, from that
+ * numbers. It follows the trajectories that models/ising2d/ising_physics.h defines, from that
  * text and not from the kernels, and it can be told to be wrong. */
 #ifndef TESTS_SUPPORT_ISING2D_REFERENCE_H
 #define TESTS_SUPPORT_ISING2D_REFERENCE_H

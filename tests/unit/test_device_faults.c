@@ -80,7 +80,8 @@ struct work {
 
 static enum gpumc_status create_ensemble(struct work *work, struct gpumc_error *error)
 {
-  return gpumc_ensemble_create(work->kernel, &work->model, &work->device, RUNS, CAPACITY, 7, 10,
+  const struct gpumc_ensemble_plan plan = {.runs = RUNS, .capacity = CAPACITY, .samples = 1};
+  return gpumc_ensemble_create(work->kernel, &work->model, &work->device, &plan, 7, 10,
                                &work->ensemble, error);
 }
 
@@ -91,7 +92,7 @@ static enum gpumc_status create_population(struct work *work, struct gpumc_error
       .capacity = CAPACITY,
       .founders = REPLICAS,
       .blocks = BLOCKS,
-      .n_channels = ISING2D_CHANNELS,
+      .n_channels = ISING_CHANNELS,
       .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, GPUMC_SUM_ABSOLUTE | GPUMC_SUM_FOURTH},
       .strata = 1,
       .levels = work->model.levels,
@@ -126,7 +127,7 @@ static enum gpumc_status trial(struct work *work, struct gpumc_error *error)
 {
   double overlap;
   return work->device.ops->population->trial(
-      &work->population, beta_step * work->model.quantum[ISING2D_ENERGY], &overlap, error);
+      &work->population, beta_step * work->model.quantum[ISING_ENERGY], &overlap, error);
 }
 
 static enum gpumc_status resample(struct work *work, struct gpumc_error *error)
@@ -136,7 +137,7 @@ static enum gpumc_status resample(struct work *work, struct gpumc_error *error)
       .seed = 7,
       .rounds = 10,
       .time = 1,
-      .step = beta_step * work->model.quantum[ISING2D_ENERGY],
+      .step = beta_step * work->model.quantum[ISING_ENERGY],
       .target = REPLICAS,
   };
   return work->device.ops->population->resample(&work->population, &request, error);

@@ -56,13 +56,13 @@ static void instance_describes_its_spectrum(void **state)
   assert_int_equal(model.spacing, 4);
   assert_int_equal(model.levels, 25);
   assert_int_equal(model.portable_bytes, 3);
-  assert_true(model.quantum[ISING2D_ENERGY] == 2.5);
-  assert_true(model.quantum[ISING2D_MAGNETIZATION] == 1.0);
+  assert_true(model.quantum[ISING_ENERGY] == 2.5);
+  assert_true(model.quantum[ISING_MAGNETIZATION] == 1.0);
   assert_true(fabs(model.log_states - 24 * log(2.0)) < 1e-12);
   model.ops->destroy(&model);
   assert_int_equal(ising2d_instance(shape, 1.0, 0.3, &model, &error), GPUMC_OK);
   assert_int_equal(model.levels, 0);
-  const double largest = 24 * 2.3 / model.quantum[ISING2D_ENERGY];
+  const double largest = 24 * 2.3 / model.quantum[ISING_ENERGY];
   assert_true(largest >= ldexp(1.0, 39) && largest < ldexp(1.0, 40));
   model.ops->destroy(&model);
 }
@@ -89,7 +89,7 @@ static void expect_measured(struct ising2d_case with, double coupling, double fi
   ising2d_measure(&fixture, energy, magnetization);
   ising2d_measure(&fixture, energy, NULL);
   ising2d_measure(&fixture, NULL, magnetization);
-  const double quantum = fixture.model.quantum[ISING2D_ENERGY];
+  const double quantum = fixture.model.quantum[ISING_ENERGY];
   for (size_t r = 0; r < SIZE; r++) {
     const double bonds = (double)reference_bonds(&reference, r);
     const int64_t spins = reference_magnetization(&reference, r);
@@ -321,8 +321,10 @@ static void memory_is_within_its_limit(void **state)
     assert_int_equal(ising2d_instance(shapes[s], 1.0, 0.0, &model, &error), GPUMC_OK);
     for (size_t k = 0; k < kernels; k++)
       for (size_t runs = 1; runs <= 3; runs += 2) {
-        const double bytes = (double)(kernel[k]->bytes(&model, &device, runs, 320000) -
-                                      kernel[k]->bytes(&model, &device, runs, 1));
+        const struct gpumc_ensemble_plan many = {.runs = runs, .capacity = 320000, .samples = 1};
+        const struct gpumc_ensemble_plan one = {.runs = runs, .capacity = 1, .samples = 1};
+        const double bytes = (double)(kernel[k]->bytes(&model, &device, &many) -
+                                      kernel[k]->bytes(&model, &device, &one));
         assert_true(bytes <= memory_limit(kernel[k]) * (double)runs * 320000 * (double)model.sites +
                                  on_their_way);
       }
@@ -340,7 +342,8 @@ static void refuses_what_cannot_be(void **state)
   const size_t kernels = ising2d_kernels(kernel);
   const size_t shape[2] = {65536, 65536};
   /* On a CPU more than can be addressed: a sanitizer's malloc ends the program otherwise. */
-  const size_t capacity = (size_t)1 << (test_device_is_cpu() ? 40 : 31);
+  const struct gpumc_ensemble_plan plan = {
+      .runs = 1, .capacity = (size_t)1 << (test_device_is_cpu() ? 40 : 31), .samples = 1};
   assert_int_equal(ising2d_instance(shape, 1.0, 0.0, &model, &error), GPUMC_OK);
   for (size_t k = 0; k < kernels; k++) {
     const struct ising2d_case with = ising2d_case(kernel[k], 65536, 65536, 1);
@@ -348,7 +351,7 @@ static void refuses_what_cannot_be(void **state)
     if (!test_device_is_cpu() && !ising2d_serves(&with))
       continue;
     assert_int_equal(
-        gpumc_ensemble_create(kernel[k], &model, &device, 1, capacity, 1, 10, &ensemble, &error),
+        gpumc_ensemble_create(kernel[k], &model, &device, &plan, 1, 10, &ensemble, &error),
         GPUMC_FAILURE);
     assert_non_null(strstr(gpumc_error_text(&error), "out of memory"));
     assert_non_null(strstr(gpumc_error_text(&error), "replicas"));
@@ -396,7 +399,7 @@ static void levels_have_names(void **state)
   assert_int_equal(gpumc_isa_parse(portable ? "x86-64-v2" : "portable", &isa, &error),
                    GPUMC_DEVICE);
   gpumc_error_free(&error);
-  assert_string_equal(gpumc_capability_name(GPUMC_CAN_SWEEP_EACH), "sweep_each");
+  assert_string_equal(gpumc_capability_name(GPUMC_CAN_WALK), "walk");
 }
 
 int main(void)

@@ -122,16 +122,17 @@ static void checkerboard_neighbours(void **state)
   static const size_t shapes[][2] = {{2, 2}, {2, 6}, {6, 2}, {6, 4}, {34, 18}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     const size_t lx = shapes[i][0], ly = shapes[i][1];
-    struct gpumc_checkerboard lattice = gpumc_checkerboard_make(lx, ly);
+    struct gpumc_checkerboard lattice = gpumc_checkerboard_make(2, (const size_t[]){lx, ly});
     for (size_t y = 0; y < ly; y++)
       for (size_t x = 0; x < lx; x++) {
-        const size_t colour = (x + y) & 1, position = gpumc_checkerboard_position(&lattice, x, y);
+        const size_t colour = (x + y) & 1,
+                     position = gpumc_checkerboard_position(&lattice, x + lx * y);
         const size_t k = position - colour * lattice.colour, j = k % lattice.row;
         const size_t other = (1 - colour) * lattice.colour;
         const size_t aside =
             ((y + colour) & 1) == 0 ? (j + lattice.row - 1) % lattice.row : (j + 1) % lattice.row;
-        size_t near = gpumc_checkerboard_position(&lattice, (x + 1) % lx, y);
-        size_t far = gpumc_checkerboard_position(&lattice, (x + lx - 1) % lx, y);
+        size_t near = gpumc_checkerboard_position(&lattice, (x + 1) % lx + lx * y);
+        size_t far = gpumc_checkerboard_position(&lattice, (x + lx - 1) % lx + lx * y);
         if (near != other + k) {
           size_t swap = near;
           near = far;
@@ -139,9 +140,9 @@ static void checkerboard_neighbours(void **state)
         }
         assert_int_equal(near, other + k);
         assert_int_equal(far, other + k - j + aside);
-        assert_int_equal(gpumc_checkerboard_position(&lattice, x, (y + 1) % ly),
+        assert_int_equal(gpumc_checkerboard_position(&lattice, x + lx * ((y + 1) % ly)),
                          other + (k + lattice.row) % lattice.colour);
-        assert_int_equal(gpumc_checkerboard_position(&lattice, x, (y + ly - 1) % ly),
+        assert_int_equal(gpumc_checkerboard_position(&lattice, x + lx * ((y + ly - 1) % ly)),
                          other + (k + lattice.colour - lattice.row) % lattice.colour);
       }
   }

@@ -29,20 +29,19 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   (void)model;
   (void)device;
   (void)error;
-  *demand = (struct gpumc_demand){.runs = runs,
+  *demand = (struct gpumc_demand){.plan = {.runs = runs, .capacity = capacity, .samples = 1},
                                   .replicas = capacity / 2,
-                                  .capacity = capacity,
                                   .host_bytes = HOST * runs * capacity,
                                   .device_bytes = WORK * runs * capacity};
   return GPUMC_OK;
 }
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device, size_t runs,
-                    size_t capacity)
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
   (void)device;
-  return REPLICA * runs * capacity;
+  return REPLICA * plan->runs * plan->capacity;
 }
 
 static const struct gpumc_algorithm_ops algorithm = {.keys = population_keys, .demand = demand};
@@ -62,7 +61,7 @@ static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, do
                                           .available_bytes = host_available,
                                           .device_available_bytes = device_available};
   assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
-  double replicas = (double)(preparation.demand.runs * preparation.demand.capacity);
+  double replicas = (double)(preparation.demand.plan.runs * preparation.demand.plan.capacity);
   bool on_gpu = ops == &gpu;
   preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA);
   preparation.device_bytes = on_gpu ? replicas * (WORK + REPLICA) : 0;

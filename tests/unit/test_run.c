@@ -34,16 +34,16 @@ static void destroy_model(struct gpumc_model *model)
 }
 
 static size_t replica_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                            size_t runs, size_t capacity)
+                            const struct gpumc_ensemble_plan *plan)
 {
   (void)model;
   (void)device;
-  return runs * capacity;
+  return plan->runs * plan->capacity;
 }
 
 static enum gpumc_status create_storage(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return gpumc_allocate(ensemble->runs_capacity * ensemble->capacity, 1, "replicas",
+  return gpumc_allocate(ensemble->plan.runs * ensemble->plan.capacity, 1, "replicas",
                         &ensemble->storage, error);
 }
 
@@ -54,7 +54,7 @@ static void destroy_storage(struct gpumc_ensemble *ensemble)
 
 static uint8_t *replicas_of(const struct gpumc_ensemble *ensemble, size_t m)
 {
-  return (uint8_t *)ensemble->storage + m * ensemble->capacity;
+  return (uint8_t *)ensemble->storage + m * ensemble->plan.capacity;
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -82,7 +82,7 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
 }
 
 /* Run m counts m + 1 for every sweep. */
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
   (void)beta;
@@ -146,8 +146,9 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   (void)model;
   (void)device;
   (void)error;
-  wanted->replicas = wanted->capacity = (size_t)gpumc_params_integer(params, "population");
-  wanted->runs = RUNS;
+  wanted->replicas = wanted->plan.capacity = (size_t)gpumc_params_integer(params, "population");
+  wanted->plan.runs = RUNS;
+  wanted->plan.samples = 1;
   return GPUMC_OK;
 }
 
@@ -173,9 +174,10 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 /* Full, one less, half. */
 static enum gpumc_status begin_runs(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const uint32_t capacity = (uint32_t)ensemble->capacity;
+  const uint32_t capacity = (uint32_t)ensemble->plan.capacity;
   const uint32_t sizes[RUNS] = {capacity, capacity > 1 ? capacity - 1 : 1, (capacity + 1) / 2};
-  enum gpumc_status status = gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->capacity, error);
+  enum gpumc_status status =
+      gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->plan.capacity, error);
   return status == GPUMC_OK ? gpumc_ensemble_set_sizes(ensemble, sizes, error) : status;
 }
 

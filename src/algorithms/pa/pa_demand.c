@@ -60,8 +60,8 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
     return status;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
-  demanded->runs = plan.runs;
-  demanded->capacity = plan.capacity;
+  demanded->plan = (struct gpumc_ensemble_plan){
+      .runs = plan.runs, .capacity = plan.capacity, .samples = 1, .update = GPUMC_METROPOLIS};
   demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, replicas)) +
                          device->ops->population->host_bytes(&plan);
   demanded->device_bytes = gpumc_population_bytes(device, &plan);

@@ -1,4 +1,5 @@
-/* Geometry of the periodic square lattice in checkerboard order, and the working copy of one group.
+/* Geometry of the periodic square and simple cubic lattice in checkerboard order, and the working
+ * copy of one group.
  *
  * Site (x, y) has colour (x + y) & 1 and, within its colour, the index k = y (Lx/2) + x/2. All its
  * neighbours have the other colour; there their indices are k - Lx/2 and k + Lx/2 (the rows before
@@ -8,6 +9,11 @@
  *     a 0 b 1 c 2
  *     3 d 4 e 5 f        (the side of d is 4: in this row colour 0 stands on odd x)
  *     g 6 h 7 i 8
+ *
+ * In three dimensions the colour is (x + y + z) & 1 and k = (z Ly + y) (Lx/2) + x/2; the rows
+ * before and after are those of the same plane z, periodic, and two more neighbours have the index
+ * k in the planes before and after: k - Lx Ly/2 and k + Lx Ly/2, periodic. A square lattice is one
+ * plane.
  */
 #ifndef GPUMC_LATTICE_CHECKERBOARD_H
 #define GPUMC_LATTICE_CHECKERBOARD_H
@@ -17,9 +23,11 @@
 
 /* Sides are even. */
 struct gpumc_checkerboard {
-  size_t length_x, length_y;
-  size_t row;    /* sites of one colour in a row, Lx/2 */
-  size_t colour; /* sites of one colour, N/2 */
+  size_t dimension;                    /* 2 or 3 */
+  size_t length_x, length_y, length_z; /* length_z = 1 in two dimensions */
+  size_t row;                          /* sites of one colour in a row, Lx/2 */
+  size_t plane;                        /* sites of one colour in a plane, Lx Ly/2 */
+  size_t colour;                       /* sites of one colour, N/2 */
   /* Rows worked on at a time: their sites of one colour are a multiple of 64, so that only the last
    * part ends within a vector, and few enough that all arrays of a part stay in the cache. */
   size_t part_rows;
@@ -30,23 +38,32 @@ enum {
   GPUMC_CHECKERBOARD_PADDING = 64, /* elements a vector may reach beyond the end */
 };
 
-static inline struct gpumc_checkerboard gpumc_checkerboard_make(size_t length_x, size_t length_y)
+/* shape[dimension] = Lx, Ly, and in three dimensions Lz. */
+static inline struct gpumc_checkerboard
+gpumc_checkerboard_make(size_t dimension, const size_t *shape)
 {
-  struct gpumc_checkerboard lattice = {.length_x = length_x, .length_y = length_y};
-  lattice.row = length_x / 2;
-  lattice.colour = lattice.row * length_y;
+  struct gpumc_checkerboard lattice = {.dimension = dimension,
+                                       .length_x = shape[0],
+                                       .length_y = shape[1],
+                                       .length_z = dimension == 3 ? shape[2] : 1};
+  lattice.row = lattice.length_x / 2;
+  lattice.plane = lattice.row * lattice.length_y;
+  lattice.colour = lattice.plane * lattice.length_z;
   size_t step = GPUMC_CHECKERBOARD_PADDING * lattice.row;
   lattice.part_rows = (GPUMC_CHECKERBOARD_PART + step - 1) / step * GPUMC_CHECKERBOARD_PADDING;
-  if (lattice.part_rows > length_y)
-    lattice.part_rows = length_y;
+  if (lattice.part_rows > lattice.length_y)
+    lattice.part_rows = lattice.length_y;
   return lattice;
 }
 
-/* Position of site (x, y) in an array that holds colour 0, then colour 1. */
+/* Position of site number `site` = x + Lx (y + Ly z) in an array that holds colour 0, then
+ * colour 1. */
 static inline size_t
-gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t x, size_t y)
+gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t site)
 {
-  return ((x + y) & 1) * lattice->colour + y * lattice->row + x / 2;
+  const size_t x = site % lattice->length_x, line = site / lattice->length_x;
+  const size_t y = line % lattice->length_y, z = line / lattice->length_y;
+  return ((x + y + z) & 1) * lattice->colour + line * lattice->row + x / 2;
 }
 
 /* Where the first site stands in a working copy of one colour: there is room for the row before it.

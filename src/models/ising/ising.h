@@ -1,0 +1,61 @@
+/* Models of Ising spins s = +-1 on a periodic square or simple cubic lattice,
+ *
+ *   E = -sum_<ij> J_ij s_i s_j - sum_i h_i s_i,
+ *
+ * which differ in dimension and disorder only and share all kernels: ising2d, ising3d, ea. Here is
+ * what kernels and tests know of an instance. */
+#ifndef GPUMC_ISING_H
+#define GPUMC_ISING_H
+
+#include "core/model.h"
+#include "models/ising/ising_disorder.h"
+#include "models/lattice/checkerboard.h"
+
+enum { ISING_DIMENSIONS_MAXIMUM = 3 };
+
+/* The wave channel is |sum_i s_i exp(i k r_i)|^2, the mean over the smallest wave vectors. */
+enum ising_channel { ISING_ENERGY, ISING_MAGNETIZATION, ISING_WAVE, ISING_CHANNELS };
+
+/* What makes an instance. */
+struct ising_settings {
+  const struct gpumc_model_ops *ops;
+  size_t dimension, shape[ISING_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 65536 */
+  double coupling; /* J where couplings are uniform, not 0; else J_ij are as drawn and this is 1 */
+  double field;    /* h, the same for all sites; random fields come on top */
+  struct ising_disorder_settings disorder; /* zeroed: none */
+};
+
+/* gpumc_model.parameters. Quanta are those of the energy, gpumc_model.quantum[ISING_ENERGY].
+ * `plain`: no field of any kind and |J_ij| the same for all bonds, so that a change of energy is a
+ * multiple of 4 |J|. */
+struct ising_parameters {
+  struct gpumc_checkerboard lattice;
+  double coupling, field;
+  double coupling_quanta, field_quanta;
+  bool plain;
+  struct ising_disorder *disorder; /* NULL: uniform J and h, nothing else */
+};
+
+static inline const struct ising_parameters *ising_parameters(const struct gpumc_model *model)
+{
+  return (const struct ising_parameters *)model->parameters;
+}
+
+/* GPUMC_INVALID, GPUMC_FAILURE: of the disorder (a file that cannot be read, say). */
+GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *settings,
+                                                  struct gpumc_model *model,
+                                                  struct gpumc_error *error);
+/* gpumc_model_ops.destroy */
+void ising_destroy(struct gpumc_model *model);
+
+/* The channels and observables that all these models have. */
+extern const struct gpumc_channel ising_channels[ISING_CHANNELS];
+enum { ISING_OBSERVABLES = 4 };
+extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
+
+/* NULL-terminated; those on GPUs are absent in a build without CUDA. */
+extern const struct gpumc_kernel_ops *const ising_kernels[];
+extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu;
+extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda;
+
+#endif

@@ -1,0 +1,127 @@
+/* What the kernels on the CPU have in common: memory, and replicas in and out. */
+#include "models/ising/ising_cpu.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+
+enum { CACHE_LINE = 64 };
+
+static int at_least_one(int threads)
+{
+  return threads < 1 ? 1 : threads;
+}
+
+static size_t scratch_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model)
+{
+  const size_t scratch = layout->scratch_bytes(&ising_parameters(model)->lattice);
+  return (scratch + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+size_t ising_cpu_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
+                       const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
+{
+  return layout->buffers * plan->runs * ising_cpu_blocks(layout, plan->capacity) * model->sites *
+             layout->site_bytes +
+         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model);
+}
+
+void ising_cpu_destroy(struct gpumc_ensemble *ensemble)
+{
+  struct ising_cpu_storage *storage = ensemble->storage;
+  if (storage == NULL)
+    return;
+  free(storage->blocks);
+  free(storage->spare);
+  free(storage->scratch);
+  free(storage);
+  ensemble->storage = NULL;
+}
+
+enum gpumc_status ising_cpu_create(const struct ising_cpu_layout *layout,
+                                   struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  struct ising_cpu_storage *storage;
+  enum gpumc_status status = gpumc_allocate_array(&storage, 1, "an ensemble", error);
+  if (status != GPUMC_OK)
+    return status;
+  const size_t run_blocks = ising_cpu_blocks(layout, ensemble->plan.capacity);
+  const size_t blocks = ensemble->plan.runs * run_blocks;
+  ensemble->storage = storage;
+  storage->layout = layout;
+  storage->run_blocks = run_blocks;
+  storage->isa = ensemble->device->isa;
+  storage->threads = at_least_one(ensemble->device->threads);
+  storage->block_bytes = ensemble->model->sites * layout->site_bytes;
+  storage->scratch_bytes = scratch_bytes(layout, ensemble->model);
+  status = gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error);
+  if (status == GPUMC_OK && layout->buffers == 2)
+    status =
+        gpumc_allocate(blocks, storage->block_bytes, "copies of replicas", &storage->spare, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate((size_t)storage->threads, storage->scratch_bytes,
+                            "scratch of the threads", &storage->scratch, error);
+  if (status != GPUMC_OK)
+    ising_cpu_destroy(ensemble);
+  return status;
+}
+
+/* From `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the other is
+ * NULL. */
+static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                     const uint8_t *in, uint8_t *out)
+{
+  assert(first + count <= ensemble->plan.capacity);
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_cpu_layout *layout = storage->layout;
+  const struct gpumc_model *model = ensemble->model;
+  const size_t end = ising_cpu_blocks(layout, first + count);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t block = first / layout->replicas; block < end; block++) {
+    const uint8_t *from[ISING_CPU_BLOCK];
+    uint8_t *to[ISING_CPU_BLOCK];
+    for (size_t lane = 0; lane < layout->replicas; lane++) {
+      const size_t replica = block * layout->replicas + lane;
+      const int within = replica >= first && replica < first + count;
+      const size_t offset = within ? (replica - first) * model->portable_bytes : 0;
+      from[lane] = within && in != NULL ? in + offset : NULL;
+      to[lane] = within && out != NULL ? out + offset : NULL;
+    }
+    if (in != NULL)
+      layout->set(model, ising_cpu_block(storage, m, block), from);
+    else
+      layout->get(model, ising_cpu_block(storage, m, block), to);
+  }
+}
+
+enum gpumc_status ising_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                size_t count, const uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, m, first, count, portable, NULL);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                size_t count, uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, m, first, count, NULL, portable);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
+                                    struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t places = ising_cpu_places(ensemble);
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->measure(ensemble, &place, channel);
+  }
+  return GPUMC_OK;
+}

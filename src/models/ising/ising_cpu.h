@@ -1,0 +1,132 @@
+/* What the kernels on the CPU have in common: blocks of replicas, threads over blocks. */
+#ifndef GPUMC_ISING_CPU_H
+#define GPUMC_ISING_CPU_H
+
+#include <omp.h>
+
+#include "core/isa.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_physics.h"
+
+enum {
+  ISING_CPU_BLOCK = 32, /* replicas in a block, at most */
+  ISING_CPU_CAPABILITIES = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |
+                           GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER,
+};
+
+/* The functions `name` compiled for the level `isa`. */
+#ifdef GPUMC_ISA_X86_64
+#define ISING_CPU_OPS(name, isa)                                                                   \
+  ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
+#else
+#define ISING_CPU_OPS(name, isa) ((void)(isa), &name##_portable)
+#endif
+
+struct ising_cpu_place;
+
+/* How a kernel lays out its replicas. set and get: portable[lane] is the first byte of lane's
+ * replica, NULL for a replica that is left alone. */
+struct ising_cpu_layout {
+  size_t replicas;   /* in a block */
+  size_t site_bytes; /* of a site, for all replicas of the block */
+  size_t buffers;    /* 1, or 2: with a spare one */
+  size_t (*scratch_bytes)(const struct gpumc_checkerboard *lattice); /* of one thread */
+  void (*set)(const struct gpumc_model *model, void *block,
+              const uint8_t *const portable[ISING_CPU_BLOCK]);
+  void (*get)(const struct gpumc_model *model, const void *block,
+              uint8_t *const portable[ISING_CPU_BLOCK]);
+  /* The channels of the replicas of one block. */
+  void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                  int64_t *const *channel);
+};
+
+/* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
+ * scratch[thread][scratch_bytes], every thread's on cache lines of its own. */
+struct ising_cpu_storage {
+  const struct ising_cpu_layout *layout;
+  enum gpumc_isa isa;
+  int threads;
+  size_t run_blocks, block_bytes, scratch_bytes;
+  void *blocks, *spare, *scratch;
+};
+
+/* A block, and its replicas: first .. first+count-1 of the run. */
+struct ising_cpu_place {
+  size_t run, block, first, count;
+  void *data;
+};
+
+/* Blocks that hold the replicas 0 .. replicas-1. */
+static inline size_t ising_cpu_blocks(const struct ising_cpu_layout *layout, size_t replicas)
+{
+  return (replicas + layout->replicas - 1) / layout->replicas;
+}
+
+static inline void *
+ising_cpu_block(const struct ising_cpu_storage *storage, size_t run, size_t block)
+{
+  return (unsigned char *)storage->blocks +
+         (run * storage->run_blocks + block) * storage->block_bytes;
+}
+
+/* The blocks of all runs of the batch, in use or not. */
+static inline size_t ising_cpu_places(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return ensemble->runs * storage->run_blocks;
+}
+
+/* Number i of them; count = 0 for one that is not in use. */
+static inline struct ising_cpu_place
+ising_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  struct ising_cpu_place place = {.run = i / storage->run_blocks, .block = i % storage->run_blocks};
+  const size_t size = ensemble->size[place.run], most = storage->layout->replicas;
+  place.first = place.block * most;
+  place.count = size > place.first ? size - place.first : 0;
+  place.count = place.count < most ? place.count : most;
+  place.data = ising_cpu_block(storage, place.run, place.block);
+  return place;
+}
+
+/* The calling thread's. */
+static inline void *ising_cpu_scratch(const struct ising_cpu_storage *storage)
+{
+  return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
+}
+
+/* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
+static inline void ising_cpu_record(const struct gpumc_ensemble *ensemble, int64_t *const *channel,
+                                    size_t run, size_t replica, int64_t up, int64_t unsatisfied)
+{
+  const struct gpumc_model *model = ensemble->model;
+  const size_t at = run * ensemble->plan.capacity + replica;
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const int64_t spins = 2 * up - (int64_t)model->sites;
+  const int64_t bonds = 2 * ((int64_t)model->sites - unsatisfied);
+  if (channel[ISING_ENERGY] != NULL)
+    channel[ISING_ENERGY][at] =
+        ising_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
+  if (channel[ISING_MAGNETIZATION] != NULL)
+    channel[ISING_MAGNETIZATION][at] = spins;
+}
+
+/* Operations of gpumc_kernel_ops; the layout is the kernel's. */
+size_t ising_cpu_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
+                       const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_create(const struct ising_cpu_layout *layout,
+                                                    struct gpumc_ensemble *ensemble,
+                                                    struct gpumc_error *error);
+void ising_cpu_destroy(struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+              const uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
+                                                 size_t first, size_t count, uint8_t *portable,
+                                                 struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble,
+                                                     int64_t *const *channel,
+                                                     struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* The names of the kernels on GPUs: the same in builds with and without CUDA. */
+#ifndef GPUMC_ISING_CUDA_H
+#define GPUMC_ISING_CUDA_H
+
+#define ISING_CUDA_CAPABILITIES                                                                    \
+  (GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |                \
+   GPUMC_CAN_GATHER)
+
+/* Designated initialisers of a struct gpumc_kernel_ops. */
+#define ISING_MULTISPIN_CUDA_NAMES                                                                 \
+  .device = "cuda", .variant = "multispin",                                                        \
+  .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis in shared memory",         \
+  .trajectory = "ising.multispin.1", .capabilities = ISING_CUDA_CAPABILITIES
+
+#define ISING_SPIN_CUDA_NAMES                                                                      \
+  .device = "cuda", .variant = "spin", .summary = "one bit and one 32-bit random number a spin",   \
+  .trajectory = "ising.spin.1", .capabilities = ISING_CUDA_CAPABILITIES
+
+#define ISING_REPLICA_CUDA_NAMES                                                                   \
+  .device = "cuda", .variant = "replica",                                                          \
+  .summary = "one thread a replica, one byte and one 32-bit random number a spin",                 \
+  .trajectory = "ising.spin.1", .capabilities = ISING_CUDA_CAPABILITIES
+
+#endif

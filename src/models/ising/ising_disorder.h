@@ -1,0 +1,52 @@
+/* Quenched disorder of Ising spins: couplings J_ij and fields h_i of a sample.
+ *
+ * Everything is an integer number of quanta of the energy, so that energies are exact; a Gaussian
+ * number is rounded to the next one. A sample is known by its number: it depends on the seed of the
+ * disorder and this number alone, never on shape of a batch, kernel or device. */
+#ifndef GPUMC_ISING_DISORDER_H
+#define GPUMC_ISING_DISORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+enum ising_distribution {
+  ISING_UNIFORM,  /* the same value everywhere: no disorder */
+  ISING_BIMODAL,  /* +-width, + with probability p */
+  ISING_GAUSSIAN, /* mean 0, standard deviation width */
+  ISING_FILE      /* read */
+};
+
+struct ising_disorder_settings {
+  enum ising_distribution couplings, fields; /* fields: never ISING_FILE */
+  double positive;                           /* p: probability of +J */
+  double width;                              /* of the random fields, energy */
+  uint64_t seed;
+  uint64_t first_sample;
+  const char *path; /* of ISING_FILE; docs/file-format.md says what stands in it */
+};
+
+struct gpumc_model;
+struct ising_disorder;
+
+/* What kernels must know before they see a sample. */
+struct ising_disorder_traits {
+  bool couplings; /* J_ij differ from bond to bond */
+  bool fields;    /* so do h_i from site to site */
+  /* Every J_ij is +1 or -1 times the coupling, every random field +1 or -1 times one width. */
+  bool couplings_are_signs, fields_are_signs;
+  double field_width; /* of random fields that are signs, in quanta; else 0 */
+};
+/* Of a model without disorder: all false. */
+struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *model);
+
+/* Sample `number` after the first: coupling[sites][dimension] = J(i, i + e_d) and field[sites] =
+ * h_i, the uniform field included, in quanta; sites in the order x + Lx (y + Ly z). NULL: not
+ * wanted. For any instance, with disorder or without. */
+GPUMC_MUST_CHECK enum gpumc_status ising_disorder_sample(const struct gpumc_model *model,
+                                                         size_t number, int32_t *coupling,
+                                                         int32_t *field, struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* Host code that the CUDA kernels share: what they tell their drivers, and the operations that are
+ * the same for all. */
+#ifndef GPUMC_ISING_HOST_CUDA_H
+#define GPUMC_ISING_HOST_CUDA_H
+
+#include "models/ising/ising.h"
+#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/ising_rule_cuda.h"
+
+struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble);
+struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double beta);
+/* `channel` may be NULL. */
+struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
+
+/* gpumc_kernel_ops.measure: a call of `sweep` without sweeps. */
+GPUMC_MUST_CHECK enum gpumc_status ising_host_measure(struct gpumc_ensemble *ensemble,
+                                                      int64_t *const *channel,
+                                                      struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,174 @@
+/* Instances of the models of Ising spins: geometry, spectrum, units. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/elementary.h"
+#include "core/memory.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_samples.h"
+
+enum {
+  /* With a field or Gaussian disorder, the largest energy is between 2^(ENERGY_BITS - 1) and
+   * 2^ENERGY_BITS quanta, and a bond or field below 2^TERM_BITS. */
+  ENERGY_BITS = 40,
+  TERM_BITS = 30,
+  /* |sum of spins|^2 is below 2^WAVE_BITS quanta of the wave channel. */
+  WAVE_BITS = 60,
+};
+
+const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
+    [ISING_ENERGY] = {"energy", "E", false},
+    [ISING_MAGNETIZATION] = {"magnetization", "M", false},
+    [ISING_WAVE] = {"wave", "|M_k|^2", true},
+};
+
+const struct gpumc_observable ising_observables[ISING_OBSERVABLES] = {
+    {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site", ISING_MAGNETIZATION,
+     GPUMC_MOMENT_ABSOLUTE},
+    {"magnetization2", "<m^2>", "1", "second moment of the magnetization per site",
+     ISING_MAGNETIZATION, GPUMC_MOMENT_SECOND},
+    {"magnetization4", "<m^4>", "1", "fourth moment of the magnetization per site",
+     ISING_MAGNETIZATION, GPUMC_MOMENT_FOURTH},
+    {"structure_factor", "S(k_min)", "1",
+     "structure factor |M_k|^2 / N at the smallest wave vectors, their mean", ISING_WAVE,
+     GPUMC_MOMENT_MEAN},
+};
+
+/* The largest size of one bond and of one field. */
+static double largest_coupling(const struct ising_parameters *parameters)
+{
+  return parameters->disorder != NULL ? ising_samples_largest_coupling(parameters->disorder)
+                                      : fabs(parameters->coupling);
+}
+
+static double largest_field(const struct ising_parameters *parameters)
+{
+  return fabs(parameters->field) +
+         (parameters->disorder != NULL ? ising_samples_largest_field(parameters->disorder) : 0.0);
+}
+
+/* A power of two. */
+static double fine_quantum(double largest_energy, double largest_term)
+{
+  int of_energy, of_term;
+  frexp(largest_energy, &of_energy);
+  frexp(largest_term, &of_term);
+  of_energy -= ENERGY_BITS;
+  of_term -= TERM_BITS;
+  return ldexp(1.0, of_energy > of_term ? of_energy : of_term);
+}
+
+/* Plain: energies are multiples of |J|; flipping a spin, which has an even number of neighbours,
+ * changes the sum of all bonds by a multiple of 4. With disorder, where the multiples begin depends
+ * on the sample. */
+static void describe_energy(struct gpumc_model *model, struct ising_parameters *parameters)
+{
+  const double coupling = parameters->coupling, bonds = (double)parameters->lattice.dimension;
+  const double of_site = bonds * largest_coupling(parameters) + largest_field(parameters);
+  const double largest = (double)model->sites * of_site;
+  double *quantum = &model->quantum[ISING_ENERGY];
+  if (parameters->plain) {
+    *quantum = fabs(coupling);
+    model->lowest = -(int64_t)(parameters->lattice.dimension * model->sites);
+    model->spacing = parameters->disorder == NULL ? 4 : 2;
+    model->levels = (size_t)(-2 * model->lowest / model->spacing) + 1;
+  } else if (parameters->disorder == NULL) {
+    int exponent;
+    frexp(largest, &exponent);
+    *quantum = ldexp(1.0, exponent - ENERGY_BITS);
+  } else {
+    *quantum = fine_quantum(largest, fmax(largest_coupling(parameters), largest_field(parameters)));
+  }
+  model->bound[ISING_ENERGY] = largest / *quantum;
+  parameters->coupling_quanta = coupling / *quantum;
+  parameters->field_quanta = parameters->field / *quantum;
+  if (parameters->disorder != NULL) {
+    parameters->coupling_quanta = rint(parameters->coupling_quanta);
+    parameters->field_quanta = rint(parameters->field_quanta);
+  }
+}
+
+static void describe_waves(struct gpumc_model *model, const struct gpumc_checkerboard *lattice)
+{
+  const double sites = (double)model->sites;
+  int exponent;
+  size_t longest = lattice->length_x > lattice->length_y ? lattice->length_x : lattice->length_y;
+  longest = longest > lattice->length_z ? longest : lattice->length_z;
+  frexp(sites * sites, &exponent);
+  model->wave_number = 2.0 * GPUMC_PI / (double)longest;
+  model->wave_quantum = ldexp(1.0, exponent > WAVE_BITS - 20 ? exponent - WAVE_BITS : -20);
+  model->quantum[ISING_WAVE] = model->wave_quantum;
+  model->bound[ISING_WAVE] = sites * sites / model->wave_quantum;
+}
+
+/* Energies are in the unit in which J is given. */
+static void name_units(struct gpumc_model *model, double coupling)
+{
+  const char *symbol = coupling < 0 ? "|J|" : "J";
+  double size = fabs(coupling);
+  if (size == 1.0) {
+    snprintf(model->energy_unit, sizeof model->energy_unit, "%s", symbol);
+    snprintf(model->beta_unit, sizeof model->beta_unit, "1/%s", symbol);
+  } else {
+    snprintf(model->energy_unit, sizeof model->energy_unit, "%s/%g", symbol, size);
+    snprintf(model->beta_unit, sizeof model->beta_unit, "%g/%s", size, symbol);
+  }
+}
+
+/* At beta = 0: sum of the squares of all couplings and fields. */
+static double
+energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
+{
+  if (parameters->disorder != NULL)
+    return 0.0;
+  const double coupling = parameters->coupling, field = parameters->field;
+  return (double)model->sites *
+         fma((double)parameters->lattice.dimension * coupling, coupling, field * field);
+}
+
+static void describe(const struct ising_settings *settings, struct gpumc_model *model,
+                     struct ising_parameters *parameters)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  parameters->plain =
+      settings->field == 0.0 && !traits.fields && (!traits.couplings || traits.couplings_are_signs);
+  model->quantum[ISING_MAGNETIZATION] = 1.0;
+  model->bound[ISING_MAGNETIZATION] = (double)model->sites;
+  model->log_states = (double)model->sites * GPUMC_LN2;
+  model->portable_bytes = (model->sites + 7) / 8;
+  model->energy_variance = energy_variance(model, parameters);
+  describe_energy(model, parameters);
+  describe_waves(model, &parameters->lattice);
+  name_units(model, settings->coupling);
+}
+
+enum gpumc_status ising_instance(const struct ising_settings *settings, struct gpumc_model *model,
+                                 struct gpumc_error *error)
+{
+  struct ising_parameters *parameters;
+  memset(model, 0, sizeof *model);
+  enum gpumc_status status = gpumc_allocate_array(&parameters, 1, "parameters of the model", error);
+  if (status != GPUMC_OK)
+    return status;
+  parameters->lattice = gpumc_checkerboard_make(settings->dimension, settings->shape);
+  parameters->coupling = settings->coupling;
+  parameters->field = settings->field;
+  model->ops = settings->ops;
+  model->sites = 2 * parameters->lattice.colour;
+  model->parameters = parameters;
+  status = ising_samples_create(settings, &parameters->disorder, error);
+  if (status == GPUMC_OK)
+    describe(settings, model, parameters);
+  return status;
+}
+
+void ising_destroy(struct gpumc_model *model)
+{
+  struct ising_parameters *parameters = model->parameters;
+  if (parameters != NULL)
+    ising_samples_free(parameters->disorder);
+  free(parameters);
+  memset(model, 0, sizeof *model);
+}

@@ -1,0 +1,79 @@
+/* Sweeps and measurement of the spin kernel in global memory, for replicas that do not fit into
+ * shared memory: a launch for each colour of each sweep. */
+#include "models/ising/ising_spin_block.cuh"
+
+enum { WARP = 32, THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
+
+static __device__ inline uint32_t *
+replica_words(const struct ising_spin_replicas *replicas, size_t element)
+{
+  return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
+}
+
+/* `chunks`: blocks of threads to a replica. */
+template <uint32_t ROUNDS, int COMPARISONS>
+__global__ void __launch_bounds__(THREADS_MAXIMUM)
+    update_colour(const __grid_constant__ struct ising_spin_sweep arguments, uint32_t chunks,
+                  uint32_t colour, uint32_t time)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const uint32_t replica = blockIdx.x / chunks;
+  const uint32_t block = blockIdx.x % chunks * blockDim.x + threadIdx.x;
+  if (replica >= batch->size[blockIdx.y] || block >= lattice->blocks)
+    return;
+  const uint32_t n_words = ising_spin_words(lattice);
+  uint32_t *words = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
+  const struct gpumc_philox_group random =
+      gpumc_philox_group(ising_batch_random(batch, blockIdx.y), replica, time);
+  ising_spin_update_block<ROUNDS, COMPARISONS, false>(lattice, &arguments.rule, &random, colour,
+                                                      block, NULL, words + (size_t)colour * n_words,
+                                                      words + (size_t)(1 - colour) * n_words);
+}
+
+static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
+    measure_global(const __grid_constant__ struct ising_spin_sweep arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  if (blockIdx.x >= batch->size[blockIdx.y])
+    return;
+  const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
+  const struct ising_spin_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
+  ising_spin_measure(&arguments.replicas.lattice, &arguments.channels, share,
+                     replica_words(&arguments.replicas, element), element);
+}
+
+static uint32_t choose_threads(const struct ising_spin_replicas *replicas, uint32_t preferred)
+{
+  const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : preferred;
+  if (wanted >= THREADS_MAXIMUM)
+    return THREADS_MAXIMUM;
+  return wanted < WARP ? (uint32_t)WARP : wanted / WARP * WARP;
+}
+
+extern "C" enum gpumc_status
+ising_spin_sweep_global(const struct ising_spin_sweep *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  void (*kernel)(struct ising_spin_sweep, uint32_t, uint32_t, uint32_t);
+  if (batch->rounds == 7)
+    kernel = arguments->rule.plain ? update_colour<7, 2> : update_colour<7, ISING_CLASSES>;
+  else
+    kernel = arguments->rule.plain ? update_colour<10, 2> : update_colour<10, ISING_CLASSES>;
+  const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
+  const uint32_t chunks = (uint32_t)ising_parts(arguments->replicas.lattice.blocks, threads);
+  const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
+  cudaStream_t stream = (cudaStream_t)batch->stream;
+  for (uint32_t s = 0; s < arguments->sweeps; s++)
+    for (uint32_t colour = 0; colour < 2; colour++) {
+      kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
+      enum gpumc_status status = GPUMC_CUDA_LAUNCHED("update_colour", error);
+      if (status != GPUMC_OK)
+        return status;
+    }
+  if (!ising_wanted(&arguments->channels))
+    return GPUMC_OK;
+  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
+                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("measure_global", error);
+}

@@ -1,0 +1,54 @@
+/* Replicas in device memory, the same for all CUDA kernels: room for them, the limits, and their
+ * portable form on its way through a buffer. How a kernel stores a replica stands in its header. */
+#ifndef GPUMC_ISING_STORAGE_CUDA_H
+#define GPUMC_ISING_STORAGE_CUDA_H
+
+#include "core/kernel.h"
+#include "models/ising/ising_batch_cuda.h"
+
+/* Replicas of a run are stored by groups of `group` of them, group_bytes each; a kernel may have a
+ * table beside them. */
+struct ising_layout {
+  size_t group, group_bytes;
+  size_t table_bytes;
+};
+
+/* Converts replicas of the ensemble from or to their portable form. */
+typedef enum gpumc_status ising_convert(const struct gpumc_ensemble *ensemble,
+                                        const struct ising_portable *portable,
+                                        struct gpumc_error *error);
+
+/* gpumc_ensemble.storage: device memory
+ * replicas[runs][groups][group_bytes], table[table_bytes] or NULL,
+ * staging[staging_replicas][model->portable_bytes]. */
+struct ising_storage {
+  void *replicas, *table;
+  uint8_t *staging;
+  size_t staging_replicas;
+  ising_convert *from_portable, *to_portable;
+};
+
+static inline const struct ising_storage *ising_storage_of(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->storage;
+}
+
+/* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: 2^31 sites or more, or more runs than a
+ * dimension of CUDA's grid. */
+size_t ising_storage_bytes(const struct gpumc_model *model, const struct ising_layout *layout,
+                           const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_storage_create(struct gpumc_ensemble *ensemble, const struct ising_layout *layout,
+                     ising_convert *from_portable, ising_convert *to_portable,
+                     struct gpumc_error *error);
+
+/* gpumc_kernel_ops.destroy, set and get. */
+void ising_storage_destroy(struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_storage_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                  const uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_storage_get(struct gpumc_ensemble *ensemble, size_t m,
+                                                     size_t first, size_t count, uint8_t *portable,
+                                                     struct gpumc_error *error);
+
+#endif
