@@ -37,6 +37,8 @@ static void set_classes(enum gpumc_update update, double beta, double coupling, 
     const bool always = threshold >= GPUMC_THRESHOLD_ALWAYS;
     const uint32_t compared = metropolis ? acceptance.spin_up[up] : 0;
     table->threshold[first + up] = always ? 0 : (uint32_t)threshold;
+    for (uint32_t b = 0; b < sizeof table->byte / sizeof *table->byte; b++)
+      table->byte[b][first + up] = (uint8_t)(table->threshold[first + up] >> 8 * b);
     table->compared[first + up] = always ? ISING_EITHER_SPIN : (uint8_t)compared;
   }
 }

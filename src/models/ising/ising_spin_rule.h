@@ -28,6 +28,7 @@ enum { ISING_TABLE = 16, ISING_TABLE_FIELD = 8, ISING_EITHER_SPIN = 2 };
 
 struct ising_spin_table {
   uint32_t threshold[ISING_TABLE];
+  uint8_t byte[sizeof(uint32_t)][ISING_TABLE]; /* of the thresholds, the lowest first */
   /* A spin whose start is another one flips without a comparison; ISING_EITHER_SPIN: any does. */
   uint8_t compared[ISING_TABLE];
 };

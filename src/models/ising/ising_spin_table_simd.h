@@ -70,20 +70,11 @@ GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, c
   return start ^ (~((gpumc_v8)rejected & (gpumc_v8)_mm256_cmpeq_epi8(needs, (__m256i)start)) & 1);
 }
 #elif defined(__SSE4_1__)
-/* Byte `place` of the thresholds of all classes, looked up. */
+/* Byte `place` of the thresholds of the classes. */
 GPUMC_INLINE __m128i ising_spin_byte(const struct ising_spin_table *table, __m128i class,
                                      const int place)
 {
-  const __m128i pick =
-      _mm_setr_epi8((char)place, (char)(place + 4), (char)(place + 8), (char)(place + 12), -1, -1,
-                    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-  __m128i part[4];
-  for (size_t i = 0; i < 4; i++)
-    part[i] =
-        _mm_shuffle_epi8(_mm_loadu_si128((const __m128i_u *)(table->threshold + 4 * i)), pick);
-  const __m128i bytes = _mm_unpacklo_epi64(_mm_unpacklo_epi32(part[0], part[1]),
-                                           _mm_unpacklo_epi32(part[2], part[3]));
-  return _mm_shuffle_epi8(bytes, class);
+  return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i_u *)table->byte[place]), class);
 }
 
 GPUMC_INLINE __m128i ising_spin_above(gpumc_v32 u, __m128i threshold)
