@@ -17,8 +17,9 @@ ising_batch_random(const struct ising_batch *batch, uint32_t m)
 /* The channels of replica `element` with these sums over all bonds and spins. Signs: s_i s_j times
  * the sign of J_ij where couplings are signs. `along`: sum of the spins along their fields, where
  * these have signs of their own, else that of the spins. */
-__device__ static inline void ising_record_sums(const struct ising_channels *channels, size_t element,
-                                                int64_t bonds, int64_t spins, int64_t along)
+__device__ static inline void ising_record_sums(const struct ising_channels *channels,
+                                                size_t element, int64_t bonds, int64_t spins,
+                                                int64_t along)
 {
   if (channels->energy != NULL)
     channels->energy[element] = ising_energy(channels->coupling, channels->field, bonds, along);

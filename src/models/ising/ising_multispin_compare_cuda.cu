@@ -11,18 +11,18 @@ struct comparison_sums {
   struct ising_multispin_wave_sums wave;
 };
 
-size_t ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas,
-                                        bool in_shared)
+size_t
+ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared)
 {
   return sizeof(struct comparison_sums) +
          (in_shared ? ising_multispin_group_words(replicas) * sizeof(uint32_t) : 0);
 }
 
 /* What is different from the other group, if there is one, by site; counts it. */
-__device__ static inline void
-load_difference(const struct ising_multispin_replicas *replicas,
-                const struct ising_multispin_group *group, const uint32_t *other, uint32_t *sites,
-                struct comparison_sums *sums)
+__device__ static inline void load_difference(const struct ising_multispin_replicas *replicas,
+                                              const struct ising_multispin_group *group,
+                                              const uint32_t *other, uint32_t *sites,
+                                              struct comparison_sums *sums)
 {
   const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
   const size_t words = ising_multispin_group_words(replicas);
@@ -62,9 +62,9 @@ __device__ static inline void restore(const struct ising_multispin_replicas *rep
   }
 }
 
-__device__ static inline int64_t
-wave_of_lane(const struct ising_multispin_comparison *arguments,
-             const struct ising_multispin_wave_sums *sums, uint32_t lane)
+__device__ static inline int64_t wave_of_lane(const struct ising_multispin_comparison *arguments,
+                                              const struct ising_multispin_wave_sums *sums,
+                                              uint32_t lane)
 {
   const int64_t of_plane =
       2 * (int64_t)arguments->replicas.colour / (int64_t)arguments->wave.length;
@@ -85,8 +85,7 @@ __device__ static inline void record(const struct ising_multispin_comparison *ar
   const uint32_t lane = group->thread, replica = group->number * ISING_MULTISPIN_LANES + lane;
   if (lane >= ISING_MULTISPIN_LANES || replica >= replicas->batch.size[group->m])
     return;
-  const size_t element =
-      (size_t)(group->m - arguments->first) * replicas->batch.capacity + replica;
+  const size_t element = (size_t)(group->m - arguments->first) * replicas->batch.capacity + replica;
   const int64_t sites = 2 * (int64_t)replicas->colour;
   if (arguments->spin != NULL)
     arguments->spin[element] = sites - 2 * (int64_t)sums->up[lane];
@@ -136,11 +135,10 @@ static enum gpumc_status
 launch(const struct ising_multispin_comparison *arguments, struct gpumc_error *error)
 {
   const uint32_t together = arguments->in_shared ? arguments->runs : 1;
-  enum gpumc_status status =
-      GPUMC_CUDA(cudaFuncSetAttribute((const void *)compare<KIND>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)arguments->shared_bytes),
-                 error);
+  enum gpumc_status status = GPUMC_CUDA(
+      cudaFuncSetAttribute((const void *)compare<KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           (int)arguments->shared_bytes),
+      error);
   for (uint32_t i = 0; i < arguments->runs && status == GPUMC_OK; i += together) {
     compare<KIND><<<dim3(arguments->replicas.groups, together), THREADS, arguments->shared_bytes,
                     (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments, i);
@@ -155,9 +153,9 @@ launch_lattice(const struct ising_multispin_comparison *arguments, struct gpumc_
 {
   return arguments->replicas.dimension == 2
              ? launch<struct ising_multispin_kind<WIDTH, 2, false, true, true, 10, 0>>(arguments,
-                                                                                      error)
+                                                                                       error)
              : launch<struct ising_multispin_kind<WIDTH, 3, false, true, true, 10, 0>>(arguments,
-                                                                                      error);
+                                                                                       error);
 }
 
 enum gpumc_status ising_multispin_compare(const struct ising_multispin_comparison *arguments,

@@ -226,8 +226,8 @@ enum gpumc_status ising_multispin_copy_parents(const struct ising_multispin_gath
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);
 }
 
-enum gpumc_status ising_multispin_swap(const struct ising_multispin_exchange *arguments,
-                                       struct gpumc_error *error)
+enum gpumc_status
+ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error)
 {
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
   const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);

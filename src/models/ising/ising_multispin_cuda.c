@@ -168,9 +168,8 @@ static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble,
   enum gpumc_status status = GPUMC_OK;
   if (memcmp(notes->beta, beta, runs * sizeof *beta) == 0)
     return GPUMC_OK;
-  struct ising_multispin_temperatures part = {.physics = rule->physics,
-                                              .thresholds = thresholds,
-                                              .stream = ensemble->device->stream};
+  struct ising_multispin_temperatures part = {
+      .physics = rule->physics, .thresholds = thresholds, .stream = ensemble->device->stream};
   for (size_t first = 0; first < runs && status == GPUMC_OK; first += part.count) {
     const size_t rest = runs - first;
     part.first = (uint32_t)first;
@@ -196,8 +195,7 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
                                   struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   struct ising_multispin_device_rule *rule = &sweep->rule;
-  const size_t place =
-      ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds;
+  const size_t place = ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds;
   struct ising_multispin_thresholds *thresholds =
       (struct ising_multispin_thresholds *)((unsigned char *)ising_storage_of(ensemble)->table +
                                             place);
@@ -249,8 +247,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   };
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
-  enum gpumc_status status =
-      set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
+  enum gpumc_status status = set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
   arguments.spread = ising_multispin_spread(ensemble->device, &arguments.replicas);
   if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
     status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)

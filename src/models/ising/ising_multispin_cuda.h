@@ -132,8 +132,8 @@ ising_multispin_spread(const struct gpumc_device *device,
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads);
 /* And one that compares a group. */
-size_t ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas,
-                                        bool in_shared);
+size_t
+ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared);
 
 /* Sweeps, then measurement of the channels that are wanted; a group in shared memory. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -31,10 +31,9 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     return;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
-  const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
+  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
   if constexpr (KIND::EACH) {
-    uint32_t (*expanded)[ISING_MULTISPIN_COLUMNS] =
-        (uint32_t (*)[ISING_MULTISPIN_COLUMNS])own_rows;
+    uint32_t(*expanded)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])own_rows;
     ising_multispin_expand(&sweep.rule, blockIdx.y, expanded);
     __syncthreads();
     rows = expanded;
@@ -115,8 +114,9 @@ struct device_launch {
       status = launch_sweeps<KIND>(sweep, error);
     if (status != GPUMC_OK)
       return status;
-    store_device<struct ising_multispin_kind<KIND::WIDTH, KIND::DIMENSION, KIND::SIGNS, true, true,
-                                             10, 0>><<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
+    store_device<
+        struct ising_multispin_kind<KIND::WIDTH, KIND::DIMENSION, KIND::SIGNS, true, true, 10, 0>>
+        <<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
     return GPUMC_CUDA_LAUNCHED("store_device", error);
   }
 };

@@ -43,10 +43,10 @@ ising_multispin_group_words(const struct ising_multispin_replicas *replicas)
 }
 
 /* Turn over what disorder says of the words w .. w + 7 of a group. */
-__device__ static inline void
-ising_multispin_turn(const struct ising_multispin_replicas *replicas,
-                     const struct ising_multispin_disorder *disorder, uint32_t number, size_t w,
-                     uint32_t word[GPUMC_TILE_LANE_WORDS])
+__device__ static inline void ising_multispin_turn(const struct ising_multispin_replicas *replicas,
+                                                   const struct ising_multispin_disorder *disorder,
+                                                   uint32_t number, size_t w,
+                                                   uint32_t word[GPUMC_TILE_LANE_WORDS])
 {
   if (disorder->stagger != 0) {
 #pragma unroll
@@ -63,8 +63,8 @@ ising_multispin_turn(const struct ising_multispin_replicas *replicas,
 }
 
 /* A tile of which the calling thread has its words, by site. `lane`: of the warp. */
-__device__ static inline void ising_multispin_tile_load(const uint32_t *tile, uint32_t lane,
-                                                        uint32_t word[GPUMC_TILE_LANE_WORDS])
+__device__ static inline void
+ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPUMC_TILE_LANE_WORDS])
 {
   const uint32_t *from = tile + gpumc_tile_place(lane);
 #pragma unroll
@@ -74,8 +74,8 @@ __device__ static inline void ising_multispin_tile_load(const uint32_t *tile, ui
 }
 
 /* The words w .. w + 7 of a group of `words`. */
-__device__ static inline void ising_multispin_words_store(uint32_t *sites, size_t w, size_t words,
-                                                          const uint32_t *word)
+__device__ static inline void
+ising_multispin_words_store(uint32_t *sites, size_t w, size_t words, const uint32_t *word)
 {
   if (w < words) {
     ising_multispin_store<ISING_MULTISPIN_VECTOR>(sites + w, word);
@@ -83,8 +83,8 @@ __device__ static inline void ising_multispin_words_store(uint32_t *sites, size_
   }
 }
 
-__device__ static inline void ising_multispin_words_load(const uint32_t *sites, size_t w,
-                                                         size_t words, uint32_t *word)
+__device__ static inline void
+ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32_t *word)
 {
   if (w < words) {
     ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w, word);
@@ -240,8 +240,8 @@ ising_multispin_signs(const struct ising_multispin_disorder *disorder, uint32_t 
 }
 
 /* The sums of a group before anything is added. */
-__device__ static inline void ising_multispin_sums_clear(struct ising_multispin_group_sums *sums,
-                                                         uint32_t lane)
+__device__ static inline void
+ising_multispin_sums_clear(struct ising_multispin_group_sums *sums, uint32_t lane)
 {
   sums->unlike[lane] = 0;
   sums->up[lane] = sums->along[lane] = 0;

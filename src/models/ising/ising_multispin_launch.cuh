@@ -5,8 +5,8 @@
 #include "models/ising/ising_multispin_update.cuh"
 
 /* Open words of `threads` threads, whatever the rule. */
-static inline size_t ising_multispin_queue_bytes(const struct ising_multispin_replicas *replicas,
-                                                 uint32_t threads)
+static inline size_t
+ising_multispin_queue_bytes(const struct ising_multispin_replicas *replicas, uint32_t threads)
 {
   return threads / 32 *
          (replicas->dimension == 3 ? sizeof(struct gpumc_open_words<2>)
@@ -54,7 +54,7 @@ ising_multispin_by_rounds(const struct ising_multispin_sweep *sweep, struct gpum
                   : ising_multispin_together<LAUNCH, WIDTH, 10>(sweep, error);
   return fast ? LAUNCH::template launch<
                     struct ising_multispin_kind<WIDTH, DIMENSION, SIGNS, PLAIN, true, 7, 0>>(sweep,
-                                                                                            error)
+                                                                                             error)
               : LAUNCH::template launch<
                     struct ising_multispin_kind<WIDTH, DIMENSION, SIGNS, PLAIN, true, 10, 0>>(
                     sweep, error);

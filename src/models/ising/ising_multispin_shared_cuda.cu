@@ -9,17 +9,16 @@ typedef uint32_t mask_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads)
 {
-  return sizeof(mask_rows) +
-         slots * (ising_multispin_queue_bytes(replicas, threads) +
-                  sizeof(struct ising_multispin_group_sums) +
-                  ising_multispin_group_words(replicas) * sizeof(uint32_t));
+  return sizeof(mask_rows) + slots * (ising_multispin_queue_bytes(replicas, threads) +
+                                      sizeof(struct ising_multispin_group_sums) +
+                                      ising_multispin_group_words(replicas) * sizeof(uint32_t));
 }
 
 template <class KIND>
-__device__ static inline void
-sweep_group(const struct ising_multispin_sweep *sweep, const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
-            const struct ising_multispin_group *group, bool active, uint32_t *sites,
-            ising_multispin_queue<KIND> *queue)
+__device__ static inline void sweep_group(const struct ising_multispin_sweep *sweep,
+                                          const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
+                                          const struct ising_multispin_group *group, bool active,
+                                          uint32_t *sites, ising_multispin_queue<KIND> *queue)
 {
   const uint32_t n = sweep->replicas.colour;
   const struct ising_batch *batch = &sweep->replicas.batch;
@@ -84,8 +83,9 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     sweep_group<KIND>(&sweep, sweep.rule.rows, &group, active, sites, queue);
   const bool measured = ising_wanted(&sweep.channels);
   if (active && measured)
-    ising_multispin_group_count<KIND>(replicas, ising_multispin_signs(&sweep.disorder, group.number),
-                                      &group, sites, sums->unlike);
+    ising_multispin_group_count<KIND>(replicas,
+                                      ising_multispin_signs(&sweep.disorder, group.number), &group,
+                                      sites, sums->unlike);
   if (active)
     ising_multispin_group_store(replicas, &sweep.disorder, &group, sites, sweep.sweeps > 0,
                                 measured, sums);

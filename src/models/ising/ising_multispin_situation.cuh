@@ -16,9 +16,8 @@ template <class KIND> struct ising_multispin_situation {
 
 /* Masks of one row (ising_multispin_rule_cuda.h), on four words' boundaries. */
 template <class KIND>
-__device__ static inline void
-ising_multispin_row(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t row,
-                    uint32_t value[KIND::CLASSES])
+__device__ static inline void ising_multispin_row(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
+                                                  uint32_t row, uint32_t value[KIND::CLASSES])
 {
   if constexpr (KIND::EACH) {
     uint32_t all[ISING_MULTISPIN_COLUMNS];
@@ -64,8 +63,7 @@ ising_multispin_select(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t
 template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_plain_square(const struct ising_multispin_neighbours<KIND> *near, uint32_t spin,
-                             int j)
-{
+                             int j) {
   enum { A = GPUMC_LOP3_A, B = GPUMC_LOP3_B, C = GPUMC_LOP3_C };
   struct ising_multispin_situation<KIND> at;
   const uint32_t a = near->near[0][j], b = near->near[1][j], c = near->near[2][j],
@@ -75,15 +73,14 @@ ising_multispin_plain_square(const struct ising_multispin_neighbours<KIND> *near
   const uint32_t any1 = gpumc_lop3<~(A ^ C) | ~(B ^ C)>(a, b, spin);
   const uint32_t any2 = gpumc_lop3<~(A ^ C) | ~(B ^ C)>(c, d, spin);
   at.class_bit[0] = both1 & both2;
-  at.need = gpumc_lop3<(A & B) | C>(any1, both2, both1 & any2);
+  at.need = gpumc_lop3<(A & B) | C>(any1, both2, both1 &any2);
   return at;
 }
 
 /* Plain. At most half of the bonds less one unsatisfied: a comparison is needed. */
 template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
-ising_multispin_plain(const struct ising_multispin_neighbours<KIND> *near, uint32_t spin, int j)
-{
+ising_multispin_plain(const struct ising_multispin_neighbours<KIND> *near, uint32_t spin, int j) {
   enum { A = GPUMC_LOP3_A, B = GPUMC_LOP3_B, C = GPUMC_LOP3_C };
   enum { MAJORITY = (A & B) | (A & C) | (B & C) };
   struct ising_multispin_situation<KIND> at;
@@ -115,8 +112,7 @@ template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_counted(const struct ising_multispin_neighbours<KIND> *near,
                         const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t keep,
-                        uint32_t spin, int j)
-{
+                        uint32_t spin, int j) {
   enum { A = GPUMC_LOP3_A, B = GPUMC_LOP3_B, C = GPUMC_LOP3_C };
   enum { MAJORITY = (A & B) | (A & C) | (B & C) };
   struct ising_multispin_situation<KIND> at;
@@ -148,8 +144,7 @@ template <class KIND>
 __device__ static inline struct ising_multispin_situation<KIND>
 ising_multispin_situation_of(const struct ising_multispin_neighbours<KIND> *near,
                              const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS], uint32_t keep,
-                             uint32_t spin, int j)
-{
+                             uint32_t spin, int j) {
   if constexpr (KIND::PLAIN && KIND::DIMENSION == 2 && !KIND::SIGNS)
     return ising_multispin_plain_square<KIND>(near, spin, j);
   else if constexpr (KIND::PLAIN)

@@ -117,6 +117,8 @@ ising_multispin_spread(const struct gpumc_device *device,
   spread.in_shared = in_shared;
   spread.by_fours = by_fours;
   /* Two rows of a square lattice, or two planes, have all places that there are. */
-  spread.regular = spread.threads * width % (2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value)) == 0;
+  spread.regular = spread.threads * width %
+                       (2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value)) ==
+                   0;
   return spread;
 }

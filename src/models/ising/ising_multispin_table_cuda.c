@@ -20,8 +20,8 @@ static size_t after(size_t place, size_t bytes)
   return place + ising_parts(bytes, PART_BYTES) * PART_BYTES;
 }
 
-struct ising_multispin_table ising_multispin_table_of(const struct gpumc_model *model,
-                                                      const struct gpumc_ensemble_plan *plan)
+struct ising_multispin_table
+ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
@@ -73,8 +73,8 @@ struct sample {
 };
 
 /* Neighbours along an axis. */
-static size_t neighbour(const struct gpumc_checkerboard *lattice, size_t site, size_t axis,
-                        bool ahead)
+static size_t
+neighbour(const struct gpumc_checkerboard *lattice, size_t site, size_t axis, bool ahead)
 {
   const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
   const size_t stride = axis == 0 ? 1 : axis == 1 ? length[0] : length[0] * length[1];
@@ -114,8 +114,9 @@ static void add_site(const struct sample *sample, size_t site, uint32_t lanes)
   }
   for (size_t axis = 0; axis < lattice->dimension; axis++)
     for (size_t ahead = 0; ahead < 2; ahead++) {
-      const size_t direction =
-          axis > 0 ? ABOVE + 2 * (axis - 1) + ahead : (ahead != 0) == even ? SAME : SIDE;
+      const size_t direction = axis > 0               ? ABOVE + 2 * (axis - 1) + ahead
+                               : (ahead != 0) == even ? SAME
+                                                      : SIDE;
       if (is_against(sample, site, axis, ahead != 0))
         sample->signs[direction * n + place] |= lanes;
     }
@@ -129,9 +130,8 @@ static enum gpumc_status add_samples(const struct gpumc_ensemble *ensemble,
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
   const size_t first = set * ISING_MULTISPIN_LANES;
   enum gpumc_status status = GPUMC_OK;
-  for (size_t lane = 0; lane < ISING_MULTISPIN_LANES && first + lane < plan->samples &&
-                        status == GPUMC_OK;
-       lane++) {
+  for (size_t lane = 0;
+       lane < ISING_MULTISPIN_LANES && first + lane < plan->samples && status == GPUMC_OK; lane++) {
     status = ising_disorder_sample(ensemble->model, first + lane, sample->coupling, sample->field,
                                    error);
     for (size_t i = 0; status == GPUMC_OK && i < ensemble->model->sites; i++)
@@ -140,10 +140,9 @@ static enum gpumc_status add_samples(const struct gpumc_ensemble *ensemble,
   return status;
 }
 
-static enum gpumc_status bring_set(const struct gpumc_ensemble *ensemble,
-                                   const struct ising_multispin_table *table,
-                                   const struct sample *sample, size_t set,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+bring_set(const struct gpumc_ensemble *ensemble, const struct ising_multispin_table *table,
+          const struct sample *sample, size_t set, struct gpumc_error *error)
 {
   struct gpumc_device *device = ensemble->device;
   const size_t signs = table->signs_words * sizeof(uint32_t);
@@ -201,8 +200,8 @@ static enum gpumc_status bring_waves(const struct gpumc_ensemble *ensemble,
   if (status != GPUMC_OK)
     return status;
   ising_wave_table(&wave, both, both + wave.length);
-  status = device->ops->copy_to_device(device, place_of(ensemble, table->cosine), both, bytes,
-                                       error);
+  status =
+      device->ops->copy_to_device(device, place_of(ensemble, table->cosine), both, bytes, error);
   if (status == GPUMC_OK)
     status = device->ops->copy_to_device(device, place_of(ensemble, table->sine),
                                          both + wave.length, bytes, error);
@@ -210,8 +209,8 @@ static enum gpumc_status bring_waves(const struct gpumc_ensemble *ensemble,
   return status;
 }
 
-enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
-                                             struct gpumc_error *error)
+enum gpumc_status
+ising_multispin_table_fill(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);

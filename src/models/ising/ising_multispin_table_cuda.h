@@ -1,5 +1,5 @@
-/* What the multispin kernel keeps in device memory beside the replicas: disorder as words, tables of
- * waves, and the thresholds of every run's temperature. */
+/* What the multispin kernel keeps in device memory beside the replicas: disorder as words, tables
+ * of waves, and the thresholds of every run's temperature. */
 #ifndef GPUMC_ISING_MULTISPIN_TABLE_CUDA_H
 #define GPUMC_ISING_MULTISPIN_TABLE_CUDA_H
 
@@ -13,8 +13,8 @@ struct ising_multispin_table {
   size_t signs, turned, cosine, sine, thresholds, bytes;
 };
 
-struct ising_multispin_table ising_multispin_table_of(const struct gpumc_model *model,
-                                                      const struct gpumc_ensemble_plan *plan);
+struct ising_multispin_table
+ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
 
 /* What the words of the disorder in `table` are. */
 struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble);

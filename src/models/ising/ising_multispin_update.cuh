@@ -25,8 +25,7 @@ struct ising_multispin_colour {
 };
 
 /* With words that wait goes what tells their classes; a count of neighbours is made again. */
-template <class KIND>
-constexpr int ising_multispin_notes = KIND::PLAIN ? KIND::CLASS_BITS : 1;
+template <class KIND> constexpr int ising_multispin_notes = KIND::PLAIN ? KIND::CLASS_BITS : 1;
 
 template <class KIND>
 using ising_multispin_queue = struct gpumc_open_words<ising_multispin_notes<KIND>>;
@@ -38,8 +37,8 @@ ising_multispin_random_bits(const struct gpumc_philox_group *random,
                             uint32_t u[ISING_MULTISPIN_DRAW_BITS])
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
-  gpumc_philox_draw<KIND::ROUNDS>(random, word,
-                                  gpumc_philox_label(random->key, word->first, label), u);
+  gpumc_philox_draw<KIND::ROUNDS>(random, word, gpumc_philox_label(random->key, word->first, label),
+                                  u);
 }
 
 /* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
@@ -100,11 +99,9 @@ ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
                                         KIND::ROUNDS, 0>
         single;
     struct ising_multispin_neighbours<single> near;
-    ising_multispin_load_neighbours<single>(lattice, colour->other, colour->signs, colour->number,
-                                            k,
-                                            ising_multispin_place<single>(lattice, colour->number,
-                                                                          k),
-                                            &near);
+    ising_multispin_load_neighbours<single>(
+        lattice, colour->other, colour->signs, colour->number, k,
+        ising_multispin_place<single>(lattice, colour->number, k), &near);
     const struct ising_multispin_situation<single> at = ising_multispin_situation_of<single>(
         &near, colour->rows, colour->keep, colour->sites[k], 0);
 #pragma unroll
@@ -137,7 +134,8 @@ ising_multispin_finish_words(const struct ising_multispin_replicas *lattice,
     if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
       gpumc_open_push<1, NOTES>(queue, open.place, open.done + 1, &equal, &open.note);
     else
-      flips |= equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
+      flips |=
+          equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
     colour->sites[k] ^= flips;
   }
 }

@@ -32,7 +32,8 @@ gpumc_counter_add(struct gpumc_vertical_counter *counter, const uint32_t bits[N]
   uint32_t carry[CARRIES];
 #pragma unroll
   for (int i = 0; i < CARRIES; i++)
-    carry[i] = gpumc_full_add(&counter->plane[FIRST], bits[2 * i], 2 * i + 1 < N ? bits[2 * i + 1] : 0);
+    carry[i] =
+        gpumc_full_add(&counter->plane[FIRST], bits[2 * i], 2 * i + 1 < N ? bits[2 * i + 1] : 0);
   if constexpr (N > 1) {
     gpumc_counter_add<FIRST + 1, CARRIES>(counter, carry);
   } else {
