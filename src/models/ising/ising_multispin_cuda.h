@@ -41,6 +41,17 @@ struct ising_multispin_replicas {
   struct gpumc_divisor row, height; /* sites of one colour in a row; rows in a plane */
 };
 
+/* Neighbours by direction, the first four in two dimensions; the other end of a bond sees it above
+ * instead of below, before instead of behind. */
+enum ising_multispin_direction {
+  ISING_MULTISPIN_ABOVE,
+  ISING_MULTISPIN_BELOW,
+  ISING_MULTISPIN_SAME,
+  ISING_MULTISPIN_SIDE,
+  ISING_MULTISPIN_BEFORE,
+  ISING_MULTISPIN_BEHIND,
+};
+
 /* Disorder as words of 32 lanes in device memory, NULL where there is none of a kind; group g has
  * those from g times the stride on.
  *

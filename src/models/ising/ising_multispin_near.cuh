@@ -5,17 +5,6 @@
 #include "models/ising/ising_multispin_cuda.h"
 #include "models/lattice/lop3.cuh"
 
-/* Neighbours by direction, the first four in two dimensions. Of one end of a bond and the other:
- * above and below, before and behind. */
-enum ising_multispin_direction {
-  ISING_MULTISPIN_SAME,
-  ISING_MULTISPIN_SIDE,
-  ISING_MULTISPIN_ABOVE,
-  ISING_MULTISPIN_BELOW,
-  ISING_MULTISPIN_BEFORE,
-  ISING_MULTISPIN_BEHIND,
-};
-
 /* The words k .. k + WIDTH - 1 of a colour, which stand in a row: neighbours and, where couplings
  * have words, their signs. */
 template <class KIND> struct ising_multispin_neighbours {
@@ -160,7 +149,8 @@ ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
   if constexpr (KIND::SIGNS) {
 #pragma unroll
     for (int d = 0; d < KIND::NEIGHBOURS; d++) {
-      const uint32_t opposite = d < ISING_MULTISPIN_ABOVE ? d : d ^ 1;
+      const bool in_row = d == ISING_MULTISPIN_SAME || d == ISING_MULTISPIN_SIDE;
+      const uint32_t opposite = in_row ? d : d ^ 1;
       const uint32_t others = d == ISING_MULTISPIN_SIDE ? KIND::NEIGHBOURS : opposite;
       ising_multispin_fetch_signs<WIDTH>(signs, (uint32_t)n, colour, d, others, k, offset[d],
                                          at->sign[d]);

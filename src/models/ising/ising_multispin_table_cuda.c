@@ -1,19 +1,24 @@
 /* Tables of the multispin kernel on a GPU, made on the host. */
 #include "models/ising/ising_multispin_table_cuda.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/checkerboard_neighbour.h"
 
-enum {
-  PART_BYTES = 256, /* parts of the table begin at multiples of it */
-  SAME = 0,         /* arrays of signs: enum ising_multispin_direction */
-  SIDE,
-  ABOVE,
-};
+enum { PART_BYTES = 256 }; /* parts of the table begin at multiples of it */
+
+static_assert((int)ISING_MULTISPIN_ABOVE == (int)GPUMC_ROW_BEFORE &&
+                  (int)ISING_MULTISPIN_BELOW == (int)GPUMC_ROW_AFTER &&
+                  (int)ISING_MULTISPIN_SAME == (int)GPUMC_SAME_INDEX &&
+                  (int)ISING_MULTISPIN_SIDE == (int)GPUMC_SIDE &&
+                  (int)ISING_MULTISPIN_BEFORE == (int)GPUMC_PLANE_BEFORE &&
+                  (int)ISING_MULTISPIN_BEHIND == (int)GPUMC_PLANE_AFTER,
+              "the arrays of signs are in the order of the neighbours");
 
 static size_t after(size_t place, size_t bytes)
 {
@@ -72,54 +77,39 @@ struct sample {
   uint32_t *signs, *turned;
 };
 
-/* Neighbours along an axis. */
-static size_t
-neighbour(const struct gpumc_checkerboard *lattice, size_t site, size_t axis, bool ahead)
-{
-  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
-  const size_t stride = axis == 0 ? 1 : axis == 1 ? length[0] : length[0] * length[1];
-  const size_t at = site / stride % length[axis];
-  if (ahead)
-    return at == length[axis] - 1 ? site - at * stride : site + stride;
-  return at == 0 ? site + (length[axis] - 1) * stride : site - stride;
-}
-
 static bool is_turned(const struct sample *sample, size_t site)
 {
   return sample->fields && sample->field[site] < 0;
 }
 
-/* Whether the bond of `site` along the axis, ahead or back, is against J once spins in fields below
- * 0 are turned over. */
-static bool is_against(const struct sample *sample, size_t site, size_t axis, bool ahead)
+/* A bond against J, as the site sees it: from colour 0, and at the side. */
+static void set_sign(const struct sample *sample, const struct gpumc_checkerboard_place *place,
+                     enum gpumc_neighbour direction, uint32_t lanes)
 {
-  const size_t other = neighbour(sample->lattice, site, axis, ahead);
-  const size_t from = ahead ? site : other;
-  const bool below = sample->coupling[from * sample->lattice->dimension + axis] < 0;
-  return (below != sample->negative) != (is_turned(sample, site) != is_turned(sample, other));
+  const size_t n = sample->lattice->colour;
+  if (place->colour == 0)
+    sample->signs[direction * n + place->k] |= lanes;
+  else if (direction == GPUMC_SIDE)
+    sample->signs[2 * sample->lattice->dimension * n + place->k] |= lanes;
 }
 
-/* On an even x the neighbour of the same index is ahead, and the one at the side back. */
+/* Bonds are as they are once spins in fields below 0 are turned over. */
 static void add_site(const struct sample *sample, size_t site, uint32_t lanes)
 {
   const struct gpumc_checkerboard *lattice = sample->lattice;
-  const size_t n = lattice->colour, place = gpumc_checkerboard_position(lattice, site);
-  const bool even = site % 2 == 0;
-  if (sample->turned != NULL && is_turned(sample, site))
-    sample->turned[place] |= lanes;
-  if (place >= n) {
-    if (is_against(sample, site, 0, !even))
-      sample->signs[2 * lattice->dimension * n + place - n] |= lanes;
-    return;
+  const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, site);
+  if (is_turned(sample, site))
+    sample->turned[place.colour * lattice->colour + place.k] |= lanes;
+  for (size_t axis = 0; axis < lattice->dimension; axis++) {
+    const size_t other = gpumc_checkerboard_next(lattice, site, axis);
+    const struct gpumc_checkerboard_place next = gpumc_checkerboard_place(lattice, other);
+    const bool against =
+        (sample->coupling[site * lattice->dimension + axis] < 0) != sample->negative;
+    if (against == (is_turned(sample, site) != is_turned(sample, other)))
+      continue;
+    set_sign(sample, &place, gpumc_checkerboard_towards(&place, axis, true), lanes);
+    set_sign(sample, &next, gpumc_checkerboard_towards(&next, axis, false), lanes);
   }
-  for (size_t axis = 0; axis < lattice->dimension; axis++)
-    for (size_t ahead = 0; ahead < 2; ahead++) {
-      const size_t direction = axis > 0               ? ABOVE + 2 * (axis - 1) + ahead
-                               : (ahead != 0) == even ? SAME
-                                                      : SIDE;
-      if (is_against(sample, site, axis, ahead != 0))
-        sample->signs[direction * n + place] |= lanes;
-    }
 }
 
 /* The samples of one set: 32 from 32 `set` on, or the only one in all lanes. */
