@@ -27,7 +27,7 @@ struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double be
   for (uint32_t up = 0; up < ISING_CLASSES; up++) {
     const bool always = acceptance.threshold[up] >= GPUMC_THRESHOLD_ALWAYS;
     rule.threshold[up] = always ? 0 : (uint32_t)acceptance.threshold[up];
-    rule.flip[up] = always || acceptance.spin_up[up] == 0 ? UINT32_MAX : 0;
+    rule.flip[up] = !always && acceptance.spin_up[up] == 0 ? UINT32_MAX : 0;
     rule.needed[up] = always ? 0 : UINT32_MAX;
   }
   return rule;
