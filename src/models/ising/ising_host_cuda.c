@@ -36,8 +36,11 @@ struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double be
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  struct ising_channels channels = {.coupling = parameters->coupling_quanta,
-                                    .field = parameters->field_quanta};
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  struct ising_channels channels = {
+      .coupling = parameters->coupling_quanta,
+      .field = traits.fields_are_signs ? traits.field_width : parameters->field_quanta,
+  };
   if (channel != NULL) {
     channels.energy = channel[ISING_ENERGY];
     channels.magnetization = channel[ISING_MAGNETIZATION];

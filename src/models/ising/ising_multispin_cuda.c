@@ -199,7 +199,8 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
   struct ising_multispin_thresholds *thresholds =
       (struct ising_multispin_thresholds *)((unsigned char *)ising_storage_of(ensemble)->table +
                                             place);
-  rule->physics = physics_of(ensemble);
+  if (rule->physics.plain && rule->physics.coupling < 0.0)
+    sweep->disorder.stagger = UINT32_MAX;
   rule->thresholds = thresholds;
   if (beta == NULL)
     return GPUMC_OK;
@@ -242,6 +243,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .disorder = ising_multispin_disorder_of(ensemble),
+      .rule = {.physics = physics_of(ensemble)},
       .channels = ising_channels_of(ensemble->model, channel),
       .sweeps = sweeps,
   };

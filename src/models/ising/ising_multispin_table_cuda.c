@@ -52,14 +52,11 @@ static unsigned char *place_of(const struct gpumc_ensemble *ensemble, size_t pla
 
 struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   struct ising_multispin_disorder disorder = {0};
   if (table.signs_words > 0)
     disorder.signs = (const uint32_t *)place_of(ensemble, table.signs);
-  else if (parameters->plain && parameters->coupling < 0.0)
-    disorder.stagger = UINT32_MAX;
   if (table.turned_words > 0)
     disorder.turned = (const uint32_t *)place_of(ensemble, table.turned);
   if (table.sets > 1) {
