@@ -128,10 +128,25 @@ struct ising_spin_update {
   const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
   const uint8_t *sample;
   uint32_t colour, block;
+  const uint32_t *other;
   struct ising_spin_near near[ISING_SPIN_WORDS];
   struct ising_spin_classes classes[ISING_SPIN_WORDS];
   uint32_t start[ISING_SPIN_WORDS];
 };
+
+/* What single precision leaves open. A function of its own, and the neighbours found again: so that
+ * nothing is kept for it. */
+static __device__ __noinline__ bool
+ising_spin_decide_exactly(const struct ising_spin_lattice *lattice,
+                          const struct ising_run_rule *rule, const uint8_t *sample, uint32_t colour,
+                          uint32_t block, const uint32_t *other, uint32_t place, uint32_t start,
+                          uint32_t number)
+{
+  const struct ising_spin_near near = ising_spin_near_of(
+      lattice, other, colour, block * ISING_SPIN_WORDS + place / ISING_SPIN_WORD_BITS);
+  const int64_t field = ising_spin_field<int64_t>(lattice, sample, colour, block, place, &near);
+  return ising_spin_flips(&rule->exact, rule->start == 0, field, start, number);
+}
 
 /* Whether the spin at bit `bit` of word i of the block flips. */
 template <bool TERMS>
@@ -150,10 +165,8 @@ ising_spin_decide(const struct ising_spin_update *update, int i, uint32_t bit, u
   const uint32_t estimate = ising_spin_estimate(&rule->estimate, field, start, number);
   if (estimate != ISING_OPEN)
     return estimate == ISING_FLIPS;
-  return ising_spin_flips(&rule->exact, rule->start == 0,
-                          ising_spin_field<int64_t>(update->lattice, update->sample, update->colour,
-                                                    update->block, place, &update->near[i]),
-                          start, number);
+  return ising_spin_decide_exactly(update->lattice, rule, update->sample, update->colour,
+                                   update->block, update->other, place, start, number);
 }
 
 __device__ static inline void ising_spin_look(const struct ising_tables *tables,
@@ -184,7 +197,7 @@ ising_spin_update_general(const struct ising_spin_lattice *lattice,
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   uint32_t flips[ISING_SPIN_WORDS] = {0, 0};
-  struct ising_spin_update update = {lattice, rule, sample, colour, block};
+  struct ising_spin_update update = {lattice, rule, sample, colour, block, other};
   ising_spin_look(tables, words, other, &update);
 #pragma unroll 2
   for (uint32_t i = 0; i < ISING_SPIN_COUNTERS; i++) {
