@@ -65,6 +65,8 @@ void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *latti
 {
   const int64_t across = (int64_t)(2 * lattice->colour / waves->wave.length);
   struct collection to = {.buffer = buffer};
+  memset(sums->cosine, 0, sizeof sums->cosine);
+  memset(sums->sine, 0, sizeof sums->sine);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
     for (size_t x = 0; waves->wave.along[axis] && x < waves->wave.length; x++) {
       count_plane(&to, lattice, sites, axis, x);
