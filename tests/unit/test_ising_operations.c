@@ -13,20 +13,13 @@
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
-static void for_every_setting(struct ising_case with, void (*body)(struct ising_case with))
-{
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(2, 2, true, setting);
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    body(with);
-  }
-}
-
-/* Every kernel with the capabilities, shape, feeling, and level or size of a block; two threads. */
+/* Every kernel with the capabilities, shape and feeling; two threads, levels or sizes of a block in
+ * turn. */
 static void for_every_case(uint32_t capabilities, void (*body)(struct ising_case with))
 {
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t settings = test_settings(2, 2, true, setting);
   const size_t kernels = case_kernels(capabilities, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t s = 0; s < CASE_SHAPES; s++)
@@ -34,8 +27,9 @@ static void for_every_case(uint32_t capabilities, void (*body)(struct ising_case
         struct ising_case with = case_of(kernel[k], &case_shapes[s], &case_feelings[f], ROOM);
         with.runs = RUNS;
         with.first_run = FIRST_RUN;
+        with.setting = setting[(s + f) % settings];
         if (fixture_serves(&with))
-          for_every_setting(with, body);
+          body(with);
       }
 }
 

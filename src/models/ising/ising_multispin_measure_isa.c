@@ -142,6 +142,6 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
     memcpy(sums->along, sums->up, sizeof sums->along);
   if (waves != NULL)
     GPUMC_ISA_NAME(ising_multispin_wave)
-    (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]},
-     ising_multispin_part(lattice, group->scratch, 0), waves, sums);
+  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]},
+   ising_multispin_part(lattice, group->scratch, 0), waves, sums);
 }
