@@ -197,7 +197,8 @@ static void vectors_of_neighbours(void **state)
       gpumc_checkerboard_edges_fill(&lattice, colour, edges);
       for (size_t k = 0; k < lattice.colour; k++) {
         gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM];
-        const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(&lattice, colour, k);
+        const struct gpumc_checkerboard_place place =
+            gpumc_checkerboard_place_at(&lattice, colour, k);
         const bool back = gpumc_checkerboard_side_is_back(&place);
         const size_t word = k % GPUMC_VECTOR_WORDS;
         const size_t at[3] = {2 * (k % lattice.row) + (back ? 0 : 1), place.y, place.z};

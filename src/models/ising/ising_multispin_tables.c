@@ -84,10 +84,10 @@ static void set_sample(const struct ising_multispin_tables *tables, uint32_t *si
   const size_t sites = 2 * lattice->colour, dimension = lattice->dimension;
   const bool negative = tables->coupling < 0.0;
   for (size_t i = 0; i < sites; i++) {
-    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_of_site(lattice, i);
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, i);
     for (size_t axis = 0; axis < dimension; axis++) {
       const struct gpumc_checkerboard_place next =
-          gpumc_checkerboard_place_of_site(lattice, gpumc_checkerboard_next(lattice, i, axis));
+          gpumc_checkerboard_place(lattice, gpumc_checkerboard_next(lattice, i, axis));
       if ((coupling[i * dimension + axis] < 0) == negative)
         continue;
       set_sign(instance, signs, &place, slot_of(&place, axis, true), lanes);

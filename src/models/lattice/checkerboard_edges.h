@@ -35,7 +35,7 @@ static inline void gpumc_checkerboard_edges_fill(const struct gpumc_checkerboard
   for (size_t k = 0; k < lattice->colour; k++) {
     struct gpumc_checkerboard_edges *edge = &edges[k / GPUMC_EDGE_SITES];
     const uint16_t bit = (uint16_t)(1u << k % GPUMC_EDGE_SITES);
-    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, colour, k);
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
     const size_t j = k % lattice->row;
     const bool back = gpumc_checkerboard_side_is_back(&place);
     if (back)

@@ -25,7 +25,7 @@ struct gpumc_checkerboard_place {
 
 /* Of index k of a colour. */
 static inline struct gpumc_checkerboard_place
-gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t colour, size_t k)
+gpumc_checkerboard_place_at(const struct gpumc_checkerboard *lattice, size_t colour, size_t k)
 {
   const size_t line = k / lattice->row;
   return (struct gpumc_checkerboard_place){colour, k, line % lattice->length_y,
@@ -34,11 +34,11 @@ gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t colour
 
 /* Of site number `site` = x + Lx (y + Ly z). */
 static inline struct gpumc_checkerboard_place
-gpumc_checkerboard_place_of_site(const struct gpumc_checkerboard *lattice, size_t site)
+gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t site)
 {
   const size_t position = gpumc_checkerboard_position(lattice, site);
   const size_t colour = position >= lattice->colour;
-  return gpumc_checkerboard_place(lattice, colour, position - colour * lattice->colour);
+  return gpumc_checkerboard_place_at(lattice, colour, position - colour * lattice->colour);
 }
 
 /* Whether the side has the index k - 1, one step back in x, and not k + 1, one step forward. */
