@@ -24,16 +24,36 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_WAVE] = {"wave", "|M_k|^2", true},
 };
 
+/* Order of ising_observables. */
+enum { ABS_MAGNETIZATION, MAGNETIZATION2, MAGNETIZATION4, STRUCTURE_FACTOR };
+
 const struct gpumc_observable ising_observables[ISING_OBSERVABLES] = {
-    {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site", ISING_MAGNETIZATION,
-     GPUMC_MOMENT_ABSOLUTE},
-    {"magnetization2", "<m^2>", "1", "second moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_SECOND},
-    {"magnetization4", "<m^4>", "1", "fourth moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_FOURTH},
-    {"structure_factor", "S(k_min)", "1",
-     "structure factor |M_k|^2 / N at the smallest wave vectors, their mean", ISING_WAVE,
-     GPUMC_MOMENT_MEAN},
+    [ABS_MAGNETIZATION] = {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site",
+                           ISING_MAGNETIZATION, GPUMC_MOMENT_ABSOLUTE},
+    [MAGNETIZATION2] = {"magnetization2", "<m^2>", "1",
+                        "second moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_SECOND},
+    [MAGNETIZATION4] = {"magnetization4", "<m^4>", "1",
+                        "fourth moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_FOURTH},
+    [STRUCTURE_FACTOR] = {"structure_factor", "S(k_min)", "1",
+                          "structure factor |M_k|^2 / N at the smallest wave vectors, their mean",
+                          ISING_WAVE, GPUMC_MOMENT_MEAN},
+};
+
+const struct gpumc_derived ising_derived[ISING_DERIVED] = {
+    {"binder_parameter",
+     "U_4",
+     "1",
+     "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
+     GPUMC_BINDER_PARAMETER,
+     {MAGNETIZATION2, MAGNETIZATION4}},
+    {"correlation_length",
+     "ξ",
+     "1",
+     "second-moment correlation length, in lattice spacings",
+     GPUMC_CORRELATION_LENGTH,
+     {MAGNETIZATION2, STRUCTURE_FACTOR}},
 };
 
 /* The largest size of one bond and of one field. */
@@ -117,27 +137,32 @@ static void name_units(struct gpumc_model *model, double coupling)
   }
 }
 
-/* At beta = 0: sum of the squares of all couplings and fields. */
+/* At beta = 0: sum of the squares of all couplings and fields, the mean over the samples. */
 static double
 energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
 {
-  if (parameters->disorder != NULL)
-    return 0.0;
+  const struct ising_disorder *disorder = parameters->disorder;
   const double coupling = parameters->coupling, field = parameters->field;
+  double coupling_square = coupling * coupling, field_square = field * field;
+  if (disorder != NULL) {
+    coupling_square = ising_samples_coupling_square(disorder);
+    field_square += ising_samples_field_square(disorder);
+  }
   return (double)model->sites *
-         fma((double)parameters->lattice.dimension * coupling, coupling, field * field);
+         fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
                      struct ising_parameters *parameters)
 {
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct ising_disorder_traits traits = ising_samples_traits(parameters->disorder);
   parameters->plain =
       settings->field == 0.0 && !traits.fields && (!traits.couplings || traits.couplings_are_signs);
   model->quantum[ISING_MAGNETIZATION] = 1.0;
   model->bound[ISING_MAGNETIZATION] = (double)model->sites;
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
+  model->samples = parameters->disorder != NULL ? ising_samples_count(parameters->disorder) : 1;
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
@@ -155,6 +180,7 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   parameters->lattice = gpumc_checkerboard_make(settings->dimension, settings->shape);
   parameters->coupling = settings->coupling;
   parameters->field = settings->field;
+  parameters->write_disorder = settings->write_disorder;
   model->ops = settings->ops;
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;
