@@ -36,27 +36,16 @@ void gpumc_series_add(struct gpumc_series *series, double value)
   }
 }
 
-/* Chan, Golub and LeVeque, Am. Stat. 37, 242 (1983). */
 static void merge_level(struct gpumc_series_level *level, const struct gpumc_series_level *other)
 {
-  uint64_t bins = level->bins + other->bins;
-  if (other->bins == 0)
-    return;
-  double share = (double)other->bins / (double)bins;
-  double distance = other->mean - level->mean;
-  level->squares += other->squares + distance * distance * share * (double)level->bins;
-  level->mean += distance * share;
-  level->differences += other->differences;
+  level->bins += other->bins;
   level->pairs += other->pairs;
-  level->bins = bins;
+  level->squares += other->squares;
+  level->differences += other->differences;
   level->last = 0;
 }
 
-static double squares_within(const struct gpumc_series *series)
-{
-  return series->merged > 1 ? series->within : series->level[0].squares;
-}
-
+/* Mean and squares of two parts (Chan, Golub and LeVeque, Am. Stat. 37, 242 (1983)). */
 void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other)
 {
   if (other->merged == 0)
@@ -65,8 +54,15 @@ void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *
     *series = *other;
     return;
   }
-  series->within = squares_within(series) + squares_within(other);
+  double count = (double)series->level[0].bins;
+  double share = (double)other->level[0].bins / (count + (double)other->level[0].bins);
+  double distance = other->level[0].mean - series->level[0].mean;
+  double mean = series->level[0].mean + distance * share;
+  series->between += other->between + distance * distance * share * count;
   series->merged += other->merged;
-  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++)
+  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
     merge_level(&series->level[l], &other->level[l]);
+    series->level[l].mean = 0;
+  }
+  series->level[0].mean = mean;
 }

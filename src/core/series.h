@@ -12,11 +12,12 @@
 
 enum { GPUMC_SERIES_LEVELS = 40 }; /* bins of up to 2^39 values */
 
-/* The bins of a level that are complete; `pairs`: how many of them have a predecessor. */
+/* The bins of a level that are complete; `pairs`: how many of them have a predecessor. Of merged
+ * series, squares and differences are those within each, added up. */
 struct gpumc_series_level {
   uint64_t bins, pairs;
   double mean;
-  double squares;     /* sum of (bin - mean)^2 */
+  double squares;     /* sum of (bin - mean of its series)^2 */
   double differences; /* sum of (bin - predecessor)^2 */
   double last;        /* the latest bin */
 };
@@ -26,7 +27,7 @@ struct gpumc_series_level {
 struct gpumc_series {
   struct gpumc_series_level level[GPUMC_SERIES_LEVELS];
   uint64_t merged; /* independent series in it, 0 while it is empty */
-  double within;   /* merged ones: sum over the series of (value - mean of its series)^2 */
+  double between;  /* sum over the values of (mean of its series - mean of all)^2 */
 };
 enum { GPUMC_SERIES_WORDS = sizeof(struct gpumc_series) / 8 };
 
@@ -36,7 +37,7 @@ void gpumc_series_add(struct gpumc_series *series, double value);
 void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other);
 
 /* What could not be determined is NaN: everything of an empty series, the variance of one value,
- * error and time of fewer than four. */
+ * error and time of fewer than four (unless merged series tell them by their scatter). */
 struct gpumc_series_estimate {
   uint64_t count;
   double mean;

@@ -32,16 +32,22 @@ static double bin_length(size_t level)
   return (double)((uint64_t)1 << level);
 }
 
+/* Of each of the merged series, on average. */
+static double values_each(const struct gpumc_series *series)
+{
+  return (double)series->level[0].bins / (double)series->merged;
+}
+
 /* gamma(0) + 2 gamma(1) of the bins, times their length: the covariances of the values weighted by
  * 1 up to the bin length and falling to 0 at twice that. gamma(0) from the squares about the mean
- * lacks the variance of the mean, which is product/count and is solved for. */
+ * of a series lacks the variance of that mean, product/values, and is solved for. */
 static double level_product(const struct gpumc_series *series, size_t l)
 {
   const struct gpumc_series_level *level = &series->level[l];
   double length = bin_length(l);
   double covariance =
       3 * level->squares / (double)level->bins - level->differences / (double)level->pairs;
-  return length * covariance / (1 - 3 * length / (double)series->level[0].bins);
+  return length * covariance / (1 - 3 * length / values_each(series));
 }
 
 static void form_products(const struct gpumc_series *series, struct products *products)
@@ -49,7 +55,8 @@ static void form_products(const struct gpumc_series *series, struct products *pr
   products->levels = 0;
   for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
     uint64_t bins = series->level[l].pairs + 1;
-    if (bins < (l == 0 ? FEWEST_VALUES : FEWEST_BINS))
+    uint64_t fewest = l == 0 ? FEWEST_VALUES : FEWEST_BINS;
+    if (bins < fewest || values_each(series) < FEWEST_VALUES * bin_length(l))
       return;
     products->bins[l] = (double)bins;
     products->product[l] = level_product(series, l);
@@ -57,9 +64,10 @@ static void form_products(const struct gpumc_series *series, struct products *pr
   }
 }
 
-static double variance_of(const struct gpumc_series_level *values, double product)
+static double variance_of(const struct gpumc_series *series, double product)
 {
-  return (values->squares + product) / (double)values->bins;
+  const struct gpumc_series_level *values = &series->level[0];
+  return (values->squares + series->between + product) / (double)values->bins;
 }
 
 static bool is_plateau(const struct products *products, size_t l)
@@ -74,9 +82,9 @@ static bool is_plateau(const struct products *products, size_t l)
 }
 
 static bool
-fits_window(const struct gpumc_series_level *values, const struct products *products, size_t l)
+fits_window(const struct gpumc_series *series, const struct products *products, size_t l)
 {
-  double correlation = products->product[l] / variance_of(values, products->product[l]);
+  double correlation = products->product[l] / variance_of(series, products->product[l]);
   return correlation >= least_correlation && bin_length(l) >= window * correlation / 2;
 }
 
@@ -87,7 +95,7 @@ choose_level(const struct gpumc_series *series, const struct products *products,
 {
   *chosen = 0;
   for (size_t l = 0; l < products->levels; l++) {
-    if (fits_window(&series->level[0], products, l) && is_plateau(products, l)) {
+    if (fits_window(series, products, l) && is_plateau(products, l)) {
       *chosen = l;
       return true;
     }
@@ -97,11 +105,24 @@ choose_level(const struct gpumc_series *series, const struct products *products,
   return false;
 }
 
-/* 2 tau variance from the scatter of the merged series' means, with merged - 1 degrees of freedom.
- */
-static double scatter_product(const struct gpumc_series *series)
+/* 2 tau variance from the levels. Where they show no more than noise or there are too few values
+ * for any of them (freedom 0), the values count as independent. */
+static double
+correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
 {
-  return fmax(series->level[0].squares - series->within, 0) / ((double)series->merged - 1);
+  const struct gpumc_series_level *values = &series->level[0];
+  double freedom = (double)(values->bins - series->merged);
+  double independent = freedom > 0 ? values->squares / freedom : 0;
+  struct products products;
+  size_t chosen;
+  form_products(series, &products);
+  if (products.levels == 0)
+    return independent;
+  bool fits = choose_level(series, &products, &chosen);
+  estimate->bin_length = (uint64_t)1 << chosen;
+  estimate->freedom = products.bins[chosen] / bins_per_freedom;
+  estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
+  return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
 }
 
 /* Cube root of a positive number. */
@@ -110,26 +131,30 @@ static double cube_root(double x)
   return gpumc_exp(gpumc_log(x) / 3);
 }
 
-/* Paulson's normal deviate of an F ratio (Ann. Math. Stat. 13, 233 (1942)). */
-static bool scatters_too_much(double ratio, double freedom, double freedom_below)
+/* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233
+ * (1942)). */
+static bool is_larger(double variance, double freedom, double other, double other_freedom)
 {
-  if (!(ratio > 1))
+  if (!(variance > other))
     return false;
+  if (other == 0)
+    return true;
   double above = 2 / (9 * freedom);
-  double below = 2 / (9 * freedom_below);
-  double root = cube_root(ratio);
+  double below = 2 / (9 * other_freedom);
+  double root = cube_root(variance / other);
   double deviate = ((1 - below) * root - (1 - above)) / sqrt(below * root * root + above);
   return deviate > scatter_deviate;
 }
 
-/* Merged series that contradict each other, or are too short by themselves: their means tell. */
+/* Merged series that contradict each other, or that are too short by themselves: the scatter of
+ * their means tells the same product, with merged - 1 degrees of freedom. */
 static void regard_scatter(const struct gpumc_series *series, double *product,
                            struct gpumc_series_estimate *estimate)
 {
-  double scatter = scatter_product(series);
   double freedom = (double)series->merged - 1;
-  bool contradiction = scatters_too_much(scatter / *product, freedom, estimate->freedom);
-  if ((contradiction || !estimate->converged) && scatter > *product) {
+  double scatter = series->between / freedom;
+  bool contradiction = is_larger(scatter, freedom, *product, estimate->freedom);
+  if (contradiction || (!estimate->converged && freedom >= estimate->freedom)) {
     *product = scatter;
     estimate->freedom = freedom;
   }
@@ -137,40 +162,30 @@ static void regard_scatter(const struct gpumc_series *series, double *product,
 }
 
 static void
-set_correlation(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
+set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
 {
-  const struct gpumc_series_level *values = &series->level[0];
-  struct products products;
-  size_t chosen;
-  form_products(series, &products);
-  if (products.levels == 0)
-    return;
-  bool fits = choose_level(series, &products, &chosen);
-  /* Where all that is seen is noise, the values count as independent. */
-  double product = fits ? products.product[chosen]
-                        : fmax(products.product[chosen], values->squares / (double)values->bins);
-  estimate->bin_length = (uint64_t)1 << chosen;
-  estimate->freedom = products.bins[chosen] / bins_per_freedom;
-  estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
+  double count = (double)series->level[0].bins;
+  double product = correlated_product(series, estimate);
   if (series->merged > 1)
     regard_scatter(series, &product, estimate);
-  estimate->variance = variance_of(values, product);
-  estimate->error = sqrt(product / (double)values->bins);
+  estimate->variance = variance_of(series, product);
+  if (!(estimate->freedom > 0))
+    return;
+  estimate->error = sqrt(product / count);
   estimate->autocorrelation_time = 0.5 * product / estimate->variance;
-  estimate->effective_samples = (double)values->bins * estimate->variance / product;
+  estimate->effective_samples = count * estimate->variance / product;
 }
 
 /* All values alike: nothing fluctuates. */
-static void
-set_constant(const struct gpumc_series_level *values, struct gpumc_series_estimate *estimate)
+static void set_constant(uint64_t count, struct gpumc_series_estimate *estimate)
 {
   estimate->variance = 0;
   estimate->error = 0;
-  estimate->freedom = (double)values->bins / bins_per_freedom;
+  estimate->freedom = (double)count / bins_per_freedom;
   estimate->autocorrelation_time = 0.5;
-  estimate->effective_samples = (double)values->bins;
+  estimate->effective_samples = (double)count;
   estimate->bin_length = 1;
-  estimate->converged = values->bins >= FEWEST_TRUSTED;
+  estimate->converged = count >= FEWEST_TRUSTED;
 }
 
 void gpumc_series_estimate(const struct gpumc_series *series,
@@ -178,21 +193,13 @@ void gpumc_series_estimate(const struct gpumc_series *series,
 {
   const struct gpumc_series_level *values = &series->level[0];
   *estimate = (struct gpumc_series_estimate){.count = values->bins,
-                                             .mean = NAN,
+                                             .mean = values->bins > 0 ? values->mean : NAN,
                                              .variance = NAN,
                                              .error = NAN,
                                              .autocorrelation_time = NAN,
                                              .effective_samples = NAN};
-  if (values->bins == 0)
-    return;
-  estimate->mean = values->mean;
-  if (values->bins < FEWEST_VALUES) {
-    if (values->bins > 1)
-      estimate->variance = values->squares / ((double)values->bins - 1);
-    return;
-  }
-  if (values->squares == 0)
-    set_constant(values, estimate);
-  else
-    set_correlation(series, estimate);
+  if (values->bins >= FEWEST_VALUES && values->squares == 0 && series->between == 0)
+    set_constant(values->bins, estimate);
+  else if (values->bins > 1)
+    set_correlated(series, estimate);
 }

@@ -65,7 +65,7 @@ static struct outcome repeat_series(double phi, size_t n, int merged)
 /* The root mean square of 400 normal deviates scatters by 1/sqrt(800) = 3.5 %, that of the errors
  * by 1 % at most; four of both together are 14.7 %. On top of it what short series may be wrong by:
  * 7 % at 50 tau (measured over 2000 repeats: 5 %), 1 % from 1000 tau on. A right error is refused
- * once in 15,000; one by 25 % wrong passes the long series once in 500, by 30 % never. */
+ * once in 15,000; one that is wrong by 30 % passes the long series once in 1000. */
 static int passes(double deviation, double error, double times)
 {
   double bound = 4 * sqrt(1.0 / (2 * REPEATS) + 1e-4) + (times < 1000 ? 0.07 : 0.01);

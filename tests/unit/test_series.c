@@ -283,6 +283,27 @@ static void test_short_series_are_judged_by_their_scatter(void **state)
   assert_close(found.error, sqrt(autoregressive_mean_variance(0.98, N) / SERIES), 0.09);
 }
 
+/* Independent values, one a series; and replicas that are stuck, each in a state of its own. */
+static void test_scatter_where_there_is_nothing_else(void **state)
+{
+  (void)state;
+  for (int length = 1; length <= 100; length += 33) {
+    struct gpumc_series merged = {0};
+    for (int r = 0; r < 5; r++) {
+      const double x[] = {1.0, 4.0, 2.0, 8.0, 5.0};
+      struct gpumc_series series = {0};
+      for (int i = 0; i < length; i++)
+        gpumc_series_add(&series, x[r]);
+      gpumc_series_merge(&merged, &series);
+    }
+    struct gpumc_series_estimate found = estimate_of(&merged);
+    assert_close(found.mean, 4, 1e-14);
+    /* sample variance 7.5, over 5 */
+    assert_close(found.error, sqrt(1.5), 1e-14);
+    assert_true(found.freedom == 4 && !found.converged);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -297,6 +318,7 @@ int main(void)
       cmocka_unit_test(test_merged_series),
       cmocka_unit_test(test_series_that_disagree_are_not_converged),
       cmocka_unit_test(test_short_series_are_judged_by_their_scatter),
+      cmocka_unit_test(test_scatter_where_there_is_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
