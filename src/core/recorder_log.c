@@ -124,6 +124,7 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   if (log->descriptor < 0)
     return fail(log, "create it", error);
   enum gpumc_status status = write_bytes(log, header, sizeof header, error);
+  log->position = log->length;
   if (status == GPUMC_OK)
     status = gpumc_log_sync(log, error);
   if (status == GPUMC_OK)
