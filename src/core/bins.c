@@ -48,6 +48,7 @@ static void join_neighbours(struct gpumc_bins *bins)
 void gpumc_bins_add(struct gpumc_bins *bins, const double *values)
 {
   uint64_t *state = bins->state;
+  assert(state[GPUMC_BINS_MERGED] == 1);
   add_sums(sums_of(bins, (size_t)state[GPUMC_BINS_COUNT]), values, bins->width);
   if (++state[GPUMC_BINS_FILLED] < state[GPUMC_BINS_LENGTH])
     return;

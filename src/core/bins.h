@@ -38,7 +38,7 @@ void gpumc_bins_free(struct gpumc_bins *bins);
 /* `values`[width] of one measurement. */
 void gpumc_bins_add(struct gpumc_bins *bins, const double *values);
 /* Put an independent series of as many measurements (another replica) to this one, bin to bin: the
- * means are those of both from then on. */
+ * means are those of both from then on, and it takes no more measurements. */
 void gpumc_bins_merge(struct gpumc_bins *bins, const struct gpumc_bins *other);
 /* Whether a state that came from a file is a possible one. */
 GPUMC_MUST_CHECK enum gpumc_status
