@@ -58,8 +58,7 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&counts->from_hottest, temperatures, "walkers", error);
   if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error);
+    status = gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest energies", error);
   for (size_t s = 0; s < pt->settings.samples && status == GPUMC_OK; s++)
@@ -98,8 +97,8 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_model *model = pt->context.model;
   struct gpumc_tempering_plan plan;
   pt_settings_read(&pt->context.params, model->ops, &pt->settings);
-  pt_terms_make(model, pt->settings.structure_factor, pt->settings.copies, &pt->terms);
-  pt_quantities_make(model, &pt->terms, &pt->quantities);
+  pt_terms_make(model, &pt->settings.observables, pt->settings.copies, &pt->terms);
+  pt_quantities_make(model, &pt->settings.observables, &pt->terms, &pt->quantities);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
   enum gpumc_status status = pt_timeline_make(&pt->settings, &pt->timeline, error);
   if (status == GPUMC_OK)

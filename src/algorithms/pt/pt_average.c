@@ -102,6 +102,5 @@ void pt_average_at(struct pt_average *average, size_t t, double *value, double *
   for (size_t i = 0; i < count && !pt->settings.by_time; i++)
     evaluate(average, t, i, average->without + i, count);
   for (size_t q = 0; q < pt->quantities.count; q++)
-    error_of[q] =
-        gpumc_pooled_error(gpumc_jackknife(average->without + q * count, 1, count), none);
+    error_of[q] = gpumc_pooled_error(gpumc_jackknife(average->without + q * count, 1, count), none);
 }

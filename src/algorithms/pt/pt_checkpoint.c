@@ -10,8 +10,8 @@ enum {
   COUNTER_ROUND,
   COUNTER_BEGUN,
   COUNTER_BLOCKS,
-  COUNTER_BIN_ROUNDS,                        /* of even and of odd pairs */
-  COUNTER_ROUNDS = COUNTER_BIN_ROUNDS + 2,   /* the same */
+  COUNTER_BIN_ROUNDS,                      /* of even and of odd pairs */
+  COUNTER_ROUNDS = COUNTER_BIN_ROUNDS + 2, /* the same */
   N_COUNTERS = COUNTER_ROUNDS + 2
 };
 
@@ -26,8 +26,8 @@ enum { PARTS_MAXIMUM = 10 + GPUMC_OVERLAPS };
 
 static size_t list_parts(const struct pt *pt, struct part part[PARTS_MAXIMUM])
 {
-  static const char *const histograms[GPUMC_OVERLAPS] = {
-      "pt/histogram_spin", "pt/histogram_link", "pt/histogram_wave"};
+  static const char *const histograms[GPUMC_OVERLAPS] = {"pt/histogram_spin", "pt/histogram_link",
+                                                         "pt/histogram_wave"};
   const struct pt_settings *settings = &pt->settings;
   const size_t temperatures = settings->temperatures, samples = settings->samples;
   const struct part all[] = {

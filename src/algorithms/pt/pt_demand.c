@@ -5,7 +5,7 @@
 #include "algorithms/pt/pt_state.h"
 
 enum {
-  STRATA_MAXIMUM = 32,         /* of samples, for the errors of histograms */
+  STRATA_MAXIMUM = 32, /* of samples, for the errors of histograms */
   HISTOGRAM_BINS_MAXIMUM = 1025
 };
 
@@ -30,10 +30,10 @@ static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spac
   width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
   int64_t bins = (values + width - 1) / width;
   bins += (bins + values) % 2; /* equally many values to spare on both sides */
-  return (struct gpumc_tempering_histogram){
-      .lowest = -bound - (bins * width - values) / 2 * spacing,
-      .spacing = width * spacing,
-      .bins = (size_t)bins};
+  return (struct gpumc_tempering_histogram){.lowest =
+                                                -bound - (bins * width - values) / 2 * spacing,
+                                            .spacing = width * spacing,
+                                            .bins = (size_t)bins};
 }
 
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
@@ -42,15 +42,14 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
   *plan = (struct gpumc_tempering_plan){.temperatures = settings->temperatures,
                                         .copies = settings->copies,
                                         .samples = settings->samples,
-                                        .n_channels = model->ops->n_channels,
+                                        .n_channels = settings->observables.n_channels,
                                         .n_terms = terms->count,
                                         .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
   if (!terms->overlaps)
     return;
   for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK; kind++)
-    plan->histogram[kind] =
-        histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
+    plan->histogram[kind] = histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
 }
 
 struct gpumc_ensemble_plan
@@ -65,9 +64,8 @@ pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *m
 
 /* Sums of a bin, the compared terms of the last ones, histograms, and the averages by sample at one
  * temperature; the summary holds the samples' averages once more. */
-static double
-host_bytes(const struct pt_settings *settings, const struct gpumc_tempering_plan *plan,
-           const struct pt_terms *terms)
+static double host_bytes(const struct pt_settings *settings,
+                         const struct gpumc_tempering_plan *plan, const struct pt_terms *terms)
 {
   const double samples = (double)settings->samples;
   const double places = samples * (double)settings->temperatures;
@@ -94,7 +92,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   struct pt_terms terms;
   struct gpumc_tempering_plan plan;
   pt_settings_read(params, model->ops, &settings);
-  pt_terms_make(model, settings.structure_factor, settings.copies, &terms);
+  pt_terms_make(model, &settings.observables, settings.copies, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);
   enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);
   if (status != GPUMC_OK)
@@ -102,8 +100,8 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
-  demanded->host_bytes = saturated(host_bytes(&settings, &plan, &terms)) +
-                         gpumc_tempering_host_bytes(device, &plan);
+  demanded->host_bytes =
+      saturated(host_bytes(&settings, &plan, &terms)) + gpumc_tempering_host_bytes(device, &plan);
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
   demanded->updates = (double)timeline.rounds * pt_round_updates(&settings, model);
   pt_timeline_free(&timeline);

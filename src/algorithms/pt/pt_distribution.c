@@ -10,13 +10,13 @@
 /* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram that
  * are left out one at a time. */
 struct distribution {
-  const uint64_t *counts;                   /* [R][T][B] */
+  const uint64_t *counts; /* [R][T][B] */
   size_t rows, bins;
-  double width;                             /* of a bin, in the unit of the overlap */
-  double *axis;                             /* [B] middles */
-  double *density, *error_of;               /* [T][B] */
-  double *without;                          /* [R] */
-  uint64_t *row_total;                      /* [R] at one temperature */
+  double width;               /* of a bin, in the unit of the overlap */
+  double *axis;               /* [B] middles */
+  double *density, *error_of; /* [T][B] */
+  double *without;            /* [R] */
+  uint64_t *row_total;        /* [R] at one temperature */
 };
 
 static void distribution_free(struct distribution *distribution)
@@ -58,7 +58,8 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
   if (status != GPUMC_OK)
     return status;
   /* The possible values of a bin are its lowest and further ones, model->overlap_spacing apart. */
-  const double middle = 0.5 * (double)(histogram->spacing - pt->context.model->overlap_spacing[kind]);
+  const double middle =
+      0.5 * (double)(histogram->spacing - pt->context.model->overlap_spacing[kind]);
   for (size_t b = 0; b < histogram->bins; b++)
     distribution->axis[b] =
         ((double)histogram->lowest + (double)b * (double)histogram->spacing + middle) / bound;
@@ -84,8 +85,9 @@ static void estimate(struct distribution *distribution, size_t t, size_t tempera
     for (size_t r = 0; r < rows; r++)
       sum += column[r * temperatures * bins];
     for (size_t r = 0; r < rows; r++)
-      distribution->without[r] = (double)(sum - column[r * temperatures * bins]) /
-                                 ((double)(whole - distribution->row_total[r]) * distribution->width);
+      distribution->without[r] =
+          (double)(sum - column[r * temperatures * bins]) /
+          ((double)(whole - distribution->row_total[r]) * distribution->width);
     distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
     distribution->error_of[t * bins + b] =
         gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, rows), none);
@@ -98,9 +100,8 @@ struct names {
   struct gpumc_label overlap, density, error_of;
 };
 
-static enum gpumc_status
-write(struct pt *pt, const struct names *names, const struct distribution *distribution,
-      struct gpumc_error *error)
+static enum gpumc_status write(struct pt *pt, const struct names *names,
+                               const struct distribution *distribution, struct gpumc_error *error)
 {
   char beta[64];
   const size_t axis_shape[2] = {distribution->bins, 0};

@@ -112,8 +112,8 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   size_t worst = 0;
   double least = INFINITY;
   for (size_t t = 0; t + 1 < pt->settings.temperatures; t++) {
-    const double acceptance = pt_acceptance(pt->counts.rounds, pt->counts.accepted, places,
-                                            pt->settings.temperatures, t);
+    const double acceptance =
+        pt_acceptance(pt->counts.rounds, pt->counts.accepted, places, pt->settings.temperatures, t);
     if (acceptance < least) {
       least = acceptance;
       worst = t;

@@ -94,8 +94,9 @@ const struct gpumc_key pt_keys[] = {
      .maximum = PT_COPIES_MAXIMUM,
      .unit = "copies",
      .sweepable = true,
-     .doc = "Copies of every sample at every temperature, whose overlaps are measured; 2 for models "
-            "with disorder and 1 for others, unless given."},
+     .doc =
+         "Copies of every sample at every temperature, whose overlaps are measured; 2 for models "
+         "with disorder and 1 for others, unless given."},
     {.name = "sweeps",
      .type = GPUMC_KEY_INTEGER,
      .required = true,
@@ -120,8 +121,9 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1e6,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps between exchanges, which are of even and of odd pairs of temperatures in turn; 0 "
-            "for none."},
+     .doc =
+         "Sweeps between exchanges, which are of even and of odd pairs of temperatures in turn; 0 "
+         "for none."},
     {.name = "measure_every",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
@@ -136,11 +138,7 @@ const struct gpumc_key pt_keys[] = {
      .default_text = "metropolis",
      .sweepable = true,
      .doc = "How a spin is updated."},
-    {.name = "structure_factor",
-     .type = GPUMC_KEY_BOOLEAN,
-     .default_text = "false",
-     .doc = "Measure the structure factor at the smallest wave vectors, and with it the correlation "
-            "length."},
+    GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "32",
@@ -207,12 +205,7 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
       gpumc_params_integer(params, "exchange_every") == 0)
     gpumc_params_mistake(params, report, "tune",
                          "temperatures are tuned by the exchanges: exchange_every must not be 0");
-  bool waves = false;
-  for (size_t c = 0; c < model->n_channels; c++)
-    waves = waves || model->channels[c].on_request;
-  if (gpumc_params_boolean(params, "structure_factor") && !waves)
-    gpumc_params_mistake(params, report, "structure_factor",
-                         "model %s has no structure factor: leave it out", model->name);
+  gpumc_observables_check(params, model, report);
 }
 
 void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,

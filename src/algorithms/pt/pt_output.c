@@ -28,8 +28,7 @@ enum gpumc_status pt_write_integers(struct pt *pt, const char *group, struct gpu
   return gpumc_recorder_dataset(pt->context.recorder, &dataset, error);
 }
 
-enum gpumc_status
-pt_write_beta(struct pt *pt, const char *group, struct gpumc_error *error)
+enum gpumc_status pt_write_beta(struct pt *pt, const char *group, struct gpumc_error *error)
 {
   const struct gpumc_label label = {"beta", "inverse temperature", pt->context.model->beta_unit,
                                     "β"};

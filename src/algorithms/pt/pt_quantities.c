@@ -25,8 +25,8 @@ static void add(struct pt_quantities *quantities, struct pt_quantity quantity)
 
 static void add_mean(struct pt_quantities *quantities, const struct pt_terms *terms, size_t term)
 {
-  add(quantities, (struct pt_quantity){
-                      .label = terms->label[term], .rule = PT_MEAN, .x = term, .factor = 1.0});
+  add(quantities,
+      (struct pt_quantity){.label = terms->label[term], .rule = PT_MEAN, .x = term, .factor = 1.0});
 }
 
 static void add_energies(struct pt_quantities *quantities, const struct gpumc_model *model,
@@ -42,34 +42,17 @@ static void add_energies(struct pt_quantities *quantities, const struct gpumc_mo
   add(quantities, heat);
 }
 
-/* Of a quantity that the model derives from observables `from`: whether these are measured. */
-static bool find_terms(const struct gpumc_model_ops *model, const struct pt_terms *terms,
-                       const struct gpumc_derived *derived, size_t found[2])
+static void
+add_derived(struct pt_quantities *quantities, const struct gpumc_observables *observables)
 {
-  for (size_t i = 0; i < 2; i++) {
-    const char *name = model->observables[derived->from[i]].name;
-    found[i] = PT_TERM_OBSERVABLES;
-    while (found[i] < terms->count && strcmp(terms->label[found[i]].name, name) != 0)
-      found[i]++;
-    if (found[i] == terms->count)
-      return false;
-  }
-  return true;
-}
-
-static void add_derived(struct pt_quantities *quantities, const struct gpumc_model_ops *model,
-                        const struct pt_terms *terms)
-{
-  for (size_t k = 0; k < model->n_derived; k++) {
-    const struct gpumc_derived *derived = &model->derived[k];
-    size_t from[2];
-    if (find_terms(model, terms, derived, from))
-      add(quantities, (struct pt_quantity){.label = {derived->name, derived->long_name,
-                                                     derived->units, derived->symbol},
-                                           .rule = PT_DERIVED,
-                                           .x = from[0],
-                                           .y = from[1],
-                                           .derivation = derived->derivation});
+  for (size_t k = 0; k < observables->n_derived; k++) {
+    const struct gpumc_selected_derived *derived = &observables->derived[k];
+    add(quantities, (struct pt_quantity){.label = {derived->what->name, derived->what->long_name,
+                                                   derived->what->units, derived->what->symbol},
+                                         .rule = PT_DERIVED,
+                                         .x = PT_TERM_OBSERVABLES + derived->from[0],
+                                         .y = PT_TERM_OBSERVABLES + derived->from[1],
+                                         .derivation = derived->what->derivation});
   }
 }
 
@@ -79,77 +62,58 @@ static void add_overlaps(struct pt_quantities *quantities, const struct gpumc_mo
   add_mean(quantities, terms, terms->overlap);
   add_mean(quantities, terms, terms->overlap2);
   add_mean(quantities, terms, terms->overlap4);
-  add(quantities,
-      (struct pt_quantity){
-          .label = {"binder_overlap", "Binder parameter of the overlap, (3 - [q^4]/[q^2]^2)/2", "1",
-                    "g"},
-          .rule = PT_BINDER,
-          .x = terms->overlap2,
-          .y = terms->overlap4});
-  add(quantities, (struct pt_quantity){.label = {"chi_overlap",
-                                                 "spin-glass susceptibility N [q^2]", "1", "χ_SG"},
-                                       .rule = PT_MEAN,
-                                       .x = terms->overlap2,
-                                       .factor = (double)model->sites});
+  add(quantities, (struct pt_quantity){
+                      .label = {"binder_overlap",
+                                "Binder parameter of the overlap, (3 - [q^4]/[q^2]^2)/2", "1", "g"},
+                      .rule = PT_BINDER,
+                      .x = terms->overlap2,
+                      .y = terms->overlap4});
+  add(quantities, (struct pt_quantity){
+                      .label = {"chi_overlap", "spin-glass susceptibility N [q^2]", "1", "χ_SG"},
+                      .rule = PT_MEAN,
+                      .x = terms->overlap2,
+                      .factor = (double)model->sites});
   add_mean(quantities, terms, terms->wave);
-  add(quantities,
-      (struct pt_quantity){
-          .label = {"correlation_length_overlap",
-                    "second-moment correlation length of the overlap", "sites", "ξ_SG"},
-          .rule = PT_LENGTH,
-          .x = terms->overlap2,
-          .y = terms->wave});
+  add(quantities, (struct pt_quantity){.label = {"correlation_length_overlap",
+                                                 "second-moment correlation length of the overlap",
+                                                 "sites", "ξ_SG"},
+                                       .rule = PT_DERIVED,
+                                       .derivation = GPUMC_CORRELATION_LENGTH,
+                                       .x = terms->overlap2,
+                                       .y = terms->wave});
   add_mean(quantities, terms, terms->link);
 }
 
-void pt_quantities_make(const struct gpumc_model *model, const struct pt_terms *terms,
+void pt_quantities_make(const struct gpumc_model *model,
+                        const struct gpumc_observables *observables, const struct pt_terms *terms,
                         struct pt_quantities *quantities)
 {
   memset(quantities, 0, sizeof *quantities);
   add_energies(quantities, model, terms);
-  for (size_t k = PT_TERM_OBSERVABLES; k < terms->count; k++)
-    if (terms->term[k].source == GPUMC_TERM_CHANNEL)
-      add_mean(quantities, terms, k);
-  add_derived(quantities, model->ops, terms);
+  for (size_t k = 0; k < observables->count; k++)
+    add_mean(quantities, terms, PT_TERM_OBSERVABLES + k);
+  add_derived(quantities, observables);
   if (terms->overlaps)
     add_overlaps(quantities, model, terms);
   quantities->identity = PT_QUANTITIES_MAXIMUM;
   if (terms->overlaps && model->bond_variance > 0) {
     quantities->identity = quantities->count;
     add(quantities,
-        (struct pt_quantity){
-            .label = {"gaussian_identity",
-                      "[e] + beta sigma^2 (1 - [q_l]) N_b/N, 0 in equilibrium", model->energy_unit,
-                      "Δ"},
-            .rule = PT_IDENTITY,
-            .x = PT_TERM_ENERGY,
-            .y = terms->link,
-            .factor = model->bond_variance});
+        (struct pt_quantity){.label = {"gaussian_identity",
+                                       "[e] + beta sigma^2 (1 - [q_l]) N_b/N, 0 in equilibrium",
+                                       model->energy_unit, "Δ"},
+                             .rule = PT_IDENTITY,
+                             .x = PT_TERM_ENERGY,
+                             .y = terms->link,
+                             .factor = model->bond_variance});
   }
-}
-
-/* (N m2/S - 1)^(1/2)/(2 sin(k/2)); NaN where noise makes S larger than N m2. */
-static double correlation_length(const struct gpumc_model *model, double second, double wave)
-{
-  return sqrt((double)model->sites * second / wave - 1.0) / (2.0 * sin(0.5 * model->wave_number));
-}
-
-static double
-derive(const struct gpumc_model *model, enum gpumc_derivation derivation, double x, double y)
-{
-  switch (derivation) {
-  case GPUMC_BINDER_PARAMETER:
-    return 1.0 - y / (3.0 * x * x);
-  case GPUMC_CORRELATION_LENGTH:
-    return correlation_length(model, x, y);
-  }
-  return NAN;
 }
 
 double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_model *model,
                          double beta, const double *average)
 {
   const double x = average[quantity->x], y = average[quantity->y], factor = quantity->factor;
+  const double from[2] = {x, y};
   switch (quantity->rule) {
   case PT_MEAN:
     return factor * x;
@@ -158,11 +122,9 @@ double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_
   case PT_VARIANCE_OF_ALL:
     return factor * beta * beta * (y - x * x);
   case PT_DERIVED:
-    return derive(model, quantity->derivation, x, y);
+    return gpumc_derive(model, quantity->derivation, from);
   case PT_BINDER:
     return 0.5 * (3.0 - y / (x * x));
-  case PT_LENGTH:
-    return correlation_length(model, x, y);
   case PT_IDENTITY:
     return x + factor * beta * (1.0 - y);
   }

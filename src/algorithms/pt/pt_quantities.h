@@ -2,7 +2,7 @@
 #ifndef GPUMC_ALGORITHMS_PT_QUANTITIES_H
 #define GPUMC_ALGORITHMS_PT_QUANTITIES_H
 
-#include "core/model.h"
+#include "core/observables.h"
 #include "core/recorder.h"
 #include "core/tempering.h"
 
@@ -25,13 +25,12 @@ struct pt_terms {
 
 /* How a quantity follows from averages over the samples. */
 enum pt_rule {
-  PT_MEAN,           /* factor x */
-  PT_VARIANCE,       /* factor beta^2 x, the variance being one of each sample */
+  PT_MEAN,            /* factor x */
+  PT_VARIANCE,        /* factor beta^2 x, the variance being one of each sample */
   PT_VARIANCE_OF_ALL, /* factor beta^2 (y - x^2) */
-  PT_DERIVED,        /* as the model says */
-  PT_BINDER,         /* (3 - y/x^2)/2 */
-  PT_LENGTH,         /* (N x/y - 1)^(1/2)/(2 sin(k/2)) */
-  PT_IDENTITY        /* x + factor beta (1 - y) */
+  PT_DERIVED,         /* gpumc_derive */
+  PT_BINDER,          /* (3 - y/x^2)/2 */
+  PT_IDENTITY         /* x + factor beta (1 - y) */
 };
 
 struct pt_quantity {
@@ -50,10 +49,11 @@ struct pt_quantities {
 };
 
 /* `copies` >= 2: with overlaps, as far as the model has them. */
-void pt_terms_make(const struct gpumc_model *model, bool structure_factor, size_t copies,
-                   struct pt_terms *terms);
-/* `terms` is borrowed. */
-void pt_quantities_make(const struct gpumc_model *model, const struct pt_terms *terms,
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   size_t copies, struct pt_terms *terms);
+/* What stands in the labels is borrowed from the model and from `terms`. */
+void pt_quantities_make(const struct gpumc_model *model,
+                        const struct gpumc_observables *observables, const struct pt_terms *terms,
                         struct pt_quantities *quantities);
 /* average[terms->count + 1] at `beta`. */
 double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_model *model,

@@ -122,9 +122,8 @@ enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *e
     return status;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
-  pt->row[PT_BIN_SWEEP] =
-      (double)((pt->settings.measurements >> halvings) * pt->settings.measure_rounds *
-               pt->settings.round_sweeps);
+  pt->row[PT_BIN_SWEEP] = (double)((pt->settings.measurements >> halvings) *
+                                   pt->settings.measure_rounds * pt->settings.round_sweeps);
   pt->row[PT_BIN_MEASUREMENTS] = measurements;
   fill_bin(pt, &average, value, error_of);
   pt_average_free(&average);

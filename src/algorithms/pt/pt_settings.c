@@ -52,7 +52,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->blocks = settings->by_time ? (size_t)gpumc_params_integer(params, "blocks") : 1;
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
-  settings->structure_factor = gpumc_params_boolean(params, "structure_factor");
+  settings->observables = gpumc_observables_of(params, model);
 }
 
 double pt_round_updates(const struct pt_settings *settings, const struct gpumc_model *model)

@@ -33,7 +33,7 @@ struct pt_settings {
   size_t blocks; /* of time in a bin, for errors: 1 where these come from samples */
   bool by_time;  /* whether errors come from blocks of time */
   enum gpumc_update update;
-  bool structure_factor;
+  struct gpumc_observables observables;
 };
 
 /* A stretch of rounds at whose end sums and counters come to the host. `index`: the iteration of
@@ -56,11 +56,11 @@ struct pt_timeline {
 /* Exchanges and walkers, summed up since the measurements began (or since the tuning's iteration).
  */
 struct pt_counts {
-  uint64_t rounds[2];      /* exchanges of even and of odd pairs */
-  uint64_t *accepted;      /* [temperatures] */
-  uint64_t *labelled;      /* [temperatures] */
-  uint64_t *from_hottest;  /* [temperatures] */
-  uint64_t *round_trips;   /* [samples], all copies */
+  uint64_t rounds[2];     /* exchanges of even and of odd pairs */
+  uint64_t *accepted;     /* [temperatures] */
+  uint64_t *labelled;     /* [temperatures] */
+  uint64_t *from_hottest; /* [temperatures] */
+  uint64_t *round_trips;  /* [samples], all copies */
 };
 
 /* The sums of the present bin of time, block by block. */
@@ -90,8 +90,8 @@ struct pt {
   struct pt_bin bin;
   struct pt_counts counts;
   int64_t *lowest; /* [samples] lowest energy measured, in quanta */
-  /* The compared terms by sample in the last bins: [bins compared][compared][temperatures][samples],
-   * that of bin b at b mod PT_BINS_COMPARED. */
+  /* The compared terms by sample in the last bins: [bins
+   * compared][compared][temperatures][samples], that of bin b at b mod PT_BINS_COMPARED. */
   double *history;
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */

@@ -76,8 +76,8 @@ enum gpumc_status pt_enqueue(struct pt *pt, uint64_t rounds, struct gpumc_error 
   const bool histogram = pt->terms.overlaps && pt_is_last_bin(pt, stretch);
   enum gpumc_status status = GPUMC_OK;
   for (uint64_t i = 0; i < rounds && status == GPUMC_OK; i++) {
-    const bool measured = stretch->phase == PT_MEASUREMENT &&
-                          (pt->done + 1) % pt->settings.measure_rounds == 0;
+    const bool measured =
+        stretch->phase == PT_MEASUREMENT && (pt->done + 1) % pt->settings.measure_rounds == 0;
     status = sweep(pt, measured, error);
     if (status == GPUMC_OK && measured)
       status = measure(pt, histogram, error);

@@ -5,8 +5,8 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
 
-static enum gpumc_status
-write_curve(struct pt *pt, struct gpumc_label label, const double *values, struct gpumc_error *error)
+static enum gpumc_status write_curve(struct pt *pt, struct gpumc_label label, const double *values,
+                                     struct gpumc_error *error)
 {
   const size_t shape[2] = {pt->settings.temperatures, 0};
   const char *const axes[2] = {"summary/beta", NULL};
@@ -31,8 +31,8 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
 {
   const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
   const struct gpumc_label flow = {
-      "flow", "share of the walkers that were at the hottest temperature after the coldest one", "1",
-      "f"};
+      "flow", "share of the walkers that were at the hottest temperature after the coldest one",
+      "1", "f"};
   const struct pt_counts *counts = &pt->counts;
   const size_t temperatures = pt->settings.temperatures;
   const double places = (double)(pt->settings.copies * pt->settings.samples);
@@ -57,8 +57,8 @@ write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpum
     all = all && equilibrated[t];
     values[t] = equilibrated[t] ? 1.0 : 0.0;
   }
-  enum gpumc_status status = pt_write_integers(
-      pt, "summary", label, pt->settings.temperatures, "summary/beta", values, error);
+  enum gpumc_status status = pt_write_integers(pt, "summary", label, pt->settings.temperatures,
+                                               "summary/beta", values, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(pt->context.recorder, "summary", "trusted", all, error);
   return status == GPUMC_OK ? pt_write_warnings(pt, equilibrated, error) : status;
@@ -86,8 +86,8 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
-    status = gpumc_recorder_integer(recorder, "summary", numbers[i].name,
-                                    (int64_t)numbers[i].value, error);
+    status = gpumc_recorder_integer(recorder, "summary", numbers[i].name, (int64_t)numbers[i].value,
+                                    error);
   const double walkers =
       (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
   if (status == GPUMC_OK)

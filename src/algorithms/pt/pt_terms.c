@@ -15,8 +15,8 @@ static enum gpumc_moment_choice sum_of(enum gpumc_moment moment)
   return sums[moment];
 }
 
-static size_t add(struct pt_terms *terms, struct gpumc_tempering_term term,
-                  struct gpumc_label label)
+static size_t
+add(struct pt_terms *terms, struct gpumc_tempering_term term, struct gpumc_label label)
 {
   terms->term[terms->count] = term;
   terms->label[terms->count] = label;
@@ -27,30 +27,29 @@ static size_t add_channel(struct pt_terms *terms, const struct gpumc_model *mode
                           enum gpumc_moment_choice moment, struct gpumc_label label)
 {
   return add(terms,
-             (struct gpumc_tempering_term){
-                 .source = GPUMC_TERM_CHANNEL,
-                 .index = (uint32_t)channel,
-                 .moment = moment,
-                 .scale = model->quantum[channel] / (double)model->sites},
+             (struct gpumc_tempering_term){.source = GPUMC_TERM_CHANNEL,
+                                           .index = (uint32_t)channel,
+                                           .moment = moment,
+                                           .scale = model->quantum[channel] / (double)model->sites},
              label);
 }
 
 static size_t add_overlap(struct pt_terms *terms, enum gpumc_overlap kind,
                           enum gpumc_moment_choice moment, double scale, struct gpumc_label label)
 {
-  return add(terms,
-             (struct gpumc_tempering_term){.source = GPUMC_TERM_OVERLAP,
-                                           .index = (uint32_t)kind,
-                                           .moment = moment,
-                                           .scale = scale},
-             label);
+  return add(
+      terms,
+      (struct gpumc_tempering_term){
+          .source = GPUMC_TERM_OVERLAP, .index = (uint32_t)kind, .moment = moment, .scale = scale},
+      label);
 }
 
 static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model)
 {
   const double of_site = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_SPIN];
   const double of_bond = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_LINK];
-  const struct gpumc_label overlap = {"abs_overlap", "absolute overlap of two copies", "1", "<|q|>"};
+  const struct gpumc_label overlap = {"abs_overlap", "absolute overlap of two copies", "1",
+                                      "<|q|>"};
   const struct gpumc_label overlap2 = {"overlap2", "second moment of the overlap", "1", "<q^2>"};
   const struct gpumc_label overlap4 = {"overlap4", "fourth moment of the overlap", "1", "<q^4>"};
   const struct gpumc_label link = {"link_overlap", "link overlap of two copies", "1", "<q_l>"};
@@ -58,8 +57,7 @@ static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model
       "overlap_structure_factor",
       "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave vectors, their mean", "1", "χ(k_min)"};
   terms->overlaps = true;
-  terms->overlap =
-      add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, of_site, overlap);
+  terms->overlap = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, of_site, overlap);
   terms->overlap2 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, of_site, overlap2);
   terms->overlap4 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, of_site, overlap4);
   terms->link = add_overlap(terms, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, of_bond, link);
@@ -67,10 +65,9 @@ static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model
                             model->wave_quantum / (double)model->sites, wave);
 }
 
-void pt_terms_make(const struct gpumc_model *model, bool structure_factor, size_t copies,
-                   struct pt_terms *terms)
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   size_t copies, struct pt_terms *terms)
 {
-  const struct gpumc_model_ops *ops = model->ops;
   memset(terms, 0, sizeof *terms);
   snprintf(terms->energy2_unit, sizeof terms->energy2_unit, "(%s)^2", model->energy_unit);
   const struct gpumc_label energy = {"energy", "energy per site", model->energy_unit, "e"};
@@ -78,19 +75,18 @@ void pt_terms_make(const struct gpumc_model *model, bool structure_factor, size_
                                       terms->energy2_unit, "<e^2>"};
   add_channel(terms, model, 0, GPUMC_SUM_FIRST, energy);
   add_channel(terms, model, 0, GPUMC_SUM_SECOND, energy2);
-  for (size_t k = 0; k < ops->n_observables; k++) {
-    const struct gpumc_observable *observable = &ops->observables[k];
+  for (size_t k = 0; k < observables->count; k++) {
+    const struct gpumc_observable *observable = observables->item[k];
     const struct gpumc_label label = {observable->name, observable->long_name, observable->units,
                                       observable->symbol};
-    if (structure_factor || !ops->channels[observable->channel].on_request)
-      add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
+    add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
   }
   terms->compared[terms->n_compared++] = PT_TERM_ENERGY;
   if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {
     add_overlaps(terms, model);
     terms->compared[terms->n_compared++] = terms->overlap2;
     terms->compared[terms->n_compared++] = terms->link;
-  } else if (ops->n_observables > 0) {
+  } else if (observables->count > 0) {
     terms->compared[terms->n_compared++] = PT_TERM_OBSERVABLES;
   }
 }
