@@ -1,6 +1,5 @@
 /* Exchanges on the CPU. All counts are of integers, so that the order of the threads does not
  * matter. */
-
 #include "core/tempering_cpu.h"
 #include "core/tempering_record.h"
 #include "core/tempering_rules.h"
