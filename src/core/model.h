@@ -10,7 +10,8 @@
 struct gpumc_channel {
   const char *name;
   const char *symbol;
-  bool on_request; /* costs more than the others: measured only where it is asked for */
+  /* Costs more than the others: measured only where it is asked for. Behind all that do not. */
+  bool on_request;
 };
 
 /* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */
@@ -53,6 +54,7 @@ enum gpumc_trait {
 };
 
 struct gpumc_model_ops;
+struct gpumc_recorder;
 
 /* One instance of a model, made from a configuration. */
 struct gpumc_model {
@@ -69,6 +71,10 @@ struct gpumc_model {
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps. */
   double wave_number, wave_quantum;
+  /* Overlaps of spins and of links lie between -bound and bound, spacing apart; 0: no overlaps. */
+  int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
+  /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
+  double bond_variance;
   double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */
@@ -90,13 +96,18 @@ struct gpumc_model_ops {
   const struct gpumc_derived *derived;
   size_t n_derived;
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
-  /* Why a kernel of the list cannot take the instance that `params` describe ("Gaussian couplings
-   * have no bits"), NULL where it can; may be NULL: every kernel takes every instance. */
-  const char *(*refuses)(const struct gpumc_params *params, const struct gpumc_kernel_ops *kernel);
+  /* Why a kernel of the list cannot take the instance ("it keeps a coupling as one bit, ..."), NULL
+   * where it can; may be NULL: every kernel takes every instance. */
+  const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
   /* Combinations of keys that the table cannot exclude; may be NULL. */
   void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
+                                               struct gpumc_error *error);
+  /* What of the instance belongs in the result, of the samples 0 .. samples - 1 of an ensemble
+   * (gpumc_ensemble_plan); asked for when the recorder's tables are closed; may be NULL. */
+  GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,
+                                               struct gpumc_recorder *recorder,
                                                struct gpumc_error *error);
   void (*destroy)(struct gpumc_model *model);
 };

@@ -24,16 +24,36 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_WAVE] = {"wave", "|M_k|^2", true},
 };
 
+/* Order of ising_observables. */
+enum { ABS_MAGNETIZATION, MAGNETIZATION2, MAGNETIZATION4, STRUCTURE_FACTOR };
+
 const struct gpumc_observable ising_observables[ISING_OBSERVABLES] = {
-    {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site", ISING_MAGNETIZATION,
-     GPUMC_MOMENT_ABSOLUTE},
-    {"magnetization2", "<m^2>", "1", "second moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_SECOND},
-    {"magnetization4", "<m^4>", "1", "fourth moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_FOURTH},
-    {"structure_factor", "S(k_min)", "1",
-     "structure factor |M_k|^2 / N at the smallest wave vectors, their mean", ISING_WAVE,
-     GPUMC_MOMENT_MEAN},
+    [ABS_MAGNETIZATION] = {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site",
+                           ISING_MAGNETIZATION, GPUMC_MOMENT_ABSOLUTE},
+    [MAGNETIZATION2] = {"magnetization2", "<m^2>", "1",
+                        "second moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_SECOND},
+    [MAGNETIZATION4] = {"magnetization4", "<m^4>", "1",
+                        "fourth moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_FOURTH},
+    [STRUCTURE_FACTOR] = {"structure_factor", "S(k_min)", "1",
+                          "structure factor |M_k|^2 / N at the smallest wave vectors, their mean",
+                          ISING_WAVE, GPUMC_MOMENT_MEAN},
+};
+
+const struct gpumc_derived ising_derived[ISING_DERIVED] = {
+    {"binder_parameter",
+     "U_4",
+     "1",
+     "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
+     GPUMC_BINDER_PARAMETER,
+     {MAGNETIZATION2, MAGNETIZATION4}},
+    {"correlation_length",
+     "ξ",
+     "1",
+     "second-moment correlation length, in lattice spacings",
+     GPUMC_CORRELATION_LENGTH,
+     {MAGNETIZATION2, STRUCTURE_FACTOR}},
 };
 
 /* The largest size of one bond and of one field. */
@@ -132,6 +152,20 @@ energy_variance(const struct gpumc_model *model, const struct ising_parameters *
          fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
+/* Sides are even: domain walls cross every line of the lattice an even number of times, so that link
+ * overlaps are multiples of 4 apart. */
+static void describe_overlaps(const struct ising_settings *settings, struct gpumc_model *model)
+{
+  const int64_t sites = (int64_t)model->sites, bonds = (int64_t)settings->dimension * sites;
+  model->overlap_bound[GPUMC_OVERLAP_SPIN] = sites;
+  model->overlap_spacing[GPUMC_OVERLAP_SPIN] = 2;
+  model->overlap_bound[GPUMC_OVERLAP_LINK] = bonds;
+  model->overlap_spacing[GPUMC_OVERLAP_LINK] = 4;
+  if (settings->disorder.couplings == ISING_GAUSSIAN && settings->field == 0.0 &&
+      settings->disorder.fields == ISING_UNIFORM)
+    model->bond_variance = (double)settings->dimension * settings->coupling * settings->coupling;
+}
+
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
                      struct ising_parameters *parameters)
 {
@@ -146,6 +180,7 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
+  describe_overlaps(settings, model);
   name_units(model, settings->coupling);
 }
 
@@ -160,6 +195,7 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   parameters->lattice = gpumc_checkerboard_make(settings->dimension, settings->shape);
   parameters->coupling = settings->coupling;
   parameters->field = settings->field;
+  parameters->write_disorder = settings->write_disorder;
   model->ops = settings->ops;
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;
