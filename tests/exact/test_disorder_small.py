@@ -110,41 +110,44 @@ class Enumerated(unittest.TestCase):
 
 
 class KnownSamples(unittest.TestCase):
-    def compare(self, path, known):
-        """4 standard errors at each temperature, the error of the energy below 2e-4."""
+    """4 standard errors at each temperature, the error of the energy below 2e-4; kernels other than multispin, which are
+    slower, with fewer runs and twice the error."""
+
+    def compare(self, path, known, variant):
         summary = gpumc.summary(path)
         for beta, (log_z, energy) in known.items():
             at = int(np.argmin(np.abs(summary["beta"] - beta)))
             self.assertLess(abs(summary["beta"][at] - beta), 1e-9)
-            self.assertLess(summary["energy_error"][at], 2e-4)
+            self.assertLess(summary["energy_error"][at],
+                            2e-4 if variant == "multispin" else 4e-4)
             self.assertLess(abs(summary["energy"][at] - energy), 4 * summary["energy_error"][at])
             self.assertLess(abs(-summary["beta_free_energy"][at] - log_z),
                             4 * summary["beta_free_energy_error"][at])
 
     def test_spin_glass_of_64_sites(self):
         """Five energies, five free energies: false alarms below 7e-4."""
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], SAMPLES))
                 run(folder, f"{{name: ea, shape: [4, 4, 4], couplings: file, file: {path}}}",
                     "{model.sample: [0, 1, 2]}", variant=variant, population=200000, sweeps=8,
-                    runs=4, beta="{to: 1.0, step: 0.0625}")
+                    runs=4 if variant == "multispin" else 2, beta="{to: 1.0, step: 0.0625}")
                 for sample, (seed, (ground, known)) in enumerate(SAMPLES.items()):
                     with self.subTest(seed=seed):
-                        self.compare(f"{folder}/{sample}.h5", known)
+                        self.compare(f"{folder}/{sample}.h5", known, variant)
                         with h5py.File(f"{folder}/{sample}.h5") as file:
                             lowest = 64 * file["summary"].attrs["lowest_energy"]
                         self.assertAlmostEqual(lowest, ground)
 
     def test_ising_model_of_64_sites(self):
         """Two energies, two free energies: false alarms below 3e-4."""
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
-                path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant, runs=8,
-                           population=1000000, sweeps=5, beta="{to: 0.3, values: [0.08, 0.16, "
+                path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant,
+                           runs=12 if variant == "multispin" else 3, population=1000000, sweeps=5, beta="{to: 0.3, values: [0.08, 0.16, "
                            "0.2, 0.22165463, 0.25, 0.275, 0.3]}")
-                self.compare(path, ISING3D)
+                self.compare(path, ISING3D, variant)
 
 
 class NishimoriLine(unittest.TestCase):
@@ -167,15 +170,16 @@ class NishimoriLine(unittest.TestCase):
         self.assertGreater(abs(wrong), 4, "the test would not see a wrong energy")
 
     def test_two_dimensions(self):
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((16, 16), 0.6, variant)
 
     def test_three_dimensions(self):
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((6, 6, 6), 0.4, variant)
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main()
