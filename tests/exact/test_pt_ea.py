@@ -1,4 +1,5 @@
-"""Parallel tempering of spin glasses: exact samples, the Nishimori line, and the identity of Gaussian couplings.
+"""Parallel tempering of spin glasses: exact samples, the Nishimori line, and the identity of Gaussian
+couplings.
 
 Every comparison is within four errors, which happens by chance to one of 16000. Controls: references
 wrong by 0.1 %, and times too early for equilibrium, are rejected.
