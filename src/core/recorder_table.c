@@ -11,8 +11,8 @@
 #include "core/recorder_dataset.h"
 #include "core/text.h"
 
-/* A chunk is about a page, so that short tables stay small. */
-enum { CHUNK_BYTES = 4096, FIRST_CAPACITY = 64 };
+/* A chunk is about a page, so that short tables stay small; long ones have fewer, larger ones. */
+enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384, FIRST_CAPACITY = 64 };
 
 static char *copy_text(const char *text, bool *failed)
 {
@@ -67,7 +67,7 @@ void gpumc_table_free(struct gpumc_table *table)
 char *gpumc_table_layout(const struct gpumc_table *table)
 {
   struct gpumc_text text = {0};
-  gpumc_text_append(&text, "%s", table->group);
+  gpumc_text_append(&text, "%s%s", table->is_long ? "long " : "", table->group);
   for (size_t i = 0; i < table->n_columns; i++)
     gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
                       table->columns[i].integer ? "i" : "f");
@@ -114,15 +114,20 @@ check_row(const struct gpumc_table *table, const double *row, struct gpumc_error
   return GPUMC_OK;
 }
 
+double *gpumc_table_row(const struct gpumc_table *table, size_t row)
+{
+  return table->rows + (row - table->n_dropped) * table->row_width;
+}
+
 enum gpumc_status
 gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error)
 {
   enum gpumc_status status = check_row(table, row, error);
   if (status == GPUMC_OK)
-    status = gpumc_table_reserve(table, table->n_rows + 1, error);
+    status = gpumc_table_reserve(table, table->n_rows - table->n_dropped + 1, error);
   if (status != GPUMC_OK)
     return status;
-  memcpy(table->rows + table->n_rows * table->row_width, row, table->row_width * sizeof *row);
+  memcpy(gpumc_table_row(table, table->n_rows), row, table->row_width * sizeof *row);
   table->n_rows++;
   return GPUMC_OK;
 }
@@ -172,7 +177,8 @@ static enum gpumc_status create_column(const struct gpumc_table *table, size_t i
   enum gpumc_status status = GPUMC_OK;
   const struct gpumc_column *column = &table->columns[index];
   hsize_t shape[2] = {0, column->width};
-  size_t chunk_rows = CHUNK_BYTES / (sizeof(double) * column->width);
+  size_t chunk_bytes = table->is_long ? LONG_CHUNK_BYTES : CHUNK_BYTES;
+  size_t chunk_rows = chunk_bytes / (sizeof(double) * column->width);
   if (column->across != NULL)
     status = ensure_across(table, column, file, group, error);
   if (status != GPUMC_OK)
@@ -215,8 +221,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   hsize_t shape[2] = {table->n_rows, column->width};
   snprintf(where, sizeof where, "%s/%s", table->group, column->label.name);
   for (size_t i = 0; i < count; i++)
-    memcpy(values + i * column->width,
-           table->rows + (table->n_stored + i) * table->row_width + offset,
+    memcpy(values + i * column->width, gpumc_table_row(table, table->n_stored + i) + offset,
            column->width * sizeof *values);
   hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
   if (data < 0)
@@ -246,8 +251,10 @@ enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_
       status = store_column(table, i, offset, values, file, error);
     offset += table->columns[i].width;
   }
-  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS)
+  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS) {
     table->n_stored = table->n_rows;
+    table->n_dropped = table->is_long ? table->n_rows : 0;
+  }
   free(values);
   return status;
 }

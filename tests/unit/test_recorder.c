@@ -68,7 +68,7 @@ static void append(struct gpumc_recorder *recorder, size_t table, size_t first, 
   }
 }
 
-static void save(const struct gpumc_recorder *recorder)
+static void save(struct gpumc_recorder *recorder)
 {
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_writer *writer;
