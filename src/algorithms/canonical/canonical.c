@@ -12,10 +12,12 @@ static void destroy(void *state)
   if (canonical == NULL)
     return;
   canonical_sums_free(canonical);
+  canonical_moments_free(&canonical->moments);
   canonical_grid_free(&canonical->grid);
   canonical_betas_free(&canonical->betas);
   free(canonical->table);
   free(canonical->row);
+  free(canonical->configuration);
   free(canonical);
 }
 
@@ -32,6 +34,10 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
     status = canonical_sums_make(canonical, error);
   if (status == GPUMC_OK)
     status = canonical_tables_declare(canonical, error);
+  if (status == GPUMC_OK)
+    status = canonical_moments_make(params, &canonical->moments, error);
+  if (status == GPUMC_OK)
+    status = canonical_configurations_declare(canonical, error);
   canonical->unit = canonical_unit(&canonical->settings, model, canonical->betas.count);
   return status;
 }
@@ -85,6 +91,8 @@ sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
   if (status == GPUMC_OK && pending)
     status = canonical_digest(canonical, error);
   enter(canonical, GPUMC_STAGE_OTHER);
+  if (status == GPUMC_OK && to == next)
+    status = canonical_configurations_write(canonical, error);
   canonical->pending = status == GPUMC_OK && to == next;
   return status;
 }

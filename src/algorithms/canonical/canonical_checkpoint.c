@@ -89,6 +89,21 @@ static uint64_t values_in(const struct gpumc_bins *bins)
          bins->state[GPUMC_BINS_FILLED];
 }
 
+/* Rows that the recorder must have. */
+static bool rows_fit(const struct canonical *canonical)
+{
+  const struct gpumc_recorder *recorder = canonical->context.recorder;
+  const uint64_t sweeps = canonical->measured * canonical->settings.interval;
+  bool good = true;
+  for (size_t m = 0; m < canonical->betas.count && canonical->settings.series; m++)
+    good = good && gpumc_recorder_count(recorder, canonical->table[m]) == canonical->measured;
+  if (canonical_moments_any(&canonical->moments))
+    good = good && gpumc_recorder_count(recorder, canonical->configurations) ==
+                       canonical_moments_until(&canonical->moments, (uint32_t)sweeps) *
+                           canonical->betas.count * canonical->settings.replicas;
+  return good;
+}
+
 /* A checkpoint that is whole may still be wrong. */
 static bool fits(const struct canonical *canonical)
 {
@@ -97,6 +112,7 @@ static bool fits(const struct canonical *canonical)
   good = good && ensemble->first_run == 0 &&
          ensemble->time <= canonical_end(&canonical->settings) &&
          canonical->measured == canonical_measurements(&canonical->settings, ensemble->time);
+  good = good && rows_fit(canonical);
   for (size_t m = 0; m < canonical->betas.count && good; m++) {
     const struct canonical_sums *sums = &canonical->sums[m];
     good = values_in(&sums->bins) == canonical->measured;
@@ -119,7 +135,7 @@ enum gpumc_status canonical_load(void *state, struct gpumc_checkpoint_reader *re
     return status;
   if (!fits(canonical))
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "the checkpoint's counters and sums contradict each other");
+                           "the checkpoint's counters, sums and rows contradict each other");
   *finished = canonical->context.ensemble->runs > 0 &&
               canonical->context.ensemble->time == canonical_end(&canonical->settings);
   return GPUMC_OK;

@@ -43,8 +43,8 @@ struct canonical_grid {
 /* When configurations are written: every so many sweeps, or at `times`, both counted from the end
  * of the thermalization. */
 struct canonical_moments {
-  uint32_t every;
-  const uint32_t *times;
+  uint32_t every; /* 0: at `times`, if there are any */
+  uint32_t *times;
   size_t n_times;
 };
 
@@ -64,7 +64,8 @@ struct canonical {
   struct canonical_quantities quantities;
   struct canonical_betas betas;
   struct canonical_grid grid;
-  uint32_t unit; /* sweeps between which the run may stop */
+  struct canonical_moments moments;
+  uint32_t unit;               /* sweeps between which the run may stop */
   struct canonical_sums *sums; /* [temperatures] */
   uint64_t measured;           /* measurements that are in the sums */
   /* The measurement at the ensemble's time is on its way, but not in the sums yet. */
@@ -74,6 +75,8 @@ struct canonical {
   double *scratch;                                 /* [threads][canonical_scratch_width()] */
   size_t *table;                                   /* [temperatures] of the time series */
   double *row;                                     /* of a time series */
+  size_t configurations;                           /* table of them */
+  double *configuration;                           /* a row of that */
 };
 
 static inline size_t canonical_grid_count(const struct canonical_grid *grid, size_t m)
@@ -112,6 +115,20 @@ GPUMC_MUST_CHECK enum gpumc_status canonical_grid_make(const struct gpumc_params
                                                        struct canonical_grid *grid,
                                                        struct gpumc_error *error);
 void canonical_grid_free(struct canonical_grid *grid);
+
+/* Legal to free when zeroed or when making it failed. */
+GPUMC_MUST_CHECK enum gpumc_status canonical_moments_make(const struct gpumc_params *params,
+                                                          struct canonical_moments *moments,
+                                                          struct gpumc_error *error);
+void canonical_moments_free(struct canonical_moments *moments);
+/* Whether configurations are written at all, and how often by the measured sweep `sweep`. */
+bool canonical_moments_any(const struct canonical_moments *moments);
+size_t canonical_moments_until(const struct canonical_moments *moments, uint32_t sweep);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error);
+/* At the time of a measurement: the configurations, if this is a moment for them. */
+GPUMC_MUST_CHECK enum gpumc_status canonical_configurations_write(struct canonical *canonical,
+                                                                  struct gpumc_error *error);
 
 /* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
  * measurement at least. */

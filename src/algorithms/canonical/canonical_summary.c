@@ -26,7 +26,7 @@ struct summary {
   size_t results, means;
   struct curves direct, reweighted;
   double *share, *served_by;         /* [points of the grid] */
-  double *time, *samples, *separate; /* [M][T]: autocorrelation time, effective samples, converged */
+  double *time, *samples;            /* [M][T]: autocorrelation time, effective samples */
   double *converged;                 /* [T] */
   size_t unconverged, unserved;
 };
@@ -41,7 +41,6 @@ static void summary_free(struct summary *summary)
   free(summary->served_by);
   free(summary->time);
   free(summary->samples);
-  free(summary->separate);
   free(summary->converged);
 }
 
@@ -68,7 +67,6 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
       {&summary->served_by, points + 1},
       {&summary->time, means * temperatures},
       {&summary->samples, means * temperatures},
-      {&summary->separate, means * temperatures},
       {&summary->converged, temperatures},
   };
   enum gpumc_status status = GPUMC_OK;
@@ -113,7 +111,6 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
     summary->time[at] =
         mean->autocorrelation_time * (double)summary->canonical->settings.interval;
     summary->samples[at] = mean->effective_samples;
-    summary->separate[at] = mean->converged;
   }
   summary->converged[m] = estimates->converged;
   summary->unconverged += !estimates->converged;
@@ -190,41 +187,38 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
                             : status;
 }
 
-/* "energy_autocorrelation_time" and the like, for the plain mean k. */
-static enum gpumc_status write_of_series(const struct gpumc_curve_place *place,
-                                         const struct gpumc_label *mean, const char *suffix,
-                                         const char *what, const char *units, bool integer,
-                                         const double *values, struct gpumc_error *error)
+/* values[M][T] of the plain means, as curves of a group of their own. */
+static enum gpumc_status
+write_of_series(const struct summary *summary, const struct gpumc_curve_place *place,
+                const char *what, const char *units, const double *values,
+                struct gpumc_error *error)
 {
-  char name[128], long_name[256];
-  snprintf(name, sizeof name, "%s_%s", mean->name, suffix);
-  snprintf(long_name, sizeof long_name, "%s of the %s", what, mean->long_name);
-  const struct gpumc_label label = {name, long_name, units, ""};
-  return gpumc_curve_write(place, &label, integer, values, error);
+  enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false,
+                                                    summary->canonical->betas.beta, error);
+  for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
+    const struct gpumc_label mean =
+        canonical_label(&summary->canonical->quantities, canonical_mean(k));
+    char long_name[256];
+    snprintf(long_name, sizeof long_name, "%s of the %s", what, mean.long_name);
+    const struct gpumc_label label = {mean.name, long_name, units, ""};
+    status = gpumc_curve_write(place, &label, false, values + k * place->count, error);
+  }
+  return status;
 }
 
 static enum gpumc_status write_series(const struct summary *summary, struct gpumc_error *error)
 {
-  const size_t temperatures = summary->direct.count;
-  const struct gpumc_curve_place place =
-      place_of(summary, "summary/time_series", "summary/time_series/beta", temperatures);
-  enum gpumc_status status = gpumc_curve_write_axis(&place, &gpumc_label_beta, false,
-                                                    summary->canonical->betas.beta, error);
-  for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
-    const struct gpumc_label label =
-        canonical_label(&summary->canonical->quantities, canonical_mean(k));
-    status = write_of_series(&place, &label, "autocorrelation_time",
-                             "integrated autocorrelation time", "sweeps", false,
-                             summary->time + k * temperatures, error);
-    if (status == GPUMC_OK)
-      status =
-          write_of_series(&place, &label, "effective_samples", "number of independent measurements",
-                          "1", false, summary->samples + k * temperatures, error);
-    if (status == GPUMC_OK)
-      status = write_of_series(&place, &label, "converged", "1 for a long enough time series", "1",
-                               true, summary->separate + k * temperatures, error);
-  }
-  return status;
+  const struct gpumc_curve_place time =
+      place_of(summary, "summary/autocorrelation_time", "summary/autocorrelation_time/beta",
+               summary->direct.count);
+  const struct gpumc_curve_place samples =
+      place_of(summary, "summary/effective_samples", "summary/effective_samples/beta",
+               summary->direct.count);
+  enum gpumc_status status = write_of_series(summary, &time, "integrated autocorrelation time",
+                                             "sweeps", summary->time, error);
+  return status == GPUMC_OK ? write_of_series(summary, &samples, "independent measurements", "1",
+                                              summary->samples, error)
+                            : status;
 }
 
 static enum gpumc_status write_warning(const struct summary *summary, const char *name,
