@@ -64,6 +64,7 @@ struct gpumc_model {
    */
   int64_t lowest, spacing;
   size_t levels;
+  size_t samples;    /* of quenched disorder that there are, from the first on; 1: no disorder */
   double log_states; /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps. */

@@ -22,8 +22,8 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own: */
   GPUMC_RANDOM_LATTICE_INITIAL = GPUMC_RANDOM_PLUGIN,
   GPUMC_RANDOM_LATTICE_SWEEP,
-  GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = bond, group = sample */
-  GPUMC_RANDOM_LATTICE_FIELDS,    /* site = site, group = sample */
+  GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = site, group = sample, time = direction */
+  GPUMC_RANDOM_LATTICE_FIELDS,    /* site = site, group = sample, time = 0 */
 };
 
 /* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */

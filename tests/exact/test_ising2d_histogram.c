@@ -23,12 +23,13 @@
 
 #include <cmocka.h>
 
-#include "support/ising2d_fixture.h"
+#include "support/ising_fixture.h"
 
 /* SWEEPS from a random start: by the transition matrix, what is left of the start is below 1e-8
  * after 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
  * exceeds the bound on the energies about twice. */
 enum { LENGTH = 4, SITES = 16, REPLICAS = 640000, SWEEPS = 40, BONDS = 65, SPINS = 33 };
+static const size_t shape[2] = {LENGTH, LENGTH};
 #define Z 4.75
 #define LEAST_EXPECTED 10.0 /* cells expected to hold fewer replicas are taken together */
 
@@ -64,7 +65,7 @@ exact_distribution(const struct condition *at, bool joint, double probability[BO
 {
   struct reference state;
   double sum = 0, kept[BONDS][SPINS] = {{0}}, all_kept = 0;
-  reference_init(&state, REFERENCE_MULTISPIN, LENGTH, LENGTH, 1);
+  reference_init(&state, REFERENCE_MULTISPIN, 2, shape, 1);
   memset(probability, 0, BONDS * sizeof *probability);
   for (uint32_t bits = 0; bits < 1u << SITES; bits++) {
     for (uint32_t i = 0; i < SITES; i++)
@@ -139,21 +140,21 @@ static double dependence(size_t replicas, const int64_t *bonds)
 static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct condition *at,
                           int64_t *bonds, int64_t *spins)
 {
-  struct ising2d_case with = ising2d_case(kernel, LENGTH, LENGTH, REPLICAS);
-  struct ising2d_fixture fixture;
-  with.coupling = at->coupling;
-  with.field = at->field;
+  struct ising_case with = fixture_square(kernel, LENGTH, LENGTH, REPLICAS);
+  struct ising_fixture fixture;
+  with.settings.coupling = at->coupling;
+  with.settings.field = at->field;
   with.seed = 20170801;
   with.setting.threads = 2;
-  ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, &with, REPLICAS);
-  ising2d_sweep(&fixture, SWEEPS, at->beta);
-  ising2d_measure(&fixture, bonds, spins);
+  fixture_open(&fixture, &with);
+  fixture_randomize(&fixture, &with, REPLICAS);
+  fixture_sweep(&fixture, SWEEPS, at->beta);
+  fixture_measure(&fixture, bonds, spins);
   for (size_t r = 0; r < REPLICAS; r++) {
     const double energy = (double)bonds[r] * fixture.model.quantum[ISING_ENERGY];
     bonds[r] = (int64_t)rint(-(energy + at->field * (double)spins[r]) / at->coupling);
   }
-  ising2d_close(&fixture);
+  fixture_close(&fixture);
 }
 
 static void expect_exact(const struct gpumc_kernel_ops *kernel)
@@ -178,11 +179,11 @@ static void expect_exact(const struct gpumc_kernel_ops *kernel)
 static void every_kernel_has_the_exact_histogram(void **state)
 {
   (void)state;
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  const size_t kernels = ising2d_kernels(kernel);
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = fixture_kernels(kernel);
   for (size_t k = 0; k < kernels; k++) {
-    const struct ising2d_case with = ising2d_case(kernel[k], LENGTH, LENGTH, REPLICAS);
-    if (ising2d_serves(&with))
+    const struct ising_case with = fixture_square(kernel[k], LENGTH, LENGTH, REPLICAS);
+    if (fixture_serves(&with))
       expect_exact(kernel[k]);
   }
 }
@@ -192,7 +193,7 @@ static void sample_faulty(enum reference_trajectory trajectory, enum reference_f
                           size_t replicas, uint32_t sweeps, int64_t *bonds, int64_t *spins)
 {
   struct reference reference;
-  reference_init(&reference, trajectory, LENGTH, LENGTH, replicas);
+  reference_init(&reference, trajectory, 2, shape, replicas);
   reference.fault = fault;
   reference_randomize(&reference);
   for (uint32_t s = 0; s < sweeps; s++)

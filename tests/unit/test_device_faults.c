@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "core/population_rules.h"
-#include "support/ising2d_fixture.h"
+#include "models/ising2d/ising2d.h"
+#include "support/ising_fixture.h"
 
 enum { RUNS = 2, REPLICAS = 40, CAPACITY = 60, BLOCKS = 4, CALLS_MAXIMUM = 1000 };
 
@@ -235,8 +236,8 @@ fails_at(const struct gpumc_kernel_ops *kernel, const struct gpumc_device_ops *o
 
 static void test_every_call_fails_once(void **state)
 {
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  const size_t count = ising2d_kernels(kernel);
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t count = fixture_kernels(kernel);
   (void)state;
   faults.real = test_device(test_setting()).ops;
   struct gpumc_device_ops ops = *faults.real;

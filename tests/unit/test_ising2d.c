@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "support/ising2d_fixture.h"
-#include "support/ising2d_reference.h"
+#include "models/ising2d/ising2d.h"
+#include "support/ising_fixture.h"
 
 static const size_t shapes[][2] = {{2, 2}, {2, 6}, {6, 2}, {10, 6}, {16, 16}, {34, 18}, {130, 66}};
 
@@ -20,7 +20,7 @@ enum {
   FIRST_RUN = 5,
 };
 
-static void for_every_setting(struct ising2d_case with, void (*body)(struct ising2d_case with))
+static void for_every_setting(struct ising_case with, void (*body)(struct ising_case with))
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
@@ -31,15 +31,15 @@ static void for_every_setting(struct ising2d_case with, void (*body)(struct isin
 }
 
 /* Every kernel, shape, and level or size of a block; two threads. */
-static void for_every_case(void (*body)(struct ising2d_case with))
+static void for_every_case(void (*body)(struct ising_case with))
 {
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  const size_t kernels = ising2d_kernels(kernel);
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = fixture_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t s = 0; s < SHAPES; s++) {
-      const struct ising2d_case with =
-          ising2d_case(kernel[k], shapes[s][0], shapes[s][1], CAPACITY);
-      if (ising2d_serves(&with))
+      const struct ising_case with =
+          fixture_square(kernel[k], shapes[s][0], shapes[s][1], CAPACITY);
+      if (fixture_serves(&with))
         for_every_setting(with, body);
     }
 }
@@ -67,28 +67,19 @@ static void instance_describes_its_spectrum(void **state)
   model.ops->destroy(&model);
 }
 
-static struct reference started_like(const struct ising2d_case *with, size_t m)
+static void expect_measured(struct ising_case with, double coupling, double field)
 {
   struct reference reference;
-  reference_init(&reference, ising2d_trajectory(with->kernel), with->length_x, with->length_y,
-                 SIZE);
-  reference.random = gpumc_random_make(with->seed, with->first_run + (uint32_t)m, with->rounds);
-  reference_randomize(&reference);
-  return reference;
-}
-
-static void expect_measured(struct ising2d_case with, double coupling, double field)
-{
-  struct reference reference = started_like(&with, 0);
-  struct ising2d_fixture fixture;
+  struct ising_fixture fixture;
   int64_t energy[CAPACITY], magnetization[CAPACITY];
-  with.coupling = coupling;
-  with.field = field;
-  ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, &with, SIZE);
-  ising2d_measure(&fixture, energy, magnetization);
-  ising2d_measure(&fixture, energy, NULL);
-  ising2d_measure(&fixture, NULL, magnetization);
+  with.settings.coupling = coupling;
+  with.settings.field = field;
+  fixture_open(&fixture, &with);
+  fixture_reference(&fixture, &with, 0, SIZE, &reference);
+  fixture_randomize(&fixture, &with, SIZE);
+  fixture_measure(&fixture, energy, magnetization);
+  fixture_measure(&fixture, energy, NULL);
+  fixture_measure(&fixture, NULL, magnetization);
   const double quantum = fixture.model.quantum[ISING_ENERGY];
   for (size_t r = 0; r < SIZE; r++) {
     const double bonds = (double)reference_bonds(&reference, r);
@@ -97,11 +88,11 @@ static void expect_measured(struct ising2d_case with, double coupling, double fi
     assert_true(fabs((double)energy[r] * quantum + coupling * bonds + field * (double)spins) <=
                 0.51 * quantum * (field == 0.0 ? 0.0 : 1.0));
   }
-  ising2d_close(&fixture);
+  fixture_close(&fixture);
   reference_free(&reference);
 }
 
-static void measure_case(struct ising2d_case with)
+static void measure_case(struct ising_case with)
 {
   expect_measured(with, 1.0, 0.0);
   expect_measured(with, -2.0, 0.0);
@@ -131,33 +122,33 @@ static void draw_parents(uint32_t *parent, size_t old_size, size_t new_size, uin
   }
 }
 
-static void expect_gathered(struct ising2d_fixture *fixture, size_t new_size, uint32_t salt)
+static void expect_gathered(struct ising_fixture *fixture, size_t new_size, uint32_t salt)
 {
-  const size_t old_size = ising2d_size(fixture, 0), bytes = fixture->model.portable_bytes;
+  const size_t old_size = fixture_size(fixture, 0), bytes = fixture->model.portable_bytes;
   const uint32_t size = (uint32_t)new_size;
   uint32_t parent[CAPACITY] = {0};
   draw_parents(parent, old_size, new_size, salt);
-  uint8_t *before = ising2d_get(fixture, 0);
-  ising2d_gather(fixture, parent, &size);
-  uint8_t *after = ising2d_get(fixture, 0);
+  uint8_t *before = fixture_get(fixture, 0);
+  fixture_gather(fixture, parent, &size);
+  uint8_t *after = fixture_get(fixture, 0);
   for (size_t r = 0; r < new_size; r++)
     assert_memory_equal(after + r * bytes, before + parent[r] * bytes, bytes);
   free(before);
   free(after);
 }
 
-static void gather_case(struct ising2d_case with)
+static void gather_case(struct ising_case with)
 {
-  struct ising2d_fixture fixture;
-  ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, &with, SIZE);
+  struct ising_fixture fixture;
+  fixture_open(&fixture, &with);
+  fixture_randomize(&fixture, &with, SIZE);
   expect_gathered(&fixture, SIZE, 1);
   expect_gathered(&fixture, CAPACITY, 2);
   expect_gathered(&fixture, 40, 3);
   expect_gathered(&fixture, 70, 4);
-  ising2d_sweep(&fixture, 1, 0.4);
+  fixture_sweep(&fixture, 1, 0.4);
   expect_gathered(&fixture, 1, 5);
-  ising2d_close(&fixture);
+  fixture_close(&fixture);
 }
 
 static void gather_copies_parents(void **state)
@@ -166,24 +157,24 @@ static void gather_copies_parents(void **state)
   for_every_case(gather_case);
 }
 
-static void transfer_case(struct ising2d_case with)
+static void transfer_case(struct ising_case with)
 {
   struct gpumc_error error = {0};
-  struct ising2d_fixture fixture, other;
+  struct ising_fixture fixture, other;
   with.runs = 2;
-  ising2d_open(&fixture, &with);
-  ising2d_open(&other, &with);
-  ising2d_randomize(&fixture, &with, SIZE);
-  ising2d_randomize(&other, &with, SIZE);
-  ising2d_sweep(&other, 1, 0.1);
+  fixture_open(&fixture, &with);
+  fixture_open(&other, &with);
+  fixture_randomize(&fixture, &with, SIZE);
+  fixture_randomize(&other, &with, SIZE);
+  fixture_sweep(&other, 1, 0.1);
   const size_t bytes = fixture.model.portable_bytes;
   const struct gpumc_kernel_ops *ops = with.kernel;
-  uint8_t *portable = ising2d_get(&fixture, 1), *neighbour = ising2d_get(&other, 0);
+  uint8_t *portable = fixture_get(&fixture, 1), *neighbour = fixture_get(&other, 0);
   /* In two pieces that meet within a group. */
   assert_int_equal(ops->set(&other.ensemble, 1, 40, SIZE - 40, portable + 40 * bytes, &error),
                    GPUMC_OK);
   assert_int_equal(ops->set(&other.ensemble, 1, 0, 40, portable, &error), GPUMC_OK);
-  uint8_t *again = ising2d_get(&other, 1), *neighbour_again = ising2d_get(&other, 0);
+  uint8_t *again = fixture_get(&other, 1), *neighbour_again = fixture_get(&other, 0);
   assert_memory_equal(portable, again, SIZE * bytes);
   assert_memory_equal(neighbour, neighbour_again, SIZE * bytes);
   memset(again, 0xaa, SIZE * bytes);
@@ -194,8 +185,8 @@ static void transfer_case(struct ising2d_case with)
   free(again);
   free(neighbour);
   free(neighbour_again);
-  ising2d_close(&fixture);
-  ising2d_close(&other);
+  fixture_close(&fixture);
+  fixture_close(&other);
 }
 
 static void set_and_get_are_inverse(void **state)
@@ -213,32 +204,32 @@ struct fate {
 static const uint32_t fate_size[RUNS] = {CAPACITY, 1, 40};
 
 /* The runs with.first_run .. + with.runs, which are the runs `first` .. of all, in one batch. */
-static void follow(const struct ising2d_case *with, size_t first, struct fate fate[], size_t *bytes)
+static void follow(const struct ising_case *with, size_t first, struct fate fate[], size_t *bytes)
 {
-  struct ising2d_fixture fixture;
+  struct ising_fixture fixture;
   uint32_t parent[RUNS * CAPACITY] = {0};
   int64_t energy[RUNS * CAPACITY], magnetization[RUNS * CAPACITY];
   for (size_t m = 0; m < with->runs; m++)
     draw_parents(parent + m * CAPACITY, SIZE, fate_size[first + m], (uint32_t)(first + m));
-  ising2d_open(&fixture, with);
-  ising2d_randomize(&fixture, with, SIZE);
-  ising2d_sweep(&fixture, 2, 0.3);
-  ising2d_gather(&fixture, parent, fate_size + first);
-  ising2d_sweep_and_measure(&fixture, 2, 0.5, energy, magnetization);
+  fixture_open(&fixture, with);
+  fixture_randomize(&fixture, with, SIZE);
+  fixture_sweep(&fixture, 2, 0.3);
+  fixture_gather(&fixture, parent, fate_size + first);
+  fixture_sweep_and_measure(&fixture, 2, 0.5, energy, magnetization);
   for (size_t m = 0; m < with->runs; m++) {
     memcpy(fate[m].energy, energy + m * CAPACITY, sizeof fate[m].energy);
     memcpy(fate[m].magnetization, magnetization + m * CAPACITY, sizeof fate[m].magnetization);
-    fate[m].portable = ising2d_get(&fixture, m);
+    fate[m].portable = fixture_get(&fixture, m);
   }
   *bytes = fixture.model.portable_bytes;
-  ising2d_close(&fixture);
+  fixture_close(&fixture);
 }
 
-static void batch_case(struct ising2d_case with)
+static void batch_case(struct ising_case with)
 {
   struct fate together[RUNS], alone;
   size_t bytes;
-  with.field = 0.2;
+  with.settings.field = 0.2;
   with.first_run = FIRST_RUN;
   with.runs = RUNS;
   follow(&with, 0, together, &bytes);
@@ -262,25 +253,25 @@ static void a_batch_is_its_runs(void **state)
   for_every_case(batch_case);
 }
 
-static void fused_case(struct ising2d_case with)
+static void fused_case(struct ising_case with)
 {
   static const uint32_t sweeps[] = {0, 1, 3};
   int64_t energy[2][RUNS * CAPACITY], magnetization[2][RUNS * CAPACITY];
-  struct ising2d_fixture fixture, fused;
+  struct ising_fixture fixture, fused;
   with.runs = RUNS;
-  with.coupling = -0.7;
-  with.field = -0.3;
-  ising2d_open(&fixture, &with);
-  ising2d_open(&fused, &with);
-  ising2d_randomize(&fixture, &with, SIZE);
-  ising2d_randomize(&fused, &with, SIZE);
+  with.settings.coupling = -0.7;
+  with.settings.field = -0.3;
+  fixture_open(&fixture, &with);
+  fixture_open(&fused, &with);
+  fixture_randomize(&fixture, &with, SIZE);
+  fixture_randomize(&fused, &with, SIZE);
   memset(energy, 0, sizeof energy);
   memset(magnetization, 0, sizeof magnetization);
   for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++) {
     /* Now one channel, now both. */
-    ising2d_sweep(&fixture, sweeps[i], 0.4);
-    ising2d_measure(&fixture, energy[0], i == 1 ? NULL : magnetization[0]);
-    ising2d_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1], i == 1 ? NULL : magnetization[1]);
+    fixture_sweep(&fixture, sweeps[i], 0.4);
+    fixture_measure(&fixture, energy[0], i == 1 ? NULL : magnetization[0]);
+    fixture_sweep_and_measure(&fused, sweeps[i], 0.4, energy[1], i == 1 ? NULL : magnetization[1]);
     for (size_t m = 0; m < RUNS; m++) {
       assert_memory_equal(energy[0] + m * CAPACITY, energy[1] + m * CAPACITY,
                           SIZE * sizeof(int64_t));
@@ -288,10 +279,10 @@ static void fused_case(struct ising2d_case with)
                           SIZE * sizeof(int64_t));
     }
   }
-  ising2d_sweep_and_measure(&fused, 1, 0.4, NULL, magnetization[1]);
+  fixture_sweep_and_measure(&fused, 1, 0.4, NULL, magnetization[1]);
   assert_memory_not_equal(magnetization[0], magnetization[1], SIZE * sizeof(int64_t));
-  ising2d_close(&fixture);
-  ising2d_close(&fused);
+  fixture_close(&fixture);
+  fixture_close(&fused);
 }
 
 static void fused_measurement_is_that_after_the_sweep(void **state)
@@ -303,7 +294,7 @@ static void fused_measurement_is_that_after_the_sweep(void **state)
 /* Bytes a site of one replica. */
 static double memory_limit(const struct gpumc_kernel_ops *kernel)
 {
-  return ising2d_trajectory(kernel) == REFERENCE_MULTISPIN ? 0.35 : 1.3;
+  return fixture_trajectory(kernel) == REFERENCE_MULTISPIN ? 0.35 : 1.3;
 }
 
 /* On a GPU the smallest lattices, whose rows are padded, may take more, and so may replicas on
@@ -313,8 +304,8 @@ static void memory_is_within_its_limit(void **state)
   (void)state;
   struct gpumc_error error = {0};
   struct gpumc_model model;
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  const size_t kernels = ising2d_kernels(kernel);
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = fixture_kernels(kernel);
   const struct gpumc_device device = test_device(test_setting());
   const double on_their_way = test_device_is_cpu() ? 0.0 : 0x1p26;
   for (size_t s = test_device_is_cpu() ? 0 : SHAPES - 3; s < SHAPES; s++) {
@@ -338,17 +329,17 @@ static void refuses_what_cannot_be(void **state)
   struct gpumc_error error = {0};
   struct gpumc_model model;
   struct gpumc_device device = test_device(test_setting());
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  const size_t kernels = ising2d_kernels(kernel);
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = fixture_kernels(kernel);
   const size_t shape[2] = {65536, 65536};
   /* On a CPU more than can be addressed: a sanitizer's malloc ends the program otherwise. */
   const struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = (size_t)1 << (test_device_is_cpu() ? 40 : 31), .samples = 1};
   assert_int_equal(ising2d_instance(shape, 1.0, 0.0, &model, &error), GPUMC_OK);
   for (size_t k = 0; k < kernels; k++) {
-    const struct ising2d_case with = ising2d_case(kernel[k], 65536, 65536, 1);
+    const struct ising_case with = fixture_square(kernel[k], 65536, 65536, 1);
     struct gpumc_ensemble ensemble;
-    if (!test_device_is_cpu() && !ising2d_serves(&with))
+    if (!test_device_is_cpu() && !fixture_serves(&with))
       continue;
     assert_int_equal(
         gpumc_ensemble_create(kernel[k], &model, &device, &plan, 1, 10, &ensemble, &error),
@@ -366,20 +357,20 @@ static void time_does_not_run_over(void **state)
 {
   (void)state;
   struct gpumc_error error = {0};
-  struct ising2d_fixture fixture;
-  const struct gpumc_kernel_ops *kernel[ISING2D_KERNELS_MAXIMUM];
-  assert_true(ising2d_kernels(kernel) > 0);
-  struct ising2d_case with = ising2d_case(kernel[0], 4, 4, 32);
-  ising2d_open(&fixture, &with);
-  ising2d_randomize(&fixture, &with, 32);
+  struct ising_fixture fixture;
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  assert_true(fixture_kernels(kernel) > 0);
+  struct ising_case with = fixture_square(kernel[0], 4, 4, 32);
+  fixture_open(&fixture, &with);
+  fixture_randomize(&fixture, &with, 32);
   fixture.ensemble.time = UINT32_MAX - 1;
-  ising2d_sweep(&fixture, 1, 0.4);
+  fixture_sweep(&fixture, 1, 0.4);
   assert_int_equal(fixture.ensemble.time, UINT32_MAX);
   assert_int_equal(gpumc_ensemble_sweep(&fixture.ensemble, 1, 0.4, NULL, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error),
                       "1 sweeps after 4294967295 exceed the 4294967295 that a run may have");
   gpumc_error_free(&error);
-  ising2d_close(&fixture);
+  fixture_close(&fixture);
 }
 
 static void levels_have_names(void **state)

@@ -48,6 +48,7 @@ struct ising_cpu_storage {
   int threads;
   size_t run_blocks, block_bytes, scratch_bytes;
   void *blocks, *spare, *scratch;
+  void *own; /* the kernel's, which frees it */
 };
 
 /* A block, and its replicas: first .. first+count-1 of the run. */

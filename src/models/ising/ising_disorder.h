@@ -19,10 +19,14 @@ enum ising_distribution {
   ISING_FILE      /* read */
 };
 
+/* The number of a sample is below 2^32: a word of the counter. */
+#define ISING_SAMPLES_MAXIMUM 4294967295
+
 struct ising_disorder_settings {
-  enum ising_distribution couplings, fields; /* fields: never ISING_FILE */
-  double positive;                           /* p: probability of +J */
-  double width;                              /* of the random fields, energy */
+  /* fields: never ISING_FILE, since a file of couplings may have fields too. */
+  enum ising_distribution couplings, fields;
+  double positive; /* p: probability of +J */
+  double width;    /* of the random fields, energy */
   uint64_t seed;
   uint64_t first_sample;
   const char *path; /* of ISING_FILE; docs/file-format.md says what stands in it */

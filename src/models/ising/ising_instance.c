@@ -117,27 +117,32 @@ static void name_units(struct gpumc_model *model, double coupling)
   }
 }
 
-/* At beta = 0: sum of the squares of all couplings and fields. */
+/* At beta = 0: sum of the squares of all couplings and fields, the mean over the samples. */
 static double
 energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
 {
-  if (parameters->disorder != NULL)
-    return 0.0;
+  const struct ising_disorder *disorder = parameters->disorder;
   const double coupling = parameters->coupling, field = parameters->field;
+  double coupling_square = coupling * coupling, field_square = field * field;
+  if (disorder != NULL) {
+    coupling_square = ising_samples_coupling_square(disorder);
+    field_square += ising_samples_field_square(disorder);
+  }
   return (double)model->sites *
-         fma((double)parameters->lattice.dimension * coupling, coupling, field * field);
+         fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
                      struct ising_parameters *parameters)
 {
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct ising_disorder_traits traits = ising_samples_traits(parameters->disorder);
   parameters->plain =
       settings->field == 0.0 && !traits.fields && (!traits.couplings || traits.couplings_are_signs);
   model->quantum[ISING_MAGNETIZATION] = 1.0;
   model->bound[ISING_MAGNETIZATION] = (double)model->sites;
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
+  model->samples = parameters->disorder != NULL ? ising_samples_count(parameters->disorder) : 1;
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);

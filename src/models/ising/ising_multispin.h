@@ -7,22 +7,62 @@
 #include "core/isa.h"
 #include "core/random.h"
 #include "models/ising/ising_physics.h"
+#include "models/ising/ising_wave.h"
 #include "models/lattice/bit_serial.h"
-#include "models/lattice/checkerboard.h"
+#include "models/lattice/checkerboard_edges.h"
 
-enum { ISING_LANES = 32 };
+enum { ISING_LANES = 32, ISING_AXES = 3 };
 
-/* Of one sweep call, for all groups.
- * plain (no field): a spin needs a comparison when at most one of its bonds is unsatisfied; class 0
- * is one, class 1 none. `like`: all ones if a bond of equal spins is the satisfied one, else 0.
- * Otherwise the class is the number of neighbours up, and spin_up[class] (a mask) the spin that
- * needs a comparison. */
-struct ising_multispin_rule {
+/* Which signs differ from site to site. With random fields bonds always have signs of their own,
+ * all positive where the couplings are uniform. */
+enum ising_signs { ISING_SAME_SIGNS, ISING_BOND_SIGNS, ISING_FIELD_SIGNS };
+
+/* The instance, for all groups. Signs are words, of a group or of all groups:
+ * word[colour][block][slot][GPUMC_EDGE_SITES], a bit for each lane, set where the value is negative
+ * relative to that of the rule. Slots: the bonds of a site to its neighbours (enum
+ * gpumc_neighbour), then with ISING_FIELD_SIGNS its field. */
+struct ising_multispin_instance {
   struct gpumc_checkerboard lattice;
+  enum ising_signs signs;
+  const struct gpumc_checkerboard_edges *edges[2]; /* of each colour */
+};
+
+static inline size_t ising_multispin_slots(size_t dimension, enum ising_signs signs)
+{
+  return signs == ISING_SAME_SIGNS ? 0 : 2 * dimension + (signs == ISING_FIELD_SIGNS);
+}
+
+/* Words of signs of one colour. */
+static inline size_t
+ising_multispin_sign_words(const struct gpumc_checkerboard *lattice, enum ising_signs signs)
+{
+  return gpumc_checkerboard_edge_blocks(lattice) * GPUMC_EDGE_SITES *
+         ising_multispin_slots(lattice->dimension, signs);
+}
+
+/* A group: 32 replicas, one word[position] a site. `scratch`: ising_multispin_scratch() words of
+ * the calling thread, zeroed once. */
+struct ising_multispin_group {
+  const struct ising_multispin_instance *instance;
+  const uint32_t *signs; /* NULL: the same everywhere */
+  uint32_t *words;
+  uint32_t number;
+  uint32_t *scratch;
+};
+
+/* PLAIN: Metropolis without any field. */
+enum ising_multispin_update { ISING_PLAIN, ISING_METROPOLIS, ISING_HEAT_BATH };
+
+/* Of the sweeps of one run. Thresholds are numbered by class.
+ * Plain: a spin needs a comparison when fewer than half of its bonds are unsatisfied; the class is
+ * how many are. `like`: all ones if a bond of equal spins is the satisfied one, else 0.
+ * Otherwise the class is the number of neighbours up, and spin_up[class] (a mask) the spin that
+ * needs a comparison under Metropolis. */
+struct ising_multispin_rule {
   struct gpumc_random random;
-  bool plain;
+  enum ising_multispin_update update;
   uint32_t like;
-  uint32_t spin_up[ISING_CLASSES];
+  uint32_t spin_up[ISING_CLASSES_MAXIMUM];
   struct gpumc_bit_thresholds thresholds;
 };
 
@@ -35,19 +75,31 @@ struct ising_multispin_copy {
 
 /* Sums over one group, by lane. */
 struct ising_multispin_sums {
-  int64_t unsatisfied[ISING_LANES]; /* bonds between unlike spins */
+  int64_t unsatisfied[ISING_LANES]; /* bonds */
   int64_t up[ISING_LANES];          /* spins up */
+  int64_t along[ISING_LANES];       /* spins in the direction of a uniform or their random field */
+  int64_t cosine[ISING_AXES][ISING_LANES], sine[ISING_AXES][ISING_LANES]; /* ising_wave_square() */
 };
 
-/* `scratch`: ising_multispin_scratch() words of the calling thread, zeroed once. */
+/* cosine[wave.length], sine[wave.length] */
+struct ising_multispin_waves {
+  struct ising_wave wave;
+  const int32_t *cosine, *sine;
+};
+
 struct ising_multispin_ops {
-  void (*sweep)(const struct ising_multispin_rule *rule, uint32_t *words, uint32_t group,
-                uint32_t time, uint32_t sweeps, uint32_t *scratch);
-  void (*measure)(const struct gpumc_checkerboard *lattice, const uint32_t *words,
-                  uint32_t *scratch, struct ising_multispin_sums *sums);
+  void (*sweep)(const struct ising_multispin_group *group, const struct ising_multispin_rule *rule,
+                uint32_t time, uint32_t sweeps);
+  /* `other`: words of replicas to compare with, or NULL. With them the sums are those of replicas
+   * whose spins are up where the two differ, and couplings and fields are uniform and positive.
+   * `waves`: NULL if not wanted. */
+  void (*measure)(const struct ising_multispin_group *group, const uint32_t *other,
+                  const struct ising_multispin_waves *waves, struct ising_multispin_sums *sums);
   /* words[n] = the old words with the copied lanes replaced. */
   void (*gather)(uint32_t *words, const uint32_t *old, size_t n,
                  const struct ising_multispin_copy *copies, size_t n_copies);
+  /* The lanes in `swap` of a[n] and b[n] change places. */
+  void (*exchange)(uint32_t *a, uint32_t *b, size_t n, uint32_t swap);
 };
 
 #ifdef GPUMC_ISA_X86_64
@@ -56,33 +108,30 @@ extern const struct ising_multispin_ops ising_multispin_v2, ising_multispin_v3, 
 extern const struct ising_multispin_ops ising_multispin_portable;
 #endif
 
-/* Words of scratch: two colours, the side array, and five arrays of undecided words. */
-enum { ISING_UNDECIDED_ARRAYS = 5 };
+/* Sites of one colour that are worked on at a time: whole vectors, few enough that the arrays of a
+ * part stay in the cache. Scratch: two colours, and the arrays of a part. */
+enum {
+  ISING_PART = GPUMC_CHECKERBOARD_PART,
+  ISING_PART_ARRAYS = 5,
+  ISING_PART_EXTENT = ISING_PART + GPUMC_CHECKERBOARD_PADDING
+};
 
 static inline size_t ising_multispin_scratch(const struct gpumc_checkerboard *lattice)
 {
-  return 2 * gpumc_checkerboard_extent(lattice) +
-         (1 + ISING_UNDECIDED_ARRAYS) * gpumc_checkerboard_part(lattice);
+  return 2 * gpumc_checkerboard_extent(lattice) + ISING_PART_ARRAYS * ISING_PART_EXTENT;
 }
 
-static inline struct ising_multispin_rule
-ising_multispin_rule(const struct gpumc_checkerboard *lattice, struct gpumc_random random,
-                     double beta, double coupling, double field)
+/* The working copy of a colour, in scratch, and an array of a part. */
+static inline uint32_t *
+ising_multispin_copy_of(const struct gpumc_checkerboard *lattice, uint32_t *scratch, size_t colour)
 {
-  struct ising_multispin_rule rule = {.lattice = *lattice, .random = random};
-  struct ising_acceptance acceptance = ising_acceptance(beta, coupling, field, ISING_CLASSES - 1);
-  rule.plain = field == 0.0;
-  rule.like = acceptance.spin_up[4] ? UINT32_MAX : 0;
-  for (uint32_t up = 0; up < ISING_CLASSES; up++) {
-    rule.spin_up[up] = acceptance.spin_up[up] ? UINT32_MAX : 0;
-    if (!rule.plain)
-      gpumc_bit_thresholds_set(&rule.thresholds, up, acceptance.threshold[up]);
-  }
-  if (rule.plain) {
-    gpumc_bit_thresholds_set(&rule.thresholds, 0, acceptance.threshold[3]);
-    gpumc_bit_thresholds_set(&rule.thresholds, 1, acceptance.threshold[4]);
-  }
-  return rule;
+  return scratch + colour * gpumc_checkerboard_extent(lattice) + gpumc_checkerboard_lead(lattice);
+}
+
+static inline uint32_t *
+ising_multispin_part(const struct gpumc_checkerboard *lattice, uint32_t *scratch, size_t array)
+{
+  return scratch + 2 * gpumc_checkerboard_extent(lattice) + array * ISING_PART_EXTENT;
 }
 
 #endif

@@ -3,9 +3,11 @@
  * There are two buffers of words. `gather` reads the one and writes the other, so that no thread
  * reads a word that another one writes; everything else works in place. */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "core/memory.h"
 #include "models/ising/ising_cpu.h"
-#include "models/ising/ising_multispin.h"
+#include "models/ising/ising_multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
 
 /* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
@@ -58,17 +60,63 @@ static size_t scratch_bytes(const struct gpumc_checkerboard *lattice)
   return sizeof(uint32_t) * ising_multispin_scratch(lattice);
 }
 
+static const struct ising_multispin_tables *tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return storage->own;
+}
+
+static const struct ising_multispin_ops *ops_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return ISING_CPU_OPS(ising_multispin, storage->isa);
+}
+
+static struct ising_multispin_group
+group_of(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  return (struct ising_multispin_group){
+      .instance = &tables->instance,
+      .signs = ising_multispin_signs(tables, place->block),
+      .words = place->data,
+      .number = (uint32_t)place->block,
+      .scratch = ising_cpu_scratch(ensemble->storage),
+  };
+}
+
+static int64_t wave_of(const struct ising_multispin_waves *waves,
+                       const struct ising_multispin_sums *sums, size_t lane)
+{
+  int64_t cosine[ISING_AXES], sine[ISING_AXES];
+  for (size_t axis = 0; axis < ISING_AXES; axis++) {
+    cosine[axis] = sums->cosine[axis][lane];
+    sine[axis] = sums->sine[axis][lane];
+  }
+  return ising_wave_square(&waves->wave, cosine, sine);
+}
+
 static void measure_group(const struct gpumc_ensemble *ensemble,
                           const struct ising_cpu_place *place, int64_t *const *channel)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_ops *ops = ISING_CPU_OPS(ising_multispin, storage->isa);
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
+  const size_t first = place->run * ensemble->plan.capacity + place->first;
+  const bool waves = channel[ISING_WAVE] != NULL;
   struct ising_multispin_sums sums;
-  ops->measure(&ising_parameters(ensemble->model)->lattice, place->data, ising_cpu_scratch(storage),
-               &sums);
-  for (size_t lane = 0; lane < place->count; lane++)
-    ising_cpu_record(ensemble, channel, place->run, place->first + lane, sums.up[lane],
-                     sums.unsatisfied[lane]);
+  ops_of(ensemble)->measure(&group, NULL, waves ? &tables->waves : NULL, &sums);
+  for (size_t lane = 0; lane < place->count; lane++) {
+    if (channel[ISING_ENERGY] != NULL)
+      channel[ISING_ENERGY][first + lane] =
+          ising_energy(tables->coupling_quanta, tables->field_quanta,
+                       bonds - 2 * sums.unsatisfied[lane], 2 * sums.along[lane] - sites);
+    if (channel[ISING_MAGNETIZATION] != NULL)
+      channel[ISING_MAGNETIZATION][first + lane] = 2 * sums.up[lane] - sites;
+    if (waves)
+      channel[ISING_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+  }
 }
 
 /* A block is a group, words[position]. */
@@ -87,12 +135,32 @@ static_assert((int)ISING_LANES <= (int)ISING_CPU_BLOCK, "a group is a block");
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan);
+  return ising_cpu_bytes(&layout, model, device, plan) + ising_multispin_tables_bytes(model, plan);
+}
+
+static void destroy(struct gpumc_ensemble *ensemble)
+{
+  struct ising_cpu_storage *storage = ensemble->storage;
+  if (storage != NULL && storage->own != NULL) {
+    ising_multispin_tables_free(storage->own);
+    free(storage->own);
+  }
+  ising_cpu_destroy(ensemble);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return ising_cpu_create(&layout, ensemble, error);
+  struct ising_multispin_tables *tables;
+  enum gpumc_status status = ising_cpu_create(&layout, ensemble, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = gpumc_allocate_array(&tables, 1, "tables of the kernel", error);
+  ((struct ising_cpu_storage *)ensemble->storage)->own = tables;
+  if (status == GPUMC_OK)
+    status = ising_multispin_tables_create(ensemble->model, &ensemble->plan, tables, error);
+  if (status != GPUMC_OK)
+    destroy(ensemble);
+  return status;
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -112,14 +180,17 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
-/* beta: NULL where there are no sweeps. */
-static struct ising_multispin_rule
-rule_of(const struct gpumc_ensemble *ensemble, size_t run, const double *beta)
+/* One for each run; most have the temperature of the run before. */
+static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
 {
-  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  return ising_multispin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble, run),
-                              beta != NULL ? beta[run] : 0.0, parameters->coupling,
-                              parameters->field);
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    if (m > 0 && beta[m] == beta[m - 1])
+      tables->rule[m] = tables->rule[m - 1];
+    else
+      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
+    tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
+  }
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
@@ -127,20 +198,19 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 {
   (void)error;
   struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_ops *ops = ISING_CPU_OPS(ising_multispin, storage->isa);
-  const struct ising_multispin_rule of_first_run = rule_of(ensemble, 0, beta);
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
   const size_t places = ising_cpu_places(ensemble);
+  if (sweeps > 0)
+    set_rules(ensemble, beta);
 #pragma omp parallel for schedule(dynamic) num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
     const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    struct ising_multispin_rule rule = of_first_run;
     if (place.count == 0)
       continue;
-    if (sweeps > 0 && beta[place.run] != beta[0])
-      rule = rule_of(ensemble, place.run, beta);
-    rule.random = gpumc_ensemble_random(ensemble, place.run);
-    ops->sweep(&rule, place.data, (uint32_t)place.block, ensemble->time, sweeps,
-               ising_cpu_scratch(storage));
+    const struct ising_multispin_group group = group_of(ensemble, &place);
+    if (sweeps > 0)
+      ops->sweep(&group, &tables->rule[place.run], ensemble->time, sweeps);
     if (channel != NULL)
       measure_group(ensemble, &place, channel);
   }
@@ -168,7 +238,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 {
   (void)error;
   struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_ops *ops = ISING_CPU_OPS(ising_multispin, storage->isa);
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
   const size_t sites = ensemble->model->sites, places = ising_cpu_places(ensemble);
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
@@ -185,19 +255,83 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
   return GPUMC_OK;
 }
 
+/* Now the pairs of runs that begin with an even one, now the others: no two of a pass share a run,
+ * so that threads do not meet. */
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
+  const size_t row = gpumc_swap_words(ensemble->plan.capacity), sites = ensemble->model->sites;
+  for (size_t parity = 0; parity < 2; parity++) {
+    const size_t pairs = ensemble->runs > parity ? (ensemble->runs - parity) / 2 : 0;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+    for (size_t i = 0; i < pairs * row; i++) {
+      const size_t run = 2 * (i / row) + parity, block = i % row;
+      if (swap[run * row + block] != 0)
+        ops->exchange(ising_cpu_block(storage, run, block),
+                      ising_cpu_block(storage, run + 1, block), sites, swap[run * row + block]);
+    }
+  }
+  return GPUMC_OK;
+}
+
+static void overlap_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising_cpu_place *place, const uint32_t *other, size_t first,
+                          int64_t *const overlap[GPUMC_OVERLAPS])
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
+  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  struct ising_multispin_sums sums;
+  ops_of(ensemble)->measure(&group, other, waves ? &tables->waves : NULL, &sums);
+  for (size_t lane = 0; lane < place->count; lane++) {
+    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
+      overlap[GPUMC_OVERLAP_SPIN][first + lane] = sites - 2 * sums.up[lane];
+    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
+      overlap[GPUMC_OVERLAP_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
+    if (waves)
+      overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+  }
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t blocks = storage->run_blocks;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < runs * blocks; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
+    const size_t run = i / blocks;
+    if (place.count > 0)
+      overlap_group(ensemble, &place, ising_cpu_block(storage, second + run, place.block),
+                    run * ensemble->plan.capacity + place.first, overlap);
+  }
+  return GPUMC_OK;
+}
+
 const struct gpumc_kernel_ops ising_multispin_cpu = {
     .device = "cpu",
     .variant = "multispin",
     .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis",
     .trajectory = "ising.multispin.1",
-    .capabilities = ISING_CPU_CAPABILITIES,
+    .capabilities =
+        ISING_CPU_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
     .bytes = bytes,
     .create = create,
-    .destroy = ising_cpu_destroy,
+    .destroy = destroy,
     .randomize = randomize,
     .set = ising_cpu_set,
     .get = ising_cpu_get,
     .sweep = sweep,
     .measure = ising_cpu_measure,
     .gather = gather,
+    .exchange = exchange,
+    .overlap = overlap,
 };

@@ -16,9 +16,9 @@
 
 #include "models/lattice/threshold.h"
 
-enum { GPUMC_BIT_PLANES = 32, GPUMC_PLANES_A_DRAW = 4, GPUMC_BIT_CLASSES = 5 };
+enum { GPUMC_BIT_PLANES = 32, GPUMC_PLANES_A_DRAW = 4, GPUMC_BIT_CLASSES = 7 };
 
-/* The bits of the thresholds of up to five classes as masks (0 or all ones), plane 0 the most
+/* The bits of the thresholds of up to seven classes as masks (0 or all ones), plane 0 the most
  * significant bit. need[c]: 0 if class c is always accepted. */
 struct gpumc_bit_thresholds {
   uint32_t bit[GPUMC_BIT_PLANES][GPUMC_BIT_CLASSES];

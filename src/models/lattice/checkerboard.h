@@ -66,15 +66,22 @@ gpumc_checkerboard_position(const struct gpumc_checkerboard *lattice, size_t sit
   return ((x + y + z) & 1) * lattice->colour + line * lattice->row + x / 2;
 }
 
-/* Where the first site stands in a working copy of one colour: there is room for the row before it.
- * A multiple of 64, like the extent, so that the copy is aligned as its allocation is. */
+/* Sites of one colour in the row, or in three dimensions the plane, that stands before and after a
+ * colour in its working copy. */
+static inline size_t gpumc_checkerboard_halo(const struct gpumc_checkerboard *lattice)
+{
+  return lattice->dimension == 3 ? lattice->plane : lattice->row;
+}
+
+/* Where the first site stands in a working copy of one colour: there is room for the halo before
+ * it. A multiple of 64, like the extent, so that the copy is aligned as its allocation is. */
 static inline size_t gpumc_checkerboard_lead(const struct gpumc_checkerboard *lattice)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
-  return (lattice->row + step - 1) / step * step;
+  return (gpumc_checkerboard_halo(lattice) + step - 1) / step * step;
 }
 
-/* Elements of a working copy of one colour, the row after it and whole vectors included. */
+/* Elements of a working copy of one colour, the halo after it and whole vectors included. */
 static inline size_t gpumc_checkerboard_extent(const struct gpumc_checkerboard *lattice)
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;

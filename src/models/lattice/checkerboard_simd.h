@@ -7,7 +7,8 @@
 #define GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 
 #include "core/simd.h"
-#include "models/lattice/checkerboard.h"
+#include "models/lattice/checkerboard_edges.h"
+#include "models/lattice/checkerboard_neighbour.h"
 
 GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)
 {
@@ -16,17 +17,18 @@ GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)
   memcpy(to, &v, sizeof v);
 }
 
-/* The rows before and after a colour; `sites` points to its first site. */
+/* The halos before and after a colour; `sites` points to its first site. */
 GPUMC_INLINE void
 gpumc_checkerboard_wrap(const struct gpumc_checkerboard *lattice, void *sites, const size_t element)
 {
-  const size_t row = lattice->row * element, colour = lattice->colour * element;
-  const size_t whole = (row + GPUMC_VECTOR_BYTES - 1) / GPUMC_VECTOR_BYTES * GPUMC_VECTOR_BYTES;
+  const size_t halo = gpumc_checkerboard_halo(lattice) * element;
+  const size_t colour = lattice->colour * element;
+  const size_t whole = (halo + GPUMC_VECTOR_BYTES - 1) / GPUMC_VECTOR_BYTES * GPUMC_VECTOR_BYTES;
   uint8_t *first = sites;
-  /* Ends, not begins, with the last row: nothing may be written behind `first`. */
+  /* Ends, not begins, with the last site: nothing may be written behind `first`. */
   for (size_t i = 0; i < whole; i += GPUMC_VECTOR_BYTES)
     gpumc_copy_vector(first - whole + i, first + colour + i - whole);
-  for (size_t i = 0; i < row; i += GPUMC_VECTOR_BYTES)
+  for (size_t i = 0; i < halo; i += GPUMC_VECTOR_BYTES)
     gpumc_copy_vector(first + colour + i, first + i);
 }
 
@@ -46,6 +48,47 @@ GPUMC_INLINE void gpumc_checkerboard_side(const struct gpumc_checkerboard *latti
       gpumc_copy_vector(to + i, aside + i);
     memcpy(back ? to : to + row - element, back ? from + row - element : from, element);
   }
+}
+
+/* Word i of `words` where bit i of `where` is set, of `otherwise` elsewhere. */
+GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, gpumc_v32 otherwise)
+{
+#if defined(__AVX512F__)
+  return (gpumc_v32)_mm512_mask_loadu_epi32((__m512i)otherwise, (__mmask16)where, words);
+#else
+  const gpumc_v32 bit = gpumc_broadcast(1) << gpumc_lane_numbers();
+  return gpumc_select((gpumc_v32)((gpumc_broadcast(where) & bit) != 0), gpumc_load(words),
+                      otherwise);
+#endif
+}
+
+/* neighbour[] (enum gpumc_neighbour) of a vector of words from k on, a multiple of the vector's
+ * length. `dimension`: a constant; `edges`: of the colour of the sites; `other`: a working copy of
+ * the other colour. */
+GPUMC_INLINE void
+gpumc_checkerboard_neighbours(const struct gpumc_checkerboard *lattice, const size_t dimension,
+                              const struct gpumc_checkerboard_edges *edges, const uint32_t *other,
+                              size_t k, gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM])
+{
+  const struct gpumc_checkerboard_edges *edge = &edges[k / GPUMC_EDGE_SITES];
+  const size_t row = lattice->row, plane = lattice->plane, shift = k % GPUMC_EDGE_SITES;
+  const uint32_t *at = other + k;
+  gpumc_v32 side = gpumc_load(at + 1);
+  side = gpumc_load_where(edge->back >> shift, at - 1, side);
+  side = gpumc_load_where(edge->back_around >> shift, at + row - 1, side);
+  side = gpumc_load_where(edge->forward_around >> shift, at + 1 - row, side);
+  neighbour[GPUMC_ROW_BEFORE] = gpumc_load(at - row);
+  neighbour[GPUMC_ROW_AFTER] = gpumc_load(at + row);
+  neighbour[GPUMC_SAME_INDEX] = gpumc_load(at);
+  neighbour[GPUMC_SIDE] = side;
+  if (dimension < 3)
+    return;
+  neighbour[GPUMC_ROW_BEFORE] =
+      gpumc_load_where(edge->first_row >> shift, at + plane - row, neighbour[GPUMC_ROW_BEFORE]);
+  neighbour[GPUMC_ROW_AFTER] =
+      gpumc_load_where(edge->last_row >> shift, at + row - plane, neighbour[GPUMC_ROW_AFTER]);
+  neighbour[GPUMC_PLANE_BEFORE] = gpumc_load(at - plane);
+  neighbour[GPUMC_PLANE_AFTER] = gpumc_load(at + plane);
 }
 
 #endif

@@ -1,0 +1,56 @@
+/* Sites of the checkerboard one by one: their place, their neighbours. For tables and small loops;
+ * kernels step through whole rows. */
+#ifndef GPUMC_LATTICE_CHECKERBOARD_NEIGHBOUR_H
+#define GPUMC_LATTICE_CHECKERBOARD_NEIGHBOUR_H
+
+#include <stdbool.h>
+
+#include "models/lattice/checkerboard.h"
+
+/* The neighbours of a site, in the order of words of bonds: the rows before and after, the same
+ * index, the side, and in three dimensions the planes before and after. */
+enum gpumc_neighbour {
+  GPUMC_ROW_BEFORE,
+  GPUMC_ROW_AFTER,
+  GPUMC_SAME_INDEX,
+  GPUMC_SIDE,
+  GPUMC_PLANE_BEFORE,
+  GPUMC_PLANE_AFTER,
+  GPUMC_NEIGHBOURS_MAXIMUM
+};
+
+struct gpumc_checkerboard_place {
+  size_t colour, k, line; /* line = z Ly + y */
+  size_t y, z;
+};
+
+/* Of site number `site` = x + Lx (y + Ly z). */
+static inline struct gpumc_checkerboard_place
+gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t site)
+{
+  const size_t x = site % lattice->length_x, line = site / lattice->length_x;
+  struct gpumc_checkerboard_place place = {
+      .line = line, .y = line % lattice->length_y, .z = line / lattice->length_y};
+  place.colour = (x + place.y + place.z) & 1;
+  place.k = line * lattice->row + x / 2;
+  return place;
+}
+
+/* Whether the side has the index k - 1, one step back in x, and not k + 1, one step forward. */
+static inline bool gpumc_checkerboard_side_is_back(const struct gpumc_checkerboard_place *place)
+{
+  return ((place->y + place->z + place->colour) & 1) == 0;
+}
+
+/* The site one step forward along `axis`, periodic. */
+static inline size_t
+gpumc_checkerboard_next(const struct gpumc_checkerboard *lattice, size_t site, size_t axis)
+{
+  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  size_t step = 1;
+  for (size_t a = 0; a < axis; a++)
+    step *= length[a];
+  return (site / step + 1) % length[axis] != 0 ? site + step : site + step - step * length[axis];
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* Kernels of Ising spins follow the slow reference bit for bit in two and three dimensions: uniform
+ * couplings and fields, and signs that differ from bond to bond and site to site, for each replica
+ * or the same for all; Metropolis and heat bath; levels and threads of a CPU, blocks of a GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/ising_cases.h"
+
+enum { SWEEPS = 3, REPLICAS = 37, ROOM = 41 };
+
+/* The kernel in every setting against one run of the reference: the last run of the batch. */
+static void compare(struct ising_case with, double beta)
+{
+  struct ising_fixture fixture;
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 2, true, setting), m = with.runs - 1;
+  struct reference reference;
+  fixture_open(&fixture, &with);
+  fixture_reference(&fixture, &with, m, REPLICAS, &reference);
+  fixture_randomize(&fixture, &with, REPLICAS);
+  fixture_expect_same(&fixture, &with, m, &reference);
+  fixture_close(&fixture);
+  for (uint32_t s = 0; s < SWEEPS; s++)
+    reference_sweep(&reference, beta, s);
+  for (size_t i = 0; i < settings; i++) {
+    with.setting = setting[i];
+    fixture_open(&fixture, &with);
+    fixture_randomize(&fixture, &with, REPLICAS);
+    fixture_sweep(&fixture, 1, beta);
+    fixture_sweep(&fixture, SWEEPS - 1, beta);
+    fixture_expect_same(&fixture, &with, m, &reference);
+    fixture_close(&fixture);
+  }
+  reference_free(&reference);
+}
+
+/* Temperatures take turns on larger lattices. */
+static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape, size_t feeling,
+                            enum gpumc_update update)
+{
+  static const double betas[] = {0.0, 0.2, 0.9, 4.0};
+  struct ising_case with = case_of(kernel, &case_shapes[shape], &case_feelings[feeling], ROOM);
+  const size_t *length = case_shapes[shape].shape, count = sizeof betas / sizeof *betas;
+  const size_t step = length[0] * length[1] * length[2] > 100 ? count : 1;
+  with.update = update;
+  with.seed = 281474976710655 - 17 * shape - feeling;
+  with.rounds = (shape + feeling) % 2 == 0 ? 10 : 7;
+  with.runs = 1 + feeling % 2;
+  with.first_run = (uint32_t)(shape * feeling);
+  if (!fixture_serves(&with))
+    return;
+  for (size_t b = (shape + feeling) % step; b < count; b += step)
+    compare(with, betas[b]);
+}
+
+static void compare_update(enum gpumc_update update)
+{
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH, kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t shape = 0; shape < CASE_SHAPES; shape++)
+      for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++)
+        compare_feeling(kernel[k], shape, feeling, update);
+}
+
+static void metropolis_updates(void **state)
+{
+  (void)state;
+  compare_update(GPUMC_METROPOLIS);
+}
+
+static void heat_bath_updates(void **state)
+{
+  (void)state;
+  compare_update(GPUMC_HEAT_BATH);
+}
+
+/* Every run of a batch at its own temperature. */
+static void temperatures_of_runs(void **state)
+{
+  (void)state;
+  enum { RUNS = 4 };
+  static const double beta[RUNS] = {0.7, 0.2, 0.2, 1.3};
+  const struct ising_shape shape = {3, {6, 4, 4}};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH, kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
+      struct ising_fixture fixture;
+      struct ising_case with = case_of(kernel[k], &shape, &case_feelings[feeling], ROOM);
+      with.runs = RUNS;
+      with.first_run = 9;
+      with.update = feeling % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH;
+      if (!fixture_serves(&with))
+        continue;
+      fixture_open(&fixture, &with);
+      fixture_randomize(&fixture, &with, REPLICAS);
+      fixture_sweep_each(&fixture, SWEEPS, beta);
+      for (size_t m = 0; m < RUNS; m++) {
+        struct reference reference;
+        fixture_reference(&fixture, &with, m, REPLICAS, &reference);
+        for (uint32_t s = 0; s < SWEEPS; s++)
+          reference_sweep(&reference, beta[m], s);
+        fixture_expect_same(&fixture, &with, m, &reference);
+        reference_free(&reference);
+      }
+      fixture_close(&fixture);
+    }
+}
+
+int main(void)
+{
+  test_device_require();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(metropolis_updates),
+      cmocka_unit_test(heat_bath_updates),
+      cmocka_unit_test(temperatures_of_runs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

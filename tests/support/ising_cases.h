@@ -1,0 +1,33 @@
+/* Instances of Ising spins that the tests of kernels go through: shapes, and kinds of disorder that
+ * words of bits can hold. */
+#ifndef TESTS_SUPPORT_ISING_CASES_H
+#define TESTS_SUPPORT_ISING_CASES_H
+
+#include "support/ising_fixture.h"
+
+/* `dimension` 2: shape[2] is not used. */
+struct ising_shape {
+  size_t dimension, shape[3];
+};
+
+/* What the spins feel, with a sample for each replica or one for all. */
+struct ising_feeling {
+  double coupling, field;
+  enum ising_distribution couplings, fields;
+  double positive, width;
+  bool sample_each;
+};
+
+enum { CASE_SHAPES = 12, CASE_FEELINGS = 11 };
+extern const struct ising_shape case_shapes[CASE_SHAPES];
+extern const struct ising_feeling case_feelings[CASE_FEELINGS];
+
+/* Kernel, shape and feeling; the rest as fixture_case() has it. */
+struct ising_case case_of(const struct gpumc_kernel_ops *kernel, const struct ising_shape *shape,
+                          const struct ising_feeling *feeling, size_t capacity);
+
+/* The kernels on the device under test that have all these capabilities. Returns how many. */
+size_t
+case_kernels(uint32_t capabilities, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
+
+#endif

@@ -1,0 +1,85 @@
+/* An ensemble of a model of Ising spins without a configuration, on the device under test. */
+#ifndef TESTS_SUPPORT_ISING_FIXTURE_H
+#define TESTS_SUPPORT_ISING_FIXTURE_H
+
+#include "models/ising/ising.h"
+#include "support/ising_reference.h"
+#include "support/test_device.h"
+
+enum { FIXTURE_KERNELS_MAXIMUM = 8 };
+
+struct ising_case {
+  const struct gpumc_kernel_ops *kernel;
+  struct ising_settings settings;
+  size_t runs, capacity;
+  bool sample_each; /* with disorder: replica r has sample r, else all have the first */
+  enum gpumc_update update;
+  uint32_t first_run;
+  uint64_t seed;
+  uint32_t rounds;
+  struct test_setting setting;
+};
+
+struct ising_fixture {
+  struct gpumc_device device;
+  struct gpumc_model model;
+  struct gpumc_ensemble ensemble;
+  int64_t *channel[ISING_CHANNELS]; /* [runs][capacity], device memory */
+  int64_t *overlap[GPUMC_OVERLAPS]; /* the same */
+  uint32_t *parent;                 /* the same */
+  uint32_t *swap;                   /* [runs][gpumc_swap_words(capacity)], device memory */
+};
+
+/* The kernels on the device under test. Returns how many. */
+size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
+/* The trajectory that the kernel declares. */
+enum reference_trajectory fixture_trajectory(const struct gpumc_kernel_ops *kernel);
+
+/* J = 1, h = 0, no disorder, Metropolis, one run, number 0, seed 1, Philox with 10 rounds,
+ * test_setting(). */
+struct ising_case fixture_case(const struct gpumc_kernel_ops *kernel, size_t dimension,
+                               const size_t *shape, size_t capacity);
+/* On a square lattice. */
+struct ising_case fixture_square(const struct gpumc_kernel_ops *kernel, size_t length_x,
+                                 size_t length_y, size_t capacity);
+/* For messages. Valid until the next call. */
+const char *fixture_text(const struct ising_case *with);
+
+/* Whether a kernel of a GPU takes the lattice; those of the CPU take all. */
+bool fixture_serves(const struct ising_case *with);
+
+/* These fail the running test on any error. */
+void fixture_open(struct ising_fixture *fixture, const struct ising_case *with);
+void fixture_close(struct ising_fixture *fixture);
+/* Run m of the case as the reference has it, drawn at beta = 0. */
+void fixture_reference(const struct ising_fixture *fixture, const struct ising_case *with, size_t m,
+                       size_t replicas, struct reference *reference);
+/* All runs, `size` replicas each. */
+void fixture_randomize(struct ising_fixture *fixture, const struct ising_case *with, size_t size);
+void fixture_set_sizes(struct ising_fixture *fixture, const uint32_t *size);
+size_t fixture_size(const struct ising_fixture *fixture, size_t m);
+void fixture_sweep(struct ising_fixture *fixture, uint32_t sweeps, double beta);
+/* beta[runs] */
+void fixture_sweep_each(struct ising_fixture *fixture, uint32_t sweeps, const double *beta);
+/* parent[runs][capacity]; size[runs] after it. */
+void fixture_gather(struct ising_fixture *fixture, const uint32_t *parent, const uint32_t *size);
+/* swap[runs][gpumc_swap_words(capacity)] */
+void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap);
+/* value[kind][runs][capacity] in host memory, NULL: not wanted. */
+void fixture_overlap(struct ising_fixture *fixture, size_t first, size_t second, size_t runs,
+                     int64_t *const value[GPUMC_OVERLAPS]);
+/* value[channel][runs][capacity], NULL: not wanted. The second one in one with sweeps. */
+void fixture_measure_channels(struct ising_fixture *fixture, int64_t *const value[ISING_CHANNELS]);
+void fixture_sweep_and_measure_channels(struct ising_fixture *fixture, uint32_t sweeps,
+                                        const double *beta, int64_t *const value[ISING_CHANNELS]);
+/* The same of energy and magnetization, all runs at one temperature. */
+void fixture_measure(struct ising_fixture *fixture, int64_t *energy, int64_t *magnetization);
+void fixture_sweep_and_measure(struct ising_fixture *fixture, uint32_t sweeps, double beta,
+                               int64_t *energy, int64_t *magnetization);
+/* All replicas of run m in portable form; the caller frees. */
+uint8_t *fixture_get(struct ising_fixture *fixture, size_t m);
+/* The replicas of run m are those of the reference. */
+void fixture_expect_same(struct ising_fixture *fixture, const struct ising_case *with, size_t m,
+                         const struct reference *reference);
+
+#endif
