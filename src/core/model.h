@@ -10,7 +10,8 @@
 struct gpumc_channel {
   const char *name;
   const char *symbol;
-  bool on_request; /* costs more than the others: measured only where it is asked for */
+  /* Costs more than the others: measured only where it is asked for. Behind all that do not. */
+  bool on_request;
 };
 
 /* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */

@@ -23,18 +23,17 @@ static void destroy(void *state)
 
 static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error *error)
 {
-  const struct gpumc_model_ops *model = pa->context.model->ops;
+  const struct pa_settings *settings = &pa->settings;
   const size_t batch = pa->population.plan.runs;
-  enum gpumc_status status = gpumc_allocate_array(&pa->tables, pa->settings.runs, "tables", error);
+  enum gpumc_status status = gpumc_allocate_array(&pa->tables, settings->runs, "tables", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&pa->outcome, batch, "outcomes", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&pa->log_partition, batch, "partition functions", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->curve_row, pa_curve_width(model), "a row", error);
+    status = gpumc_allocate_array(&pa->curve_row, pa_curve_width(settings), "a row", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->block_row, pa_block_width(model, pa->settings.blocks),
-                                  "a row", error);
+    status = gpumc_allocate_array(&pa->block_row, pa_block_width(settings), "a row", error);
   return status;
 }
 
@@ -54,7 +53,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   if (status != GPUMC_OK)
     return status;
   pa->context = *context;
-  pa_settings_read(&context->params, &pa->settings);
+  pa_settings_read(&context->params, context->model->ops, &pa->settings);
   pa->batch = pa_batch_from(&pa->settings, context->model, 0);
   status = pa_schedule_make(&context->params, &pa->schedule, error);
   if (status == GPUMC_OK)

@@ -25,7 +25,7 @@ pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_er
   memset(average, 0, sizeof *average);
   average->pa = pa;
   average->row = SIZE_MAX;
-  average->n_means = MEAN_OBSERVABLES + pa->context.model->ops->n_observables;
+  average->n_means = MEAN_OBSERVABLES + pa->settings.observables.count;
   enum gpumc_status status =
       gpumc_allocate_array(&average->log_partition, estimates, "averages", error);
   if (status == GPUMC_OK)
@@ -50,8 +50,7 @@ block_values(const struct pa_average *average, size_t run, size_t row, size_t co
   size_t n_rows;
   const struct pa *pa = average->pa;
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].blocks, &n_rows);
-  return rows + row * pa_block_width(pa->context.model->ops, pa->settings.blocks) + 1 +
-         column * pa->settings.blocks;
+  return rows + row * pa_block_width(&pa->settings) + 1 + column * pa->settings.blocks;
 }
 
 static double sum(const double *values, size_t n)
@@ -159,25 +158,26 @@ double
 pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity)
 {
   const struct pa *pa = average->pa;
-  size_t n_observables = pa->context.model->ops->n_observables;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  double *averages = quantity + PA_Q_OBSERVABLES;
   double sites = (double)pa->context.model->sites;
   double beta = pa->schedule.beta[average->row];
   double log_partition = find_weights(average, left_out);
   double means[2] = {0, 0};
-  memset(quantity, 0, pa_quantities(pa->context.model->ops) * sizeof *quantity);
+  memset(quantity, 0, pa_quantities(&pa->settings) * sizeof *quantity);
   for (size_t m = 0; m < pa->settings.runs; m++) {
     const double *mean = average->mean + estimate_of(average, left_out, m) * average->n_means;
     double weight = average->weight[m];
     means[0] += weight * mean[MEAN_ENERGY];
     means[1] += weight * mean[MEAN_ENERGY2];
-    for (size_t k = 0; k < n_observables; k++)
-      quantity[PA_Q_OBSERVABLES + k] += weight * mean[MEAN_OBSERVABLES + k];
+    for (size_t k = 0; k < observables->count; k++)
+      averages[k] += weight * mean[MEAN_OBSERVABLES + k];
   }
   quantity[PA_Q_ENERGY] = means[0];
   quantity[PA_Q_SPECIFIC_HEAT] = beta * beta * sites * (means[1] - means[0] * means[0]);
-  quantity[pa_quantity_index(pa->context.model->ops, PA_Q_BETA_FREE_ENERGY)] =
-      -log_partition / sites;
-  quantity[pa_quantity_index(pa->context.model->ops, PA_Q_ENTROPY)] =
+  gpumc_derive_all(observables, pa->context.model, averages, averages + observables->count);
+  quantity[pa_quantity_index(&pa->settings, PA_Q_BETA_FREE_ENERGY)] = -log_partition / sites;
+  quantity[pa_quantity_index(&pa->settings, PA_Q_ENTROPY)] =
       beta * means[0] + log_partition / sites;
   return log_partition;
 }

@@ -23,19 +23,21 @@ struct pa_left_out {
   size_t run_group;
 };
 
-/* The quantities of the summary, in this order; the model's observables stand between. */
+/* The quantities of the summary, in this order; the observables and what derives from
+ * them stand between. */
 enum pa_quantity { PA_Q_ENERGY, PA_Q_SPECIFIC_HEAT, PA_Q_OBSERVABLES };
 enum pa_quantity_behind { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_BEHIND_COUNT };
 
-static inline size_t pa_quantities(const struct gpumc_model_ops *model)
+static inline size_t
+pa_quantity_index(const struct pa_settings *settings, enum pa_quantity_behind quantity)
 {
-  return PA_Q_OBSERVABLES + model->n_observables + PA_Q_BEHIND_COUNT;
+  return PA_Q_OBSERVABLES + settings->observables.count + settings->observables.n_derived +
+         (size_t)quantity;
 }
 
-static inline size_t
-pa_quantity_index(const struct gpumc_model_ops *model, enum pa_quantity_behind quantity)
+static inline size_t pa_quantities(const struct pa_settings *settings)
 {
-  return PA_Q_OBSERVABLES + model->n_observables + (size_t)quantity;
+  return pa_quantity_index(settings, PA_Q_BEHIND_COUNT);
 }
 
 GPUMC_MUST_CHECK enum gpumc_status

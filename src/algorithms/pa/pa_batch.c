@@ -13,7 +13,7 @@ static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
  * sums by block in the three outcomes that a device keeps. */
 static double bytes_of_run(const struct pa_settings *settings, const struct gpumc_model *model)
 {
-  const double channels = (double)model->ops->n_channels;
+  const double channels = (double)settings->observables.n_channels;
   const double replica = 2.0 * (double)model->portable_bytes + 8.0 * channels + 24.0;
   const double block = 8.0 + channels * sizeof(struct gpumc_moment_sums);
   return (double)pa_capacity(settings->population) * replica +
@@ -56,11 +56,13 @@ pa_population_plan(const struct pa_settings *settings, const struct gpumc_model 
       .capacity = pa_capacity(settings->population),
       .founders = settings->population,
       .blocks = settings->blocks,
-      .n_channels = model->ops->n_channels,
+      .n_channels = settings->observables.n_channels,
   };
   plan.sums[0] = GPUMC_SUM_FIRST | GPUMC_SUM_SECOND;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
-    plan.sums[model->ops->observables[k].channel] |= sum_of(model->ops->observables[k].moment);
+  for (size_t k = 0; k < settings->observables.count; k++) {
+    const struct gpumc_observable *observable = settings->observables.item[k];
+    plan.sums[observable->channel] |= sum_of(observable->moment);
+  }
   for (size_t c = 0; c < plan.n_channels; c++)
     plan.bound[c] = model->bound[c];
   if (settings->reweight) {

@@ -142,7 +142,7 @@ load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_er
 static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *error)
 {
   size_t n_rows;
-  size_t width = pa_curve_width(pa->context.model->ops);
+  size_t width = pa_curve_width(&pa->settings);
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[0].curve, &n_rows);
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = pa->schedule.count; i < n_rows && status == GPUMC_OK; i++)

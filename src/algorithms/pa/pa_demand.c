@@ -29,8 +29,8 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
                          double temperatures, double replicas)
 {
   double groups = (double)(settings->strata * settings->blocks);
-  double row = (double)(pa_curve_width(model->ops) + pa_block_width(model->ops, settings->blocks));
-  double means = (double)(settings->blocks + 1) * (double)(model->ops->n_observables + 3);
+  double row = (double)(pa_curve_width(settings) + pa_block_width(settings));
+  double means = (double)(settings->blocks + 1) * (double)(settings->observables.count + 3);
   double numbers = (double)settings->runs * means;
   if (!settings->adaptive)
     numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
@@ -50,7 +50,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
 {
   struct pa_settings settings;
   struct pa_schedule schedule = {0};
-  pa_settings_read(params, &settings);
+  pa_settings_read(params, model->ops, &settings);
   const struct gpumc_population_plan plan = pa_population_plan(&settings, model);
   const double replicas = (double)plan.runs * (double)plan.capacity;
   enum gpumc_status status = pa_schedule_make(params, &schedule, error);

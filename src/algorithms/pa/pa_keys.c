@@ -124,6 +124,7 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 4096,
      .doc = "Blocks of families in a run, for the jackknife errors; as many as there are replicas, "
             "when those are fewer."},
+    GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
@@ -139,8 +140,8 @@ static double step_count(double from, double to, double step)
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report)
 {
-  (void)model;
   (void)model_params;
+  gpumc_observables_check(params, model, report);
   double from = gpumc_params_real(params, "beta.from");
   double to = gpumc_params_real(params, "beta.to");
   if (from >= to)
@@ -174,15 +175,26 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
   }
 }
 
-/* Sums of squares and of fourth powers must stay below 2^127 (gpumc_moment_sums). */
-static bool powers_fit(const struct gpumc_model *model, size_t capacity)
+static double power_of(enum gpumc_moment moment)
+{
+  static const double powers[] = {
+      [GPUMC_MOMENT_MEAN] = 1,
+      [GPUMC_MOMENT_ABSOLUTE] = 1,
+      [GPUMC_MOMENT_SECOND] = 2,
+      [GPUMC_MOMENT_FOURTH] = 4,
+  };
+  return powers[moment];
+}
+
+/* Sums of powers must stay below 2^127 (gpumc_moment_sums). */
+static bool powers_fit(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                       size_t capacity)
 {
   double replicas = log2((double)capacity);
   bool fit = 2 * log2(model->bound[0]) + replicas <= 126;
-  for (size_t k = 0; k < model->ops->n_observables; k++) {
-    const struct gpumc_observable *observable = &model->ops->observables[k];
-    double power = observable->moment == GPUMC_MOMENT_FOURTH ? 4 : 2;
-    fit = fit && power * log2(model->bound[observable->channel]) + replicas <= 126;
+  for (size_t k = 0; k < observables->count; k++) {
+    const double bound = model->bound[observables->item[k]->channel];
+    fit = fit && power_of(observables->item[k]->moment) * log2(bound) + replicas <= 126;
   }
   return fit;
 }
@@ -191,7 +203,8 @@ void pa_check_instance(const struct gpumc_params *params, const struct gpumc_mod
                        struct gpumc_report *report)
 {
   int64_t population = gpumc_params_integer(params, "population");
-  if (!powers_fit(model, pa_capacity((size_t)population)))
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
                          "bits",
@@ -204,9 +217,11 @@ void pa_check_instance(const struct gpumc_params *params, const struct gpumc_mod
                          model->ops->name);
 }
 
-void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings)
+void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                      struct pa_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
+  settings->observables = gpumc_observables_of(params, model);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");

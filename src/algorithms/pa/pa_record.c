@@ -94,17 +94,17 @@ static enum gpumc_status add_table(struct pa *pa, const char *group, struct gpum
 static enum gpumc_status
 declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
-  const struct gpumc_model_ops *model = pa->context.model->ops;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const size_t width = pa_curve_width(&pa->settings);
   struct gpumc_column *columns = NULL;
-  enum gpumc_status status =
-      gpumc_allocate_array(&columns, pa_curve_width(model), "columns", error);
+  enum gpumc_status status = gpumc_allocate_array(&columns, width, "columns", error);
   if (status != GPUMC_OK)
     return status;
   memcpy(columns, front_columns, sizeof front_columns);
-  for (size_t k = 0; k < model->n_observables; k++)
-    columns[PA_OBSERVABLES + k] = observable_column(&model->observables[k]);
-  memcpy(columns + PA_OBSERVABLES + model->n_observables, behind_columns, sizeof behind_columns);
-  status = add_table(pa, group, columns, pa_curve_width(model), table, error);
+  for (size_t k = 0; k < observables->count; k++)
+    columns[PA_OBSERVABLES + k] = observable_column(observables->item[k]);
+  memcpy(columns + PA_OBSERVABLES + observables->count, behind_columns, sizeof behind_columns);
+  status = add_table(pa, group, columns, width, table, error);
   free(columns);
   return status;
 }
@@ -112,16 +112,16 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
 static enum gpumc_status
 declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
-  const struct gpumc_model_ops *model = pa->context.model->ops;
-  size_t count = 1 + PA_BLOCK_OBSERVABLES + model->n_observables;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  size_t count = 1 + PA_BLOCK_OBSERVABLES + observables->count;
   struct gpumc_column *columns = NULL;
   enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
   if (status != GPUMC_OK)
     return status;
   columns[0] = front_columns[PA_BETA];
   memcpy(columns + 1, block_columns, sizeof block_columns);
-  for (size_t k = 0; k < model->n_observables; k++) {
-    columns[1 + PA_BLOCK_OBSERVABLES + k] = observable_column(&model->observables[k]);
+  for (size_t k = 0; k < observables->count; k++) {
+    columns[1 + PA_BLOCK_OBSERVABLES + k] = observable_column(observables->item[k]);
     columns[1 + PA_BLOCK_OBSERVABLES + k].across = "block";
   }
   for (size_t c = 1; c < count; c++)
@@ -178,8 +178,8 @@ static void fill_blocks(struct pa *pa, const struct gpumc_population_outcome *ou
     row[PA_BLOCK_ENERGY * blocks + b] = block_moment(sums, GPUMC_MOMENT_MEAN, u);
     row[PA_BLOCK_ENERGY2 * blocks + b] = block_moment(sums, GPUMC_MOMENT_SECOND, u);
   }
-  for (size_t k = 0; k < model->ops->n_observables; k++) {
-    const struct gpumc_observable *observable = &model->ops->observables[k];
+  for (size_t k = 0; k < pa->settings.observables.count; k++) {
+    const struct gpumc_observable *observable = pa->settings.observables.item[k];
     const struct gpumc_moment_sums *sums = outcome->sums[observable->channel];
     const double unit = model->quantum[observable->channel] / (double)model->sites;
     for (size_t b = 0; b < blocks; b++)
@@ -229,13 +229,13 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
   const struct gpumc_population_outcome *outcome = &pa->outcome[m];
   const double sites = (double)model->sites;
   double *row = pa->curve_row;
-  double *behind = row + pa_curve_index(model->ops, 0);
+  double *behind = row + pa_curve_index(&pa->settings, 0);
   const double energy = block_mean(pa, PA_BLOCK_ENERGY, outcome->size);
   const double variance = block_mean(pa, PA_BLOCK_ENERGY2, outcome->size) - energy * energy;
   row[PA_BETA] = step->beta;
   row[PA_ENERGY] = energy;
   row[PA_SPECIFIC_HEAT] = step->beta * step->beta * sites * variance;
-  for (size_t k = 0; k < model->ops->n_observables; k++)
+  for (size_t k = 0; k < pa->settings.observables.count; k++)
     row[PA_OBSERVABLES + k] = block_mean(pa, PA_BLOCK_OBSERVABLES + k, outcome->size);
   behind[PA_BETA_FREE_ENERGY] = -pa->log_partition[m] / sites;
   behind[PA_ENTROPY] = step->beta * energy + pa->log_partition[m] / sites;
@@ -267,6 +267,5 @@ double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_colum
 {
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
-  return rows[row * pa_curve_width(pa->context.model->ops) +
-              pa_curve_index(pa->context.model->ops, column)];
+  return rows[row * pa_curve_width(&pa->settings) + pa_curve_index(&pa->settings, column)];
 }

@@ -4,17 +4,18 @@
 #define GPUMC_ALGORITHMS_PA_STATE_H
 
 #include "core/algorithm.h"
+#include "core/observables.h"
 
 /* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
  */
 enum { PA_BETA_ROWS_MAXIMUM = 1000000, PA_STRATA_MAXIMUM = 16, PA_RUN_GROUPS_MAXIMUM = 256 };
 
-/* Columns of the table runs/NNNN, in this order; the model's observables stand between. */
+/* Columns of the table runs/NNNN, in this order; the observables stand between. */
 enum pa_column {
   PA_BETA,
   PA_ENERGY,
   PA_SPECIFIC_HEAT,
-  PA_OBSERVABLES, /* first of the model's; the others follow behind them */
+  PA_OBSERVABLES, /* the first; the others follow behind them */
 };
 enum pa_column_behind {
   PA_BETA_FREE_ENERGY,
@@ -54,6 +55,7 @@ struct pa_settings {
   bool adaptive;
   double overlap; /* alpha*, adaptive only */
   double beta_end;
+  struct gpumc_observables observables;
   bool reweight;
   double reweight_from, reweight_to, reweight_step;
 };
@@ -97,20 +99,20 @@ struct pa {
   char energy2_unit[48];
 };
 
-static inline size_t pa_curve_width(const struct gpumc_model_ops *model)
+static inline size_t pa_curve_width(const struct pa_settings *settings)
 {
-  return PA_OBSERVABLES + model->n_observables + PA_BEHIND_COUNT;
+  return PA_OBSERVABLES + settings->observables.count + PA_BEHIND_COUNT;
 }
 
 static inline size_t
-pa_curve_index(const struct gpumc_model_ops *model, enum pa_column_behind column)
+pa_curve_index(const struct pa_settings *settings, enum pa_column_behind column)
 {
-  return PA_OBSERVABLES + model->n_observables + (size_t)column;
+  return PA_OBSERVABLES + settings->observables.count + (size_t)column;
 }
 
-static inline size_t pa_block_width(const struct gpumc_model_ops *model, size_t blocks)
+static inline size_t pa_block_width(const struct pa_settings *settings)
 {
-  return 1 + (PA_BLOCK_OBSERVABLES + model->n_observables) * blocks;
+  return 1 + (PA_BLOCK_OBSERVABLES + settings->observables.count) * settings->blocks;
 }
 
 extern const struct gpumc_key pa_keys[];
@@ -118,7 +120,8 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
               const struct gpumc_params *model_params, struct gpumc_report *report);
 void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report);
-void pa_settings_read(const struct gpumc_params *params, struct pa_settings *settings);
+void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                      struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 

@@ -49,7 +49,7 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
   memset(summary, 0, sizeof *summary);
   summary->pa = pa;
   summary->temperatures = pa->schedule.count;
-  summary->quantities = pa_quantities(pa->context.model->ops);
+  summary->quantities = pa_quantities(&pa->settings);
   summary->strata = pa->settings.strata;
   summary->blocks = pa->settings.blocks;
   struct {
@@ -126,7 +126,7 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
 }
 
 /* Label of quantity q. */
-static struct gpumc_label label_of(const struct gpumc_model_ops *model, size_t q)
+static struct gpumc_label label_of(const struct pa_settings *settings, size_t q)
 {
   static const struct gpumc_label front[] = {
       [PA_Q_ENERGY] = PA_LABEL_ENERGY, [PA_Q_SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT};
@@ -134,11 +134,16 @@ static struct gpumc_label label_of(const struct gpumc_model_ops *model, size_t q
       [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
   if (q < PA_Q_OBSERVABLES)
     return front[q];
-  if (q >= pa_quantity_index(model, 0))
-    return behind[q - pa_quantity_index(model, 0)];
-  const struct gpumc_observable *observable = &model->observables[q - PA_Q_OBSERVABLES];
-  return (struct gpumc_label){observable->name, observable->long_name, observable->units,
-                              observable->symbol};
+  if (q >= pa_quantity_index(settings, 0))
+    return behind[q - pa_quantity_index(settings, 0)];
+  const struct gpumc_observables *observables = &settings->observables;
+  q -= PA_Q_OBSERVABLES;
+  if (q < observables->count) {
+    const struct gpumc_observable *item = observables->item[q];
+    return (struct gpumc_label){item->name, item->long_name, item->units, item->symbol};
+  }
+  const struct gpumc_derived *derived = observables->derived[q - observables->count].what;
+  return (struct gpumc_label){derived->name, derived->long_name, derived->units, derived->symbol};
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
@@ -148,7 +153,7 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   const struct pa_place place = {"summary", summary->temperatures, "summary/beta"};
   enum gpumc_status status = pa_write_axis(pa, &place, &beta, pa->schedule.beta, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
-    struct gpumc_label label = label_of(pa->context.model->ops, q);
+    struct gpumc_label label = label_of(&pa->settings, q);
     status = pa_write_with_error(pa, &place, &label, summary->value + q * summary->temperatures,
                                  summary->error + q * summary->temperatures, error);
   }

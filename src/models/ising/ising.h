@@ -48,10 +48,11 @@ GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *s
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 
-/* The channels and observables that all these models have. */
+/* The channels, observables and derived quantities that all these models have. */
 extern const struct gpumc_channel ising_channels[ISING_CHANNELS];
-enum { ISING_OBSERVABLES = 4 };
+enum { ISING_OBSERVABLES = 4, ISING_DERIVED = 2 };
 extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
+extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 
 /* NULL-terminated; those on GPUs are absent in a build without CUDA. */
 extern const struct gpumc_kernel_ops *const ising_kernels[];

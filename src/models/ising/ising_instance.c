@@ -24,16 +24,36 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_WAVE] = {"wave", "|M_k|^2", true},
 };
 
+/* Order of ising_observables. */
+enum { ABS_MAGNETIZATION, MAGNETIZATION2, MAGNETIZATION4, STRUCTURE_FACTOR };
+
 const struct gpumc_observable ising_observables[ISING_OBSERVABLES] = {
-    {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site", ISING_MAGNETIZATION,
-     GPUMC_MOMENT_ABSOLUTE},
-    {"magnetization2", "<m^2>", "1", "second moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_SECOND},
-    {"magnetization4", "<m^4>", "1", "fourth moment of the magnetization per site",
-     ISING_MAGNETIZATION, GPUMC_MOMENT_FOURTH},
-    {"structure_factor", "S(k_min)", "1",
-     "structure factor |M_k|^2 / N at the smallest wave vectors, their mean", ISING_WAVE,
-     GPUMC_MOMENT_MEAN},
+    [ABS_MAGNETIZATION] = {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site",
+                           ISING_MAGNETIZATION, GPUMC_MOMENT_ABSOLUTE},
+    [MAGNETIZATION2] = {"magnetization2", "<m^2>", "1",
+                        "second moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_SECOND},
+    [MAGNETIZATION4] = {"magnetization4", "<m^4>", "1",
+                        "fourth moment of the magnetization per site", ISING_MAGNETIZATION,
+                        GPUMC_MOMENT_FOURTH},
+    [STRUCTURE_FACTOR] = {"structure_factor", "S(k_min)", "1",
+                          "structure factor |M_k|^2 / N at the smallest wave vectors, their mean",
+                          ISING_WAVE, GPUMC_MOMENT_MEAN},
+};
+
+const struct gpumc_derived ising_derived[ISING_DERIVED] = {
+    {"binder_parameter",
+     "U_4",
+     "1",
+     "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
+     GPUMC_BINDER_PARAMETER,
+     {MAGNETIZATION2, MAGNETIZATION4}},
+    {"correlation_length",
+     "ξ",
+     "1",
+     "second-moment correlation length, in lattice spacings",
+     GPUMC_CORRELATION_LENGTH,
+     {MAGNETIZATION2, STRUCTURE_FACTOR}},
 };
 
 /* The largest size of one bond and of one field. */
