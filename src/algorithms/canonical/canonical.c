@@ -26,7 +26,8 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   const struct gpumc_params *params = &canonical->context.params;
   const struct gpumc_model *model = canonical->context.model;
   canonical_settings_read(params, &canonical->settings);
-  canonical_quantities_make(model, canonical->settings.structure_factor, &canonical->quantities);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  canonical_quantities_make(model, &observables, &canonical->quantities);
   enum gpumc_status status = canonical_betas_make(params, &canonical->betas, error);
   if (status == GPUMC_OK)
     status = canonical_grid_make(params, &canonical->betas, &canonical->grid, error);
@@ -174,6 +175,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .required =
         GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .check = canonical_check,
+    .check_instance = canonical_check_instance,
     .demand = canonical_demand,
     .create = create,
     .advance = advance,

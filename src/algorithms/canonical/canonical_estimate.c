@@ -35,7 +35,7 @@ static void average(const struct evaluation *evaluation, const double *mean, dou
   const struct canonical *canonical = evaluation->canonical;
   const struct canonical_quantities *quantities = &canonical->quantities;
   const double *sums = mean + quantities->count;
-  double ratio[CANONICAL_OBSERVABLES + CANONICAL_OBSERVABLES_MAXIMUM];
+  double ratio[CANONICAL_QUANTITIES_MAXIMUM];
   canonical_connect(quantities, canonical->betas.beta[evaluation->m], mean, averages);
   averages[evaluation->stride - 1] = 1;
   for (size_t p = 1; p < evaluation->points; p++) {

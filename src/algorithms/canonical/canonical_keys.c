@@ -9,6 +9,8 @@
 #define BETA_MAXIMUM 1e6
 #define SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
 
+enum { DEFAULT_REPLICAS = 32 };
+
 double canonical_steps(double from, double to, double step)
 {
   return floor((to - from) / step + 1e-6);
@@ -73,7 +75,6 @@ static const struct gpumc_key configurations_keys[] = {
     {0}};
 
 static const char *const update_choices[] = {"metropolis", "heat_bath", NULL};
-static const char *const samples_choices[] = {"same", "each", NULL};
 
 const struct gpumc_key canonical_keys[] = {
     {.name = "beta",
@@ -83,20 +84,21 @@ const struct gpumc_key canonical_keys[] = {
      .doc = "The inverse temperatures, all simulated side by side."},
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
-     .default_text = "32",
      .minimum = 1,
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
-     .doc = "Independent copies at each temperature; `multispin` kernels update 32 at the price of "
-            "one."},
+     .doc = "Independent copies at each temperature, 32 unless given; `multispin` kernels update "
+            "32 at the price of one."},
     {.name = "samples",
-     .type = GPUMC_KEY_CHOICE,
-     .choices = samples_choices,
-     .default_text = "same",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = 2147483647,
+     .unit = "samples",
      .sweepable = true,
-     .doc = "Quenched disorder: all replicas have the sample that the model names, or replica r "
-            "the r-th one from there on."},
+     .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
+            "one replica, `replicas` is left out, and errors are those of averages over samples."},
     {.name = "update",
      .type = GPUMC_KEY_CHOICE,
      .choices = update_choices,
@@ -127,11 +129,7 @@ const struct gpumc_key canonical_keys[] = {
      .unit = "sweeps",
      .sweepable = true,
      .doc = "Sweeps from one measurement to the next."},
-    {.name = "structure_factor",
-     .type = GPUMC_KEY_BOOLEAN,
-     .default_text = "false",
-     .doc = "Measure what the model offers on request too: the structure factor at the smallest "
-            "wave vectors, and the correlation length from it."},
+    GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "series",
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "false",
@@ -212,23 +210,16 @@ static void check_configurations(const struct gpumc_params *params, struct gpumc
 static void check_samples(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                           struct gpumc_report *report)
 {
-  if (strcmp(gpumc_params_string(params, "samples"), "each") != 0)
+  if (gpumc_params_integer(params, "samples") == 1)
     return;
   if ((model->traits & GPUMC_TRAIT_DISORDER) == 0)
     gpumc_params_mistake(params, report, "samples",
-                         "samples: each needs a model with quenched disorder; %s has none",
+                         "model %s has no quenched disorder; use `replicas` for independent copies",
                          model->name);
-  else if (gpumc_params_integer(params, "replicas") < 2)
+  if (gpumc_params_has(params, "replicas"))
     gpumc_params_mistake(params, report, "replicas",
-                         "samples: each needs two replicas at least, one for each sample");
-}
-
-static bool has_channels_on_request(const struct gpumc_model_ops *model)
-{
-  for (size_t c = 0; c < model->n_channels; c++)
-    if (model->channels[c].on_request)
-      return true;
-  return false;
+                         "with more than one of `samples` each has one replica; leave out "
+                         "`replicas`, or the other");
 }
 
 void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
@@ -246,9 +237,18 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
   check_times(params, report);
   check_configurations(params, report);
   check_samples(params, model, report);
-  if (gpumc_params_boolean(params, "structure_factor") && !has_channels_on_request(model))
-    gpumc_params_mistake(params, report, "structure_factor", "model %s has no structure factor",
-                         model->name);
+  gpumc_observables_check(params, model, report);
+}
+
+void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                              struct gpumc_report *report)
+{
+  struct canonical_settings settings;
+  canonical_settings_read(params, &settings);
+  if (settings.each_sample && settings.replicas > model->samples)
+    gpumc_params_mistake(params, report, "samples",
+                         "%zu samples, but there are only %zu from the model's `sample` on",
+                         settings.replicas, model->samples);
 }
 
 /* The largest divisor of the number of replicas that is a possible number of chains. */
@@ -263,8 +263,12 @@ static size_t chains_of(size_t replicas)
 void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
-  settings->replicas = (size_t)gpumc_params_integer(params, "replicas");
-  settings->each_sample = strcmp(gpumc_params_string(params, "samples"), "each") == 0;
+  settings->replicas = DEFAULT_REPLICAS;
+  if (gpumc_params_has(params, "replicas"))
+    settings->replicas = (size_t)gpumc_params_integer(params, "replicas");
+  settings->each_sample = gpumc_params_integer(params, "samples") > 1;
+  if (settings->each_sample)
+    settings->replicas = (size_t)gpumc_params_integer(params, "samples");
   settings->chains = settings->each_sample ? 1 : chains_of(settings->replicas);
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
@@ -272,5 +276,4 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->interval = (uint32_t)gpumc_params_integer(params, "interval");
   settings->series = gpumc_params_boolean(params, "series");
-  settings->structure_factor = gpumc_params_boolean(params, "structure_factor");
 }

@@ -2,13 +2,14 @@
 #ifndef GPUMC_ALGORITHMS_CANONICAL_QUANTITIES_H
 #define GPUMC_ALGORITHMS_CANONICAL_QUANTITIES_H
 
-#include "core/model.h"
+#include "core/observables.h"
+#include "core/recorder.h"
 
 /* Quantities: e, e^2, and the observables of the model that are asked for. Results: e, C, the
  * observables, and what the model derives from them. */
 enum { CANONICAL_ENERGY, CANONICAL_ENERGY2, CANONICAL_OBSERVABLES };
 enum { CANONICAL_SPECIFIC_HEAT = CANONICAL_ENERGY2 };
-enum { CANONICAL_OBSERVABLES_MAXIMUM = 32 };
+enum { CANONICAL_QUANTITIES_MAXIMUM = CANONICAL_OBSERVABLES + GPUMC_OBSERVABLES_MAXIMUM };
 
 /* One quantity of a replica: a moment of channel value times scale, which is per site. */
 struct canonical_quantity {
@@ -19,17 +20,14 @@ struct canonical_quantity {
 
 struct canonical_quantities {
   const struct gpumc_model *model;
-  size_t count;   /* of quantities */
-  size_t derived; /* of derived ones */
-  struct canonical_quantity quantity[CANONICAL_OBSERVABLES + CANONICAL_OBSERVABLES_MAXIMUM];
-  size_t observable[CANONICAL_OBSERVABLES_MAXIMUM]; /* of the model, by its index there */
-  size_t derivation[CANONICAL_OBSERVABLES_MAXIMUM];
+  struct gpumc_observables observables;
+  size_t count; /* of quantities */
+  struct canonical_quantity quantity[CANONICAL_QUANTITIES_MAXIMUM];
 };
 
-/* `structure_factor`: with the channels that are measured on request only. */
-void canonical_quantities_make(const struct gpumc_model *model, bool structure_factor,
+void canonical_quantities_make(const struct gpumc_model *model,
+                               const struct gpumc_observables *observables,
                                struct canonical_quantities *quantities);
-bool canonical_quantities_use(const struct canonical_quantities *quantities, size_t channel);
 
 /* Quantities that are plain means, so that their time series have errors of their own: all but e^2.
  */
@@ -45,7 +43,7 @@ static inline size_t canonical_mean(size_t k)
 
 static inline size_t canonical_results(const struct canonical_quantities *quantities)
 {
-  return quantities->count + quantities->derived;
+  return quantities->count + quantities->observables.n_derived;
 }
 struct gpumc_label canonical_label(const struct canonical_quantities *quantities, size_t result);
 

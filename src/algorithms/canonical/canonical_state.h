@@ -20,10 +20,10 @@ enum {
 struct canonical_settings {
   size_t replicas;
   size_t chains; /* of a temperature: a divisor of `replicas`; 1 with a sample for each replica */
-  bool each_sample;
+  bool each_sample; /* of quenched disorder: replica r has the r-th */
   enum gpumc_update update;
   uint32_t thermalization, sweeps, interval;
-  bool series, structure_factor;
+  bool series;
 };
 
 /* The inverse temperatures. */
@@ -99,6 +99,8 @@ static inline size_t canonical_vector_width(const struct canonical *canonical, s
 extern const struct gpumc_key canonical_keys[];
 void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                      const struct gpumc_params *model_params, struct gpumc_report *report);
+void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                              struct gpumc_report *report);
 void canonical_settings_read(const struct gpumc_params *params,
                              struct canonical_settings *settings);
 

@@ -60,9 +60,8 @@ enum gpumc_status canonical_sums_make(struct canonical *canonical, struct gpumc_
       gpumc_allocate_array(&canonical->sums, canonical->betas.count, "sums", error);
   for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
     status = make_sums(canonical, m, error);
-  for (size_t c = 0; c < canonical->context.model->ops->n_channels && status == GPUMC_OK; c++)
-    if (canonical_quantities_use(&canonical->quantities, c))
-      status = make_channels(canonical, c, error);
+  for (size_t c = 0; c < canonical->quantities.observables.n_channels && status == GPUMC_OK; c++)
+    status = make_channels(canonical, c, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&canonical->scratch, threads * canonical_scratch_width(canonical),
                                   "work space of the threads", error);
@@ -85,18 +84,15 @@ void canonical_sums_free(struct canonical *canonical)
   free(canonical->scratch);
 }
 
-static size_t measured_channels(const struct canonical_quantities *quantities)
-{
-  size_t channels = 0;
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
-    channels += canonical_quantities_use(quantities, c);
-  return channels;
-}
+/* A configuration on its way: the row, and where the recorder keeps it, logs it and writes it. */
+static const double copies_of_a_row = 4;
 
 /* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
 static double
-host_bytes(const struct canonical *canonical, const struct gpumc_device *device, double channels)
+host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
+           const struct gpumc_device *device)
 {
+  const double channels = (double)canonical->quantities.observables.n_channels;
   const struct canonical_settings *settings = &canonical->settings;
   const double temperatures = (double)canonical->betas.count;
   const double replicas = (double)settings->replicas;
@@ -106,6 +102,8 @@ host_bytes(const struct canonical *canonical, const struct gpumc_device *device,
   numbers += temperatures * replicas * channels;
   for (size_t m = 0; m < canonical->betas.count; m++)
     numbers += (double)canonical_vector_width(canonical, m) * (replicas + GPUMC_BINS_MOST);
+  if (canonical_moments_any(&canonical->moments))
+    series += copies_of_a_row * (double)model->portable_bytes;
   return series + numbers * sizeof(double);
 }
 
@@ -122,25 +120,28 @@ canonical_demand(const struct gpumc_params *params, const struct gpumc_model *mo
   struct canonical canonical = {0};
   const struct canonical_settings *settings = &canonical.settings;
   canonical_settings_read(params, &canonical.settings);
-  canonical_quantities_make(model, settings->structure_factor, &canonical.quantities);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  canonical_quantities_make(model, &observables, &canonical.quantities);
   enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
   if (status == GPUMC_OK)
     status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
+  if (status == GPUMC_OK)
+    status = canonical_moments_make(params, &canonical.moments, error);
   if (status == GPUMC_OK) {
-    const double channels = (double)measured_channels(&canonical.quantities);
+    const double channels = (double)observables.n_channels;
     const double replicas = (double)canonical.betas.count * (double)settings->replicas;
     memset(demanded, 0, sizeof *demanded);
     demanded->replicas = settings->replicas;
     demanded->plan = (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
                                                   .capacity = settings->replicas,
-                                                  .samples = settings->each_sample
-                                                                 ? settings->replicas
-                                                                 : 1,
+                                                  .samples =
+                                                      settings->each_sample ? settings->replicas : 1,
                                                   .update = settings->update};
-    demanded->host_bytes = saturated(host_bytes(&canonical, device, channels));
+    demanded->host_bytes = saturated(host_bytes(&canonical, model, device));
     demanded->device_bytes = saturated(replicas * channels * sizeof(int64_t));
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
   }
+  canonical_moments_free(&canonical.moments);
   canonical_grid_free(&canonical.grid);
   canonical_betas_free(&canonical.betas);
   return status;
