@@ -28,11 +28,13 @@ def shortened(config):
     algorithm = config["algorithm"]
     if "population" in algorithm:
         changes["algorithm.population"] = 200
-    if "sweeps" in algorithm:
+    if algorithm["name"] == "canonical":
+        changes.update(canonical(algorithm))
+    elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if algorithm.get("runs", 1) > 2:
         changes["algorithm.runs"] = 2
-    if "step" in algorithm.get("beta", {}):
+    if algorithm["name"] == "pa" and "step" in algorithm["beta"]:
         changes["algorithm.beta.step"] = algorithm["beta"]["to"] / 16
     if "overlap" in algorithm.get("beta", {}):
         changes["algorithm.beta.overlap"] = 0.6
@@ -45,6 +47,15 @@ def shortened(config):
     texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
              for value in changes.values())
     return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]
+
+
+def canonical(algorithm):
+    """Long enough for errors: hundreds of measurements."""
+    interval = algorithm.get("interval", 1)
+    changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval}
+    if "every" in algorithm.get("configurations", {}):
+        changes["algorithm.configurations.every"] = 100 * interval
+    return changes
 
 
 class Configs(unittest.TestCase):
