@@ -16,13 +16,15 @@ double canonical_steps(double from, double to, double step)
   return floor((to - from) / step + 1e-6);
 }
 
-#define CANONICAL_RANGE(group, more)                                                               \
+/* `from`, `to` and `step`, each with a member of its own: whether it must be there. */
+#define RANGE(of_ends, of_step, more)                                                              \
   {.name = "from",                                                                                 \
    .type = GPUMC_KEY_REAL,                                                                         \
    .minimum = 0,                                                                                   \
    .maximum = BETA_MAXIMUM,                                                                        \
    .unit = GPUMC_UNIT_BETA,                                                                        \
    .sweepable = true,                                                                              \
+   of_ends,                                                                                        \
    .doc = "First inverse temperature" more},                                                       \
       {.name = "to",                                                                               \
        .type = GPUMC_KEY_REAL,                                                                     \
@@ -30,15 +32,16 @@ double canonical_steps(double from, double to, double step)
        .maximum = BETA_MAXIMUM,                                                                    \
        .unit = GPUMC_UNIT_BETA,                                                                    \
        .sweepable = true,                                                                          \
+       of_ends,                                                                                    \
        .doc = "Last inverse temperature" more},                                                    \
   {                                                                                                \
     .name = "step", .type = GPUMC_KEY_REAL, .minimum = 0, .minimum_exclusive = true,               \
-    .maximum = BETA_MAXIMUM, .unit = GPUMC_UNIT_BETA, .sweepable = true, .exactly_one_of = group,  \
+    .maximum = BETA_MAXIMUM, .unit = GPUMC_UNIT_BETA, .sweepable = true, of_step,                  \
     .doc = "Spacing from `from` to `to`."                                                          \
   }
 
 static const struct gpumc_key beta_keys[] = {
-    CANONICAL_RANGE("temperatures", ", with `step`."),
+    RANGE(.required = false, .exactly_one_of = "temperatures", ", with `step`."),
     {.name = "values",
      .type = GPUMC_KEY_REAL,
      .minimum = 0,
@@ -52,7 +55,8 @@ static const struct gpumc_key beta_keys[] = {
      .doc = "The inverse temperatures themselves."},
     {0}};
 
-static const struct gpumc_key reweight_keys[] = {CANONICAL_RANGE("grid", " of the grid."), {0}};
+static const struct gpumc_key reweight_keys[] = {
+    RANGE(.required = true, .required = true, " of the grid."), {0}};
 
 static const struct gpumc_key configurations_keys[] = {
     {.name = "every",
