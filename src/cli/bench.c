@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N (default: cpu with --threads or --isa, else auto)", 0},
     {"model", OPTION_MODEL, "NAME", 0, "The model (default: ising2d)", 0},
-    {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64)", 0},
+    {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64, or 32x32x32)", 0},
     {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
@@ -248,7 +248,8 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
                                   .rounds = rounds[which[2]],
                                   .threads = arguments->threads.values[which[3]]};
-    if (strcmp(measured.kernel->device, kind) != 0 || measured.kernel->sweep == NULL)
+    if (strcmp(measured.kernel->device, kind) != 0 || measured.kernel->sweep == NULL ||
+        gpumc_kernel_refusal(measured.kernel, &bed->model) != NULL)
       continue;
     status = bench_measure(&arguments->settings, bed, &measured, error);
     if (status != GPUMC_OK)

@@ -7,7 +7,8 @@
 
 #include "core/registry.h"
 
-static const char *const default_shape = "64x64";
+/* By the dimensions that a model has at least. */
+static const char *const default_shape_2d = "64x64", *const default_shape_3d = "32x32x32";
 
 bool bench_list_add(struct bench_list *list, int value)
 {
@@ -91,11 +92,14 @@ static enum gpumc_status refuse(const struct gpumc_report *report, struct gpumc_
   return status;
 }
 
-static bool has_key(const struct gpumc_key *keys, const char *name)
+/* NULL for a model without shape. */
+static const char *default_shape(const struct gpumc_key *keys)
 {
-  while (keys->name != NULL && strcmp(keys->name, name) != 0)
+  while (keys->name != NULL && strcmp(keys->name, "shape") != 0)
     keys++;
-  return keys->name != NULL;
+  if (keys->name == NULL)
+    return NULL;
+  return keys->list_minimum > 2 ? default_shape_3d : default_shape_2d;
 }
 
 /* The model's block from the defaults, --shape and --set. */
@@ -104,9 +108,7 @@ static enum gpumc_status resolve(const struct bench_settings *settings, struct b
                                  struct gpumc_error *error)
 {
   struct gpumc_text yaml = {0};
-  const char *shape = settings->shape;
-  if (shape == NULL && has_key(bed->ops->keys, "shape"))
-    shape = default_shape;
+  const char *shape = settings->shape != NULL ? settings->shape : default_shape(bed->ops->keys);
   char source[128] = "bench";
   if (settings->shape != NULL)
     snprintf(source, sizeof source, "--shape %s", settings->shape);

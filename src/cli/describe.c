@@ -165,8 +165,16 @@ static void print_model(const struct gpumc_model_ops *model)
   puts("\nObservables, beside energy, specific heat, free energy and entropy:");
   for (size_t i = 0; i < model->n_observables; i++) {
     const struct gpumc_observable *observable = &model->observables[i];
-    printf("  %s  %s  (unit %s)\n      %s\n", observable->name, observable->symbol,
-           observable->units, observable->long_name);
+    printf("  %s  %s  (unit %s%s)\n      %s\n", observable->name, observable->symbol,
+           observable->units, model->channels[observable->channel].on_request ? ", on request" : "",
+           observable->long_name);
+  }
+  if (model->n_derived > 0)
+    puts("\nDerived from their averages:");
+  for (size_t i = 0; i < model->n_derived; i++) {
+    const struct gpumc_derived *derived = &model->derived[i];
+    printf("  %s  %s  (unit %s)\n      %s\n", derived->name, derived->symbol, derived->units,
+           derived->long_name);
   }
   puts("\nKernels, in order of preference:");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
@@ -225,16 +233,31 @@ static cJSON *keys_json(const struct gpumc_key *keys)
   return list;
 }
 
+static cJSON *
+quantity_json(const char *name, const char *symbol, const char *units, const char *long_name)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "name", name);
+  cJSON_AddStringToObject(json, "symbol", symbol);
+  cJSON_AddStringToObject(json, "units", units);
+  cJSON_AddStringToObject(json, "long_name", long_name);
+  return json;
+}
+
 static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
 {
   cJSON *observables = cJSON_AddArrayToObject(json, "observables");
   for (size_t i = 0; i < model->n_observables; i++) {
-    cJSON *observable = cJSON_CreateObject();
-    cJSON_AddStringToObject(observable, "name", model->observables[i].name);
-    cJSON_AddStringToObject(observable, "symbol", model->observables[i].symbol);
-    cJSON_AddStringToObject(observable, "units", model->observables[i].units);
-    cJSON_AddStringToObject(observable, "long_name", model->observables[i].long_name);
+    const struct gpumc_observable *one = &model->observables[i];
+    cJSON *observable = quantity_json(one->name, one->symbol, one->units, one->long_name);
+    cJSON_AddBoolToObject(observable, "on_request", model->channels[one->channel].on_request);
     cJSON_AddItemToArray(observables, observable);
+  }
+  cJSON *derived = cJSON_AddArrayToObject(json, "derived");
+  for (size_t i = 0; i < model->n_derived; i++) {
+    const struct gpumc_derived *one = &model->derived[i];
+    cJSON_AddItemToArray(derived,
+                         quantity_json(one->name, one->symbol, one->units, one->long_name));
   }
   cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++) {

@@ -40,26 +40,29 @@ view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
                                .node = gpumc_node_find(root, block)};
 }
 
-/* What only an instance of the model can tell. False when memory ran out. */
-static bool check_instance(struct gpumc_language *language, const struct gpumc_params *model_params,
-                           const struct gpumc_params *algorithm_params)
+/* The instance of the model, if anybody asks for it: `instance->ops` is NULL where there is none.
+ * False when memory ran out. */
+static bool make_instance(struct gpumc_language *language, const struct gpumc_params *params,
+                          struct gpumc_model *instance)
 {
-  struct gpumc_model model = {0};
   struct gpumc_error error = {0};
-  enum gpumc_status status = language->model->create(model_params, &model, &error);
-  if (status == GPUMC_OK)
-    language->algorithm->check_instance(algorithm_params, &model, &language->report);
-  else if (status == GPUMC_INVALID)
-    gpumc_report_mistake(&language->report, model_params->node->mark, "%s",
-                         gpumc_error_text(&error));
+  if (language->algorithm->check_instance == NULL && language->model->refuses == NULL)
+    return true;
+  enum gpumc_status status = language->model->create(params, instance, &error);
+  if (status == GPUMC_INVALID)
+    gpumc_report_mistake(&language->report, params->node->mark, "%s", gpumc_error_text(&error));
   gpumc_error_free(&error);
-  language->model->destroy(&model);
+  if (status == GPUMC_OK)
+    instance->ops = language->model;
+  else
+    language->model->destroy(instance);
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* A check runs where the blocks it looks at are without mistakes. False when memory ran out. */
-static bool
-check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+/* A check runs where the blocks it looks at are without mistakes; without any, and where the model
+ * can be made, `instance` is it, else zeroed. False when memory ran out. */
+static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
+                          cJSON *resolved, struct gpumc_model *instance)
 {
   bool model_clean, algorithm_clean;
   if (!resolve_plugin(language, root, "model", language->model_keys, resolved, &model_clean) ||
@@ -73,9 +76,13 @@ check_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJ
     language->model->check(&model, &language->report);
   if (model_clean && algorithm_clean && language->algorithm->check != NULL)
     language->algorithm->check(&algorithm, language->model, &model, &language->report);
-  bool clean = model_clean && algorithm_clean && language->report.calls == before;
-  return !clean || language->algorithm->check_instance == NULL ||
-         check_instance(language, &model, &algorithm);
+  if (!model_clean || !algorithm_clean || language->report.calls > before)
+    return true;
+  if (!make_instance(language, &model, instance))
+    return false;
+  if (instance->ops != NULL && language->algorithm->check_instance != NULL)
+    language->algorithm->check_instance(&algorithm, instance, &language->report);
+  return true;
 }
 
 /* A level that this build does not have can never run; one that this machine lacks may run on
@@ -98,16 +105,18 @@ static struct gpumc_mark kernel_place(const struct gpumc_node *root)
 }
 
 /* A kernel for the CPU pins the trajectory; a variant of another device alone is accepted too. */
-static bool choose_kernel(const struct gpumc_language *language, const char *variant,
-                          const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
+static bool choose_kernel(const struct gpumc_language *language, const struct gpumc_model *instance,
+                          const char *variant, const struct gpumc_kernel_ops **kernel,
+                          struct gpumc_error *error)
 {
   const struct gpumc_model_ops *model = language->model;
-  if (gpumc_kernel_choose(model, language->algorithm, "cpu", variant, kernel, error) == GPUMC_OK)
+  if (gpumc_kernel_choose(model, instance, language->algorithm, "cpu", variant, kernel, error) ==
+      GPUMC_OK)
     return true;
   for (size_t i = 0; model->kernels[i] != NULL; i++) {
     struct gpumc_error unused = {0};
     enum gpumc_status status = gpumc_kernel_choose(
-        model, language->algorithm, model->kernels[i]->device, variant, kernel, &unused);
+        model, instance, language->algorithm, model->kernels[i]->device, variant, kernel, &unused);
     gpumc_error_free(&unused);
     if (status == GPUMC_OK)
       return true;
@@ -115,9 +124,9 @@ static bool choose_kernel(const struct gpumc_language *language, const char *var
   return false;
 }
 
-/* False when memory ran out. */
-static bool
-pin_variant(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+/* `instance`: NULL where there is none. False when memory ran out. */
+static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
+                        const struct gpumc_model *instance, cJSON *resolved)
 {
   const struct gpumc_kernel_ops *kernel = NULL;
   struct gpumc_error error = {0};
@@ -127,12 +136,24 @@ pin_variant(struct gpumc_language *language, const struct gpumc_node *root, cJSO
       variant[0] == '\0')
     return true;
   bool good = true;
-  if (choose_kernel(language, variant, &kernel, &error)) {
+  if (choose_kernel(language, instance, variant, &kernel, &error)) {
     good = gpumc_json_replace(block, "variant", cJSON_CreateString(kernel->variant));
   } else {
     gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
   }
   gpumc_error_free(&error);
+  return good;
+}
+
+/* Model, algorithm and what serves them. False when memory ran out. */
+static bool
+settle_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+{
+  struct gpumc_model instance = {0};
+  const bool good = check_plugins(language, root, resolved, &instance) &&
+                    pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved);
+  if (instance.ops != NULL)
+    language->model->destroy(&instance);
   return good;
 }
 
@@ -206,7 +227,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
   check_instruction_set(language, root, resolved);
-  if (!check_plugins(language, root, resolved) || !pin_variant(language, root, resolved))
+  if (!settle_plugins(language, root, resolved))
     goto out;
   bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;

@@ -54,6 +54,7 @@ enum gpumc_trait {
 };
 
 struct gpumc_model_ops;
+struct gpumc_recorder;
 
 /* One instance of a model, made from a configuration. */
 struct gpumc_model {
@@ -91,13 +92,18 @@ struct gpumc_model_ops {
   const struct gpumc_derived *derived;
   size_t n_derived;
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
-  /* Why a kernel of the list cannot take the instance that `params` describe ("Gaussian couplings
-   * have no bits"), NULL where it can; may be NULL: every kernel takes every instance. */
-  const char *(*refuses)(const struct gpumc_params *params, const struct gpumc_kernel_ops *kernel);
+  /* Why a kernel of the list cannot take the instance ("it keeps a coupling as one bit, ..."), NULL
+   * where it can; may be NULL: every kernel takes every instance. */
+  const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
   /* Combinations of keys that the table cannot exclude; may be NULL. */
   void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
+                                               struct gpumc_error *error);
+  /* What of the instance belongs in the result, of the samples 0 .. samples - 1 of an ensemble
+   * (gpumc_ensemble_plan); asked for when the recorder's tables are closed; may be NULL. */
+  GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,
+                                               struct gpumc_recorder *recorder,
                                                struct gpumc_error *error);
   void (*destroy)(struct gpumc_model *model);
 };

@@ -21,7 +21,8 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
   if (status != GPUMC_OK)
     return status;
-  return gpumc_kernel_choose(preparation->task->model, preparation->task->algorithm,
+  /* The variant is pinned: the instance has been asked for when the task was made. */
+  return gpumc_kernel_choose(preparation->task->model, NULL, preparation->task->algorithm,
                              preparation->device.ops->name, gpumc_params_string(&params, "variant"),
                              &preparation->kernel, error);
 }

@@ -101,14 +101,15 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *re
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_close_tables(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
-/* A dataset of rank 0 to 2 at "group/name" with its axes by path ("summary/beta"; NULL: none). An
+/* A dataset of rank 0 to 3 at "group/name" with its axes by path ("summary/beta"; NULL: none). An
  * axis is written as a dataset first. Values float64, or int64 when `integer`. */
+enum { GPUMC_DATASET_RANK_MAXIMUM = 3 };
 struct gpumc_dataset {
   const char *group;
   struct gpumc_label label;
   size_t rank;
-  size_t shape[2];
-  const char *axes[2];
+  size_t shape[GPUMC_DATASET_RANK_MAXIMUM];
+  const char *axes[GPUMC_DATASET_RANK_MAXIMUM];
   bool integer;
   const double *values;
 };

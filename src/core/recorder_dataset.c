@@ -17,7 +17,9 @@ static hid_t dataset_creation_list(size_t rank, const hsize_t *shape, size_t chu
   hid_t list = H5Pcreate(H5P_DATASET_CREATE);
   if (list < 0 || chunk_rows == 0)
     return list;
-  hsize_t chunk[2] = {chunk_rows, rank > 1 ? shape[1] : 1};
+  hsize_t chunk[GPUMC_DATASET_RANK_MAXIMUM] = {chunk_rows};
+  for (size_t d = 1; d < rank; d++)
+    chunk[d] = shape[d];
   if (H5Pset_chunk(list, (int)rank, chunk) >= 0)
     return list;
   gpumc_hdf5_release(list);
@@ -28,7 +30,9 @@ static hid_t dataspace(size_t rank, const hsize_t *shape, size_t chunk_rows)
 {
   if (rank == 0)
     return H5Screate(H5S_SCALAR);
-  hsize_t limit[2] = {chunk_rows > 0 ? H5S_UNLIMITED : shape[0], rank > 1 ? shape[1] : 1};
+  hsize_t limit[GPUMC_DATASET_RANK_MAXIMUM] = {chunk_rows > 0 ? H5S_UNLIMITED : shape[0]};
+  for (size_t d = 1; d < rank; d++)
+    limit[d] = shape[d];
   return H5Screate_simple((int)rank, shape, limit);
 }
 
@@ -50,7 +54,7 @@ static hid_t create_of_type(const struct gpumc_hdf5_file *file, hid_t location, 
                             const struct gpumc_label *label, size_t rank, const hsize_t *shape,
                             size_t chunk_rows, hid_t type, struct gpumc_error *error)
 {
-  assert(rank <= 2);
+  assert(rank <= GPUMC_DATASET_RANK_MAXIMUM);
   hid_t data = H5I_INVALID_HID;
   hid_t space = dataspace(rank, shape, chunk_rows);
   hid_t creation = dataset_creation_list(rank, shape, chunk_rows);
@@ -114,19 +118,19 @@ static enum gpumc_status to_integers(const double *values, size_t n, const char 
   return GPUMC_OK;
 }
 
-/* Rows of a dataset of rank 1 or 2; all of one of rank 0. */
-static bool
-write_rows(hid_t data, hid_t type, size_t first, size_t count, size_t width, const void *values)
+/* Rows of a dataset; all of one of rank 0. */
+static bool write_rows(hid_t data, hid_t type, size_t first, size_t count, const void *values)
 {
-  hsize_t start[2] = {first, 0};
-  hsize_t extent[2] = {count, width};
+  hsize_t start[GPUMC_DATASET_RANK_MAXIMUM] = {first};
+  hsize_t extent[GPUMC_DATASET_RANK_MAXIMUM];
   hid_t memory = H5I_INVALID_HID;
   hid_t space = H5Dget_space(data);
   int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
   bool done = false;
   if (rank == 0)
     done = H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-  if (rank > 0) {
+  if (rank > 0 && H5Sget_simple_extent_dims(space, extent, NULL) == rank) {
+    extent[0] = count;
     memory = H5Screate_simple(rank, extent, NULL);
     done = memory >= 0 &&
            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
@@ -151,8 +155,8 @@ enum gpumc_status gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t 
       status = to_integers(values, count * width, where, integers, error);
   }
   if (status == GPUMC_OK) {
-    bool done = integer ? write_rows(data, H5T_NATIVE_INT64, first, count, width, integers)
-                        : write_rows(data, H5T_NATIVE_DOUBLE, first, count, width, values);
+    bool done = integer ? write_rows(data, H5T_NATIVE_INT64, first, count, integers)
+                        : write_rows(data, H5T_NATIVE_DOUBLE, first, count, values);
     status =
         done ? gpumc_hdf5_check(file, error) : gpumc_hdf5_error(file, error, "write %s", where);
   }

@@ -6,7 +6,7 @@
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
 
-/* A new dataset of `rank` 1 or 2 with the attributes of `label`; extensible along the first
+/* A new dataset of `rank` 1 to 3 with the attributes of `label`; extensible along the first
  * dimension in chunks of `chunk_rows`, or of fixed shape when that is 0. Rank 0 is a scalar.
  * Negative, with the error set, on failure. `group` names the group in messages. */
 hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
@@ -21,7 +21,7 @@ hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t locat
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data, unsigned dimension,
                      const char *axis_path, struct gpumc_error *error);
-/* Write `values` into rows first .. first+count-1 (NULL shape: everything) as float64 or int64.
+/* Write `values` into rows first .. first+count-1, `width` values each, as float64 or int64.
  * `where` names the dataset in messages. GPUMC_FAILURE also for a value that is no integer in an
  * integer dataset. */
 GPUMC_MUST_CHECK enum gpumc_status

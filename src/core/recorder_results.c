@@ -10,9 +10,12 @@ static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t
                                        struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  hsize_t shape[2] = {dataset->shape[0], dataset->shape[1]};
-  size_t rows = dataset->rank > 0 ? dataset->shape[0] : 1;
-  size_t width = dataset->rank > 1 ? dataset->shape[1] : 1;
+  hsize_t shape[GPUMC_DATASET_RANK_MAXIMUM];
+  size_t rows = dataset->rank > 0 ? dataset->shape[0] : 1, width = 1;
+  for (size_t d = 0; d < dataset->rank; d++) {
+    shape[d] = dataset->shape[d];
+    width *= d > 0 ? dataset->shape[d] : 1;
+  }
   hid_t data = gpumc_dataset_create(file, group, dataset->group, &dataset->label, dataset->rank,
                                     shape, 0, dataset->integer, error);
   if (data < 0)
@@ -32,7 +35,8 @@ enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
                                          struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING && dataset->rank <= 2);
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING &&
+         dataset->rank <= GPUMC_DATASET_RANK_MAXIMUM);
   hid_t group = gpumc_hdf5_group(recorder->file->id, dataset->group);
   if (group < 0)
     return gpumc_hdf5_error(recorder->file, error, "make the group %s", dataset->group);

@@ -84,6 +84,16 @@ static void append_citation(struct gpumc_text *text, const char *citation)
   gpumc_text_append(text, "Please cite:\n\n```bibtex\n%s%s```\n\n", citation, end);
 }
 
+static void append_quantity(struct gpumc_text *text, const char *name, const char *symbol,
+                            const char *units, const char *long_name, const char *remark)
+{
+  gpumc_text_append(text, "| `%s` | ", name);
+  append_cell(text, symbol);
+  gpumc_text_append(text, " | %s | ", units);
+  append_cell(text, long_name);
+  gpumc_text_append(text, "%s |\n", remark);
+}
+
 static void append_observables(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
   if (model->n_observables == 0)
@@ -92,11 +102,15 @@ static void append_observables(struct gpumc_text *text, const struct gpumc_model
                           "| observable | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
   for (size_t i = 0; i < model->n_observables; i++) {
     const struct gpumc_observable *observable = &model->observables[i];
-    gpumc_text_append(text, "| `%s` | ", observable->name);
-    append_cell(text, observable->symbol);
-    gpumc_text_append(text, " | %s | ", observable->units);
-    append_cell(text, observable->long_name);
-    gpumc_text_append(text, " |\n");
+    const bool on_request = model->channels[observable->channel].on_request;
+    append_quantity(text, observable->name, observable->symbol, observable->units,
+                    observable->long_name,
+                    on_request ? " (with `algorithm.structure_factor`)" : "");
+  }
+  for (size_t i = 0; i < model->n_derived; i++) {
+    const struct gpumc_derived *derived = &model->derived[i];
+    append_quantity(text, derived->name, derived->symbol, derived->units, derived->long_name,
+                    " (derived)");
   }
   gpumc_text_append(text, "\n");
 }

@@ -155,57 +155,83 @@ static enum gpumc_status refuse_variant(const struct gpumc_model_ops *model, con
   return status;
 }
 
-/* `lacking`: "VARIANT lacks sweep, gather" for each kernel that was considered. */
-static enum gpumc_status refuse_capabilities(const struct gpumc_model_ops *model,
-                                             const struct gpumc_algorithm_ops *algorithm,
-                                             const char *device, const char *lacking,
-                                             struct gpumc_error *error)
+const char *
+gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance)
 {
+  return instance == NULL || instance->ops->refuses == NULL
+             ? NULL
+             : instance->ops->refuses(instance, kernel);
+}
+
+/* What a kernel is wanted for. */
+struct wish {
+  const struct gpumc_model_ops *model;
+  const struct gpumc_model *instance;
+  const struct gpumc_algorithm_ops *algorithm;
+};
+
+/* Whether a kernel does; if not, why not is appended. */
+static bool
+does(const struct wish *wish, const struct gpumc_kernel_ops *kernel, struct gpumc_text *why_not)
+{
+  struct gpumc_text missing = {0};
+  const char *separator = why_not->length == 0 ? "" : "; ";
+  const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
+  const bool serves = gpumc_kernel_serves(kernel, wish->algorithm, &missing);
+  if (!serves)
+    gpumc_text_append(why_not, "%s%s lacks %s", separator, kernel->variant,
+                      gpumc_text_string(&missing));
+  else if (refusal != NULL)
+    gpumc_text_append(why_not, "%s%s cannot take this model: %s", separator, kernel->variant,
+                      refusal);
+  gpumc_text_free(&missing);
+  return serves && refusal == NULL;
+}
+
+/* `why_not`: of each kernel that was considered. */
+static enum gpumc_status refuse_kernels(const struct wish *wish, const char *device,
+                                        const char *why_not, struct gpumc_error *error)
+{
+  const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
   struct gpumc_text able = {0}, unused = {0};
-  for (size_t i = 0; model->kernels[i] != NULL; i++)
-    if (!model->kernels[i]->absent && gpumc_kernel_serves(model->kernels[i], algorithm, &unused))
-      gpumc_text_append(&able, "%s%s on %s", able.length == 0 ? "" : ", ",
-                        model->kernels[i]->variant, model->kernels[i]->device);
+  for (size_t i = 0; kernels[i] != NULL; i++)
+    if (!kernels[i]->absent && does(wish, kernels[i], &unused))
+      gpumc_text_append(&able, "%s%s on %s", able.length == 0 ? "" : ", ", kernels[i]->variant,
+                        kernels[i]->device);
   enum gpumc_status status = gpumc_error_set(
       error, GPUMC_INVALID,
-      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s", model->name,
-      device, algorithm->name, lacking, able.length == 0 ? "none" : gpumc_text_string(&able));
+      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s", wish->model->name,
+      device, wish->algorithm->name, why_not, able.length == 0 ? "none" : gpumc_text_string(&able));
   gpumc_text_free(&able);
   gpumc_text_free(&unused);
   return status;
 }
 
-enum gpumc_status gpumc_kernel_choose(const struct gpumc_model_ops *model,
-                                      const struct gpumc_algorithm_ops *algorithm,
-                                      const char *device, const char *variant,
-                                      const struct gpumc_kernel_ops **kernel,
-                                      struct gpumc_error *error)
+enum gpumc_status
+gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_model *instance,
+                    const struct gpumc_algorithm_ops *algorithm, const char *device,
+                    const char *variant, const struct gpumc_kernel_ops **kernel,
+                    struct gpumc_error *error)
 {
-  struct gpumc_text lacking = {0};
+  const struct wish wish = {model, instance, algorithm};
+  struct gpumc_text why_not = {0};
   bool any = strcmp(variant, "auto") == 0, on_device = false;
   *kernel = NULL;
   for (size_t i = 0; model->kernels[i] != NULL && *kernel == NULL; i++) {
     const struct gpumc_kernel_ops *candidate = model->kernels[i];
-    struct gpumc_text missing = {0};
     if (candidate->absent || strcmp(candidate->device, device) != 0)
       continue;
     on_device = true;
-    if (!any && strcmp(candidate->variant, variant) != 0)
-      continue;
-    if (gpumc_kernel_serves(candidate, algorithm, &missing))
+    if ((any || strcmp(candidate->variant, variant) == 0) && does(&wish, candidate, &why_not))
       *kernel = candidate;
-    else
-      gpumc_text_append(&lacking, "%s%s lacks %s", lacking.length == 0 ? "" : "; ",
-                        candidate->variant, gpumc_text_string(&missing));
-    gpumc_text_free(&missing);
   }
   enum gpumc_status status = GPUMC_OK;
   if (*kernel == NULL && !on_device)
     status = refuse_device(model, device, error);
-  else if (*kernel == NULL && lacking.length == 0)
+  else if (*kernel == NULL && why_not.length == 0)
     status = refuse_variant(model, device, variant, error);
   else if (*kernel == NULL)
-    status = refuse_capabilities(model, algorithm, device, gpumc_text_string(&lacking), error);
-  gpumc_text_free(&lacking);
+    status = refuse_kernels(&wish, device, gpumc_text_string(&why_not), error);
+  gpumc_text_free(&why_not);
   return status;
 }

@@ -17,14 +17,18 @@ const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
 bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
                          const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing);
 
-/* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that
- * serves). GPUMC_INVALID with what does exist: unknown variant (nearest name), one of another
- * device or of none in this build, one that lacks capabilities the algorithm needs, no kernel on
- * that device. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_kernel_choose(const struct gpumc_model_ops *model,
-                                                       const struct gpumc_algorithm_ops *algorithm,
-                                                       const char *device, const char *variant,
-                                                       const struct gpumc_kernel_ops **kernel,
-                                                       struct gpumc_error *error);
+/* Why a kernel cannot take an instance (gpumc_model_ops.refuses), or NULL. */
+const char *
+gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance);
+
+/* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that serves
+ * the algorithm and takes the instance; NULL: whatever the instance). GPUMC_INVALID with what does
+ * exist: unknown variant (nearest name), one of another device or of none in this build, one that
+ * lacks capabilities the algorithm needs or refuses the instance, no kernel on that device. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_model *instance,
+                    const struct gpumc_algorithm_ops *algorithm, const char *device,
+                    const char *variant, const struct gpumc_kernel_ops **kernel,
+                    struct gpumc_error *error);
 
 #endif

@@ -186,6 +186,9 @@ static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error
 {
   char duration[32];
   enum gpumc_status status = gpumc_recorder_close_tables(run->recorder, error);
+  if (status == GPUMC_OK && run->task->model->record != NULL)
+    status = run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
+                                      run->recorder, error);
   if (status == GPUMC_OK)
     status = run->task->algorithm->summarize(run->state, error);
   if (status == GPUMC_OK)

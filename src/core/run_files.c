@@ -45,8 +45,8 @@ static const char *trajectory_of(const struct gpumc_task *task, const char *devi
   const char *variant = gpumc_params_string(&root, "kernel.variant");
   const char *const devices[] = {device, "cpu"};
   for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
-    if (gpumc_kernel_choose(task->model, task->algorithm, devices[i], variant, &kernel, &ignored) !=
-        GPUMC_OK)
+    if (gpumc_kernel_choose(task->model, NULL, task->algorithm, devices[i], variant, &kernel,
+                            &ignored) != GPUMC_OK)
       gpumc_error_free(&ignored);
   return kernel != NULL ? kernel->trajectory : "none";
 }

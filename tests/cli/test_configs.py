@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
 import yaml
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -102,8 +103,12 @@ class Configs(unittest.TestCase):
         self.assertEqual(result.config["algorithm"].get("population"),
                          200 if "population" in config["algorithm"] else None)
         for name in result.quantities():
-            if name + "_error" in result.summary:
-                self.assertTrue((result.summary[name + "_error"] >= 0).all(), name)
+            if name + "_error" not in result.summary:
+                continue
+            error = result.summary[name + "_error"]
+            # Undetermined where S(k) is not below N <m^2>, at high temperatures for example.
+            undetermined = np.isnan(error) & (name == "correlation_length")
+            self.assertTrue((undetermined | (error >= 0)).all(), name)
 
 
 if __name__ == "__main__":

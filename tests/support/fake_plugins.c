@@ -201,6 +201,7 @@ static const struct gpumc_kernel_ops *const chain_kernels[] = {&cpu_plain, &cpu_
                                                                &cuda_deep, NULL};
 static const struct gpumc_kernel_ops *const frozen_kernels[] = {&cpu_still, NULL};
 
+static const struct gpumc_channel channels[] = {{.name = "energy"}, {.name = "magnetization"}};
 static const struct gpumc_observable observables[] = {
     {.name = "abs_magnetization",
      .symbol = "<|m|>",
@@ -213,6 +214,8 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .summary = "A chain that does nothing.",
                                            .citation = "@misc{chain}",
                                            .keys = chain_keys,
+                                           .channels = channels,
+                                           .n_channels = 2,
                                            .observables = observables,
                                            .n_observables = 1,
                                            .kernels = chain_kernels,

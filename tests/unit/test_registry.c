@@ -36,7 +36,7 @@ static const struct gpumc_kernel_ops *choose(const char *device, const char *var
 {
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
-  if (gpumc_kernel_choose(&fake_chain, &fake_anneal, device, variant, &kernel, &error) != GPUMC_OK)
+  if (gpumc_kernel_choose(&fake_chain, NULL, &fake_anneal, device, variant, &kernel, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   return kernel;
 }
@@ -50,7 +50,7 @@ static void test_choose(void **state)
   assert_string_equal(choose("cuda", "auto")->variant, "wide");
   assert_string_equal(choose("cuda", "auto")->trajectory, choose("cpu", "auto")->trajectory);
   assert_string_equal(choose("cuda", "deep")->variant, "deep");
-  assert_int_equal(gpumc_kernel_choose(&fake_chain, &fake_look, "cpu", "auto", &kernel, &error),
+  assert_int_equal(gpumc_kernel_choose(&fake_chain, NULL, &fake_look, "cpu", "auto", &kernel, &error),
                    GPUMC_OK);
   assert_string_equal(kernel->variant, "plain");
 }
@@ -75,7 +75,7 @@ static void test_choose_errors(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct gpumc_kernel_ops *kernel = &(struct gpumc_kernel_ops){0};
     struct gpumc_error error = {0};
-    assert_int_equal(gpumc_kernel_choose(cases[i].model, &fake_anneal, cases[i].device,
+    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &fake_anneal, cases[i].device,
                                          cases[i].variant, &kernel, &error),
                      GPUMC_INVALID);
     assert_string_equal(gpumc_error_text(&error), cases[i].message);
@@ -115,13 +115,13 @@ static void test_kernels_that_a_build_lacks(void **state)
   struct gpumc_error error = {0};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(gpumc_kernel_choose(cases[i].model, &idle, cases[i].device, cases[i].variant,
+    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &idle, cases[i].device, cases[i].variant,
                                          &kernel, &error),
                      GPUMC_INVALID);
     assert_string_equal(gpumc_error_text(&error), cases[i].message);
     gpumc_error_free(&error);
   }
-  assert_int_equal(gpumc_kernel_choose(&half, &idle, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&half, NULL, &idle, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_ptr_equal(kernel, &near);
 }
 

@@ -23,6 +23,7 @@ struct ising_settings {
   double coupling; /* J where couplings are uniform, not 0; else J_ij are as drawn and this is 1 */
   double field;    /* h, the same for all sites; random fields come on top */
   struct ising_disorder_settings disorder; /* zeroed: none */
+  bool write_disorder;                     /* into the result */
 };
 
 /* gpumc_model.parameters. Quanta are those of the energy, gpumc_model.quantum[ISING_ENERGY].
@@ -32,7 +33,7 @@ struct ising_parameters {
   struct gpumc_checkerboard lattice;
   double coupling, field;
   double coupling_quanta, field_quanta;
-  bool plain;
+  bool plain, write_disorder;
   struct ising_disorder *disorder; /* NULL: uniform J and h, nothing else */
 };
 
@@ -45,6 +46,10 @@ static inline const struct ising_parameters *ising_parameters(const struct gpumc
 GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *settings,
                                                   struct gpumc_model *model,
                                                   struct gpumc_error *error);
+/* gpumc_model_ops.record */
+GPUMC_MUST_CHECK enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
+                                                struct gpumc_recorder *recorder,
+                                                struct gpumc_error *error);
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 

@@ -180,6 +180,7 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   parameters->lattice = gpumc_checkerboard_make(settings->dimension, settings->shape);
   parameters->coupling = settings->coupling;
   parameters->field = settings->field;
+  parameters->write_disorder = settings->write_disorder;
   model->ops = settings->ops;
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;

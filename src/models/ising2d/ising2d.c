@@ -1,42 +1,14 @@
 /* The two-dimensional Ising model: keys, observables, and instances. */
 #include "models/ising2d/ising2d.h"
 
+#include "models/ising/ising_keys.h"
+
 static const struct gpumc_key keys[] = {
-    {.name = "shape",
-     .type = GPUMC_KEY_INTEGER,
-     .doc = "Sides [Lx, Ly] of the periodic lattice.",
-     .unit = "sites",
-     .minimum = 2,
-     .maximum = 65536,
-     .multiple_of = 2,
-     .list_minimum = 2,
-     .list_maximum = 2,
-     .required = true,
-     .sweepable = true},
-    {.name = "J",
-     .type = GPUMC_KEY_REAL,
-     .doc = "Coupling of nearest neighbours; positive is ferromagnetic, 0 is refused.",
-     .default_text = "1.0",
-     .unit = "energy",
-     .minimum = -1e6,
-     .maximum = 1e6,
-     .sweepable = true},
-    {.name = "h",
-     .type = GPUMC_KEY_REAL,
-     .doc = "Magnetic field.",
-     .default_text = "0.0",
-     .unit = "energy",
-     .minimum = -1e6,
-     .maximum = 1e6,
-     .sweepable = true},
+    ISING_KEY_SHAPE(2, 2, "Sides [Lx, Ly] of the periodic lattice."),
+    ISING_KEY_COUPLING,
+    ISING_KEY_FIELD,
     {.name = NULL},
 };
-
-static void check(const struct gpumc_params *params, struct gpumc_report *report)
-{
-  if (gpumc_params_real(params, "J") == 0.0)
-    gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
-}
 
 enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, double field,
                                    struct gpumc_model *model, struct gpumc_error *error)
@@ -80,7 +52,7 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
     .derived = ising_derived,
     .n_derived = ISING_DERIVED,
     .kernels = ising_kernels,
-    .check = check,
+    .check = ising_check_coupling,
     .create = create,
     .destroy = ising_destroy,
 };

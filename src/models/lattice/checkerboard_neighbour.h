@@ -42,6 +42,17 @@ static inline bool gpumc_checkerboard_side_is_back(const struct gpumc_checkerboa
   return ((place->y + place->z + place->colour) & 1) == 0;
 }
 
+/* Which of its neighbours is one step along `axis`, forward or back. */
+static inline enum gpumc_neighbour
+gpumc_checkerboard_towards(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
+{
+  if (axis == 0)
+    return forward == gpumc_checkerboard_side_is_back(place) ? GPUMC_SAME_INDEX : GPUMC_SIDE;
+  if (axis == 1)
+    return forward ? GPUMC_ROW_AFTER : GPUMC_ROW_BEFORE;
+  return forward ? GPUMC_PLANE_AFTER : GPUMC_PLANE_BEFORE;
+}
+
 /* The site one step forward along `axis`, periodic. */
 static inline size_t
 gpumc_checkerboard_next(const struct gpumc_checkerboard *lattice, size_t site, size_t axis)

@@ -50,13 +50,18 @@ GPUMC_INLINE void gpumc_checkerboard_side(const struct gpumc_checkerboard *latti
   }
 }
 
-/* Word i of `words` where bit i of `where` is set, of `otherwise` elsewhere. */
+/* Word i of `words` where bit i of `where` is set, of `otherwise` elsewhere. Long rows have many
+ * vectors that are all the one or all the other, one after the other: worth a branch where masks
+ * must be made. */
 GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, gpumc_v32 otherwise)
 {
 #if defined(__AVX512F__)
   return (gpumc_v32)_mm512_mask_loadu_epi32((__m512i)otherwise, (__mmask16)where, words);
 #else
   const gpumc_v32 bit = gpumc_broadcast(1) << gpumc_lane_numbers();
+  where &= (1u << GPUMC_VECTOR_WORDS) - 1;
+  if (where == 0)
+    return otherwise;
   return gpumc_select((gpumc_v32)((gpumc_broadcast(where) & bit) != 0), gpumc_load(words),
                       otherwise);
 #endif

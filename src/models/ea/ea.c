@@ -1,0 +1,110 @@
+/* The Edwards-Anderson spin glass in two and three dimensions. */
+#include <string.h>
+
+#include "models/ising/ising_keys.h"
+
+extern const struct gpumc_model_ops gpumc_model_ea;
+
+static const char *const distributions[] = {"bimodal", "gaussian", "file", NULL};
+
+static const struct gpumc_key keys[] = {
+    ISING_KEY_SHAPE(2, 3, "Sides [Lx, Ly] or [Lx, Ly, Lz] of the periodic lattice."),
+    {.name = "couplings",
+     .type = GPUMC_KEY_CHOICE,
+     .doc =
+         "+1 with probability p and -1 otherwise (bimodal), Gaussian of variance 1, or read from "
+         "a file.",
+     .default_text = "bimodal",
+     .choices = distributions,
+     .sweepable = true},
+    {.name = "p",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Probability of the coupling +1, of bimodal couplings.",
+     .default_text = "0.5",
+     .minimum = 0,
+     .maximum = 1,
+     .sweepable = true},
+    ISING_KEY_DISORDER_SEED,
+    ISING_KEY_SAMPLE,
+    {.name = "file",
+     .type = GPUMC_KEY_STRING,
+     .doc = "The path of the couplings, a text or an HDF5 file; docs/file-format.md has the form.",
+     .sweepable = true},
+    ISING_KEY_FIELD,
+    ISING_KEY_RANDOM_FIELD,
+    {.name = "write_couplings",
+     .type = GPUMC_KEY_BOOLEAN,
+     .doc = "Whether the result holds the couplings and random fields of its samples, in the form "
+            "in which they can be read.",
+     .default_text = "false"},
+    {.name = NULL},
+};
+
+static bool couplings_are(const struct gpumc_params *params, const char *distribution)
+{
+  return strcmp(gpumc_params_string(params, "couplings"), distribution) == 0;
+}
+
+static void check(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const bool file = couplings_are(params, "file");
+  ising_check_shape(params, report);
+  ising_check_random_field(params, report);
+  if (file && !gpumc_params_has(params, "file"))
+    gpumc_params_mistake(params, report, "couplings",
+                         "couplings: file needs the key 'file', the path of the couplings");
+  if (!file && gpumc_params_has(params, "file"))
+    gpumc_params_mistake(params, report, "file",
+                         "file is read with couplings: file only; the couplings are %s",
+                         gpumc_params_string(params, "couplings"));
+  if (!couplings_are(params, "bimodal") && gpumc_params_real(params, "p") != 0.5)
+    gpumc_params_mistake(params, report, "p", "p is of bimodal couplings only; these are %s",
+                         file ? "read from a file" : "Gaussian");
+}
+
+static enum gpumc_status
+create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct ising_settings settings = {
+      .ops = &gpumc_model_ea,
+      .coupling = 1.0,
+      .write_disorder = gpumc_params_boolean(params, "write_couplings"),
+      .disorder = {.couplings = ISING_BIMODAL, .positive = gpumc_params_real(params, "p")}};
+  if (couplings_are(params, "gaussian"))
+    settings.disorder.couplings = ISING_GAUSSIAN;
+  if (couplings_are(params, "file")) {
+    settings.disorder.couplings = ISING_FILE;
+    settings.disorder.path = gpumc_params_string(params, "file");
+  }
+  ising_read_shape(params, &settings);
+  ising_read_fields(params, &settings);
+  return ising_instance(&settings, model, error);
+}
+
+const struct gpumc_model_ops gpumc_model_ea = {
+    .name = "ea",
+    .summary = "Edwards-Anderson spin glass on the periodic square or simple cubic lattice",
+    .citation = "@article{EdwardsAnderson1975,\n"
+                "  author = {Edwards, S. F. and Anderson, P. W.},\n"
+                "  title = {Theory of spin glasses},\n"
+                "  journal = {Journal of Physics F: Metal Physics},\n"
+                "  volume = {5},\n"
+                "  pages = {965--974},\n"
+                "  year = {1975},\n"
+                "  doi = {10.1088/0305-4608/5/5/017}\n"
+                "}\n",
+    .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_DISORDER,
+    .keys = keys,
+    .channels = ising_channels,
+    .n_channels = ISING_CHANNELS,
+    .observables = ising_observables,
+    .n_observables = ISING_OBSERVABLES,
+    .derived = ising_derived,
+    .n_derived = ISING_DERIVED,
+    .kernels = ising_kernels,
+    .refuses = ising_refuses,
+    .check = check,
+    .create = create,
+    .record = ising_record,
+    .destroy = ising_destroy,
+};

@@ -1,0 +1,63 @@
+/* Keys that models of Ising spins share, how they are read and checked, and which kernel cannot
+ * take what. Initialisers of struct gpumc_key. */
+#ifndef GPUMC_ISING_KEYS_H
+#define GPUMC_ISING_KEYS_H
+
+#include "models/ising/ising.h"
+
+/* `least`, `most`: numbers of dimensions. */
+#define ISING_KEY_SHAPE(least, most, text)                                                         \
+  {                                                                                                \
+    .name = "shape", .type = GPUMC_KEY_INTEGER, .doc = (text), .unit = "sites", .minimum = 2,      \
+    .maximum = 65536, .multiple_of = 2, .list_minimum = (least), .list_maximum = (most),           \
+    .required = true, .sweepable = true                                                            \
+  }
+
+#define ISING_KEY_COUPLING                                                                         \
+  {                                                                                                \
+    .name = "J", .type = GPUMC_KEY_REAL,                                                           \
+    .doc = "Coupling of nearest neighbours; positive is ferromagnetic, 0 is refused.",             \
+    .default_text = "1.0", .unit = "energy", .minimum = -1e6, .maximum = 1e6, .sweepable = true    \
+  }
+
+#define ISING_KEY_FIELD                                                                            \
+  {                                                                                                \
+    .name = "h", .type = GPUMC_KEY_REAL, .doc = "Magnetic field.", .default_text = "0.0",          \
+    .unit = "energy", .minimum = -1e6, .maximum = 1e6, .sweepable = true                           \
+  }
+
+extern const struct gpumc_key ising_random_field_keys[];
+#define ISING_KEY_RANDOM_FIELD                                                                     \
+  {                                                                                                \
+    .name = "random_field", .type = GPUMC_KEY_MAPPING, .children = ising_random_field_keys,        \
+    .doc = "A quenched random field at every site, on top of h."                                   \
+  }
+
+#define ISING_KEY_DISORDER_SEED                                                                    \
+  {                                                                                                \
+    .name = "disorder_seed", .type = GPUMC_KEY_INTEGER,                                            \
+    .doc = "The seed of the quenched disorder, apart from that of the simulation.",                \
+    .default_text = "0", .minimum = 0, .maximum = (double)GPUMC_SEED_MAXIMUM, .sweepable = true    \
+  }
+
+#define ISING_KEY_SAMPLE                                                                           \
+  {                                                                                                \
+    .name = "sample", .type = GPUMC_KEY_INTEGER,                                                   \
+    .doc = "The number of the sample of the disorder; of the first one, where an algorithm takes " \
+           "several.",                                                                             \
+    .default_text = "0", .minimum = 0, .maximum = (double)ISING_SAMPLES_MAXIMUM, .sweepable = true \
+  }
+
+/* shape, J and h of a model that has these keys. */
+void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *report);
+void ising_check_coupling(const struct gpumc_params *params, struct gpumc_report *report);
+void ising_check_random_field(const struct gpumc_params *params, struct gpumc_report *report);
+
+/* Into `settings`: shape and dimension; h, random_field, disorder_seed and sample. */
+void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings);
+void ising_read_fields(const struct gpumc_params *params, struct ising_settings *settings);
+
+/* gpumc_model_ops.refuses */
+const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
+
+#endif

@@ -1,0 +1,59 @@
+/* The three-dimensional Ising model, with a random field if wanted. */
+#include "models/ising/ising_keys.h"
+
+extern const struct gpumc_model_ops gpumc_model_ising3d;
+
+static const struct gpumc_key keys[] = {
+    ISING_KEY_SHAPE(3, 3, "Sides [Lx, Ly, Lz] of the periodic lattice."),
+    ISING_KEY_COUPLING,
+    ISING_KEY_FIELD,
+    ISING_KEY_RANDOM_FIELD,
+    ISING_KEY_DISORDER_SEED,
+    ISING_KEY_SAMPLE,
+    {.name = NULL},
+};
+
+static void check(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  ising_check_shape(params, report);
+  ising_check_coupling(params, report);
+  ising_check_random_field(params, report);
+}
+
+static enum gpumc_status
+create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct ising_settings settings = {.ops = &gpumc_model_ising3d,
+                                    .coupling = gpumc_params_real(params, "J")};
+  ising_read_shape(params, &settings);
+  ising_read_fields(params, &settings);
+  return ising_instance(&settings, model, error);
+}
+
+const struct gpumc_model_ops gpumc_model_ising3d = {
+    .name = "ising3d",
+    .summary = "Ising model on the periodic simple cubic lattice",
+    .citation = "@article{FerrenbergXuLandau2018,\n"
+                "  author = {Ferrenberg, Alan M. and Xu, Jiahao and Landau, David P.},\n"
+                "  title = {Pushing the limits of {M}onte {C}arlo simulations for the "
+                "three-dimensional {I}sing model},\n"
+                "  journal = {Physical Review E},\n"
+                "  volume = {97},\n"
+                "  pages = {043301},\n"
+                "  year = {2018},\n"
+                "  doi = {10.1103/PhysRevE.97.043301}\n"
+                "}\n",
+    .traits = GPUMC_TRAIT_LATTICE,
+    .keys = keys,
+    .channels = ising_channels,
+    .n_channels = ISING_CHANNELS,
+    .observables = ising_observables,
+    .n_observables = ISING_OBSERVABLES,
+    .derived = ising_derived,
+    .n_derived = ISING_DERIVED,
+    .kernels = ising_kernels,
+    .refuses = ising_refuses,
+    .check = check,
+    .create = create,
+    .destroy = ising_destroy,
+};
