@@ -166,12 +166,11 @@ enum gpumc_status gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t 
 
 enum gpumc_status gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data,
                                             const char *where, size_t first, size_t count,
-                                            size_t width, const uint8_t *bytes,
-                                            struct gpumc_error *error)
+                                            const uint8_t *bytes, struct gpumc_error *error)
 {
   if (count == 0)
     return GPUMC_OK;
-  return write_rows(data, H5T_NATIVE_UINT8, first, count, width, bytes)
+  return write_rows(data, H5T_NATIVE_UINT8, first, count, bytes)
              ? gpumc_hdf5_check(file, error)
              : gpumc_hdf5_error(file, error, "write %s", where);
 }

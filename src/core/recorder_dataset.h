@@ -28,10 +28,10 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t data, const char *where, bool integer,
                     size_t first, size_t count, size_t width, const double *values,
                     struct gpumc_error *error);
-/* The same for bytes[count][width]. */
+/* The same for whole rows of bytes. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data, const char *where,
-                          size_t first, size_t count, size_t width, const uint8_t *bytes,
+                          size_t first, size_t count, const uint8_t *bytes,
                           struct gpumc_error *error);
 
 #endif

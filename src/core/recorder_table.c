@@ -243,8 +243,7 @@ static enum gpumc_status write_column(const struct gpumc_table *table,
 {
   size_t count = table->n_rows - table->n_stored;
   if (column->bytes > 0)
-    return gpumc_dataset_write_bytes(file, data, where, table->n_stored, count, column->bytes,
-                                     values, error);
+    return gpumc_dataset_write_bytes(file, data, where, table->n_stored, count, values, error);
   return gpumc_dataset_write(file, data, where, column->integer, table->n_stored, count,
                              column->width, values, error);
 }
