@@ -65,10 +65,9 @@ enum gpumc_status gpumc_curve_write(const struct gpumc_curve_place *place,
   return write_dataset(place, place->axis, label, integer, values, error);
 }
 
-enum gpumc_status gpumc_curve_write_with_error(const struct gpumc_curve_place *place,
-                                               const struct gpumc_label *label,
-                                               const double *values, const double *errors,
-                                               struct gpumc_error *error)
+enum gpumc_status
+gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                             const double *values, const double *errors, struct gpumc_error *error)
 {
   char name[128], long_name[192], symbol[64];
   snprintf(name, sizeof name, "%s_error", label->name);

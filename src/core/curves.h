@@ -1,5 +1,5 @@
-/* Curves of a result: labels that algorithms share, and datasets beside their errors in the units of
- * the model. */
+/* Curves of a result: labels that algorithms share, and datasets beside their errors in the units
+ * of the model. */
 #ifndef GPUMC_CORE_CURVES_H
 #define GPUMC_CORE_CURVES_H
 

@@ -59,8 +59,7 @@ static hid_t create_of_type(const struct gpumc_hdf5_file *file, hid_t location, 
   hid_t space = dataspace(rank, shape, chunk_rows);
   hid_t creation = dataset_creation_list(rank, shape, chunk_rows);
   if (space >= 0 && creation >= 0)
-    data = H5Dcreate2(location, label->name, type, space,
-                      H5P_DEFAULT, creation, H5P_DEFAULT);
+    data = H5Dcreate2(location, label->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   if (data < 0)
     (void)gpumc_hdf5_error(file, error, "make the dataset %s in %s", label->name, group);
   gpumc_hdf5_release(creation);

@@ -42,7 +42,8 @@ def shortened(config):
     if "campaign" in config:
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
-            campaign["model.shape"] = [[4, 4], [6, 6]]
+            dimension = len(config["model"]["shape"])
+            campaign["model.shape"] = [[4] * dimension, [6] * dimension]
             del changes["model.shape"]
         changes["campaign"] = campaign
     texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
@@ -54,6 +55,8 @@ def canonical(algorithm):
     """Long enough for errors: hundreds of measurements."""
     interval = algorithm.get("interval", 1)
     changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval}
+    if "samples" in algorithm:
+        changes["algorithm.samples"] = 64
     if "every" in algorithm.get("configurations", {}):
         changes["algorithm.configurations.every"] = 100 * interval
     return changes

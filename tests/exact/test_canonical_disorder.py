@@ -141,13 +141,14 @@ class KnownSamples(unittest.TestCase):
                                  self.SAMPLES[1])
 
     def test_ising_model_of_64_sites(self):
-        for variant in served("multispin", "spin"):
-            for update in "metropolis", "heat_bath":
-                with self.subTest(variant=variant, update=update), gpumc.folder() as folder:
-                    self.compare(simulate(folder, model="{name: ising3d, shape: [4, 4, 4]}",
-                                          betas=[0.22165463, 0.3], variant=variant, update=update,
-                                          replicas="replicas: 1024", sweeps=100000, interval=10),
-                                 [-1.29322802048205, -2.51507346281203])
+        for variant, update in ("multispin", "metropolis"), ("spin", "heat_bath"):
+            if variant not in device.variants():
+                continue
+            with self.subTest(variant=variant, update=update), gpumc.folder() as folder:
+                self.compare(simulate(folder, model="{name: ising3d, shape: [4, 4, 4]}",
+                                      betas=[0.22165463, 0.3], variant=variant, update=update,
+                                      replicas="replicas: 1024", sweeps=100000, interval=10),
+                             [-1.29322802048205, -2.51507346281203])
 
 
 class NishimoriLine(unittest.TestCase):

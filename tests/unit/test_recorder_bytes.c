@@ -1,5 +1,5 @@
-/* Raw bytes as a column of a table: as they came, whatever they are as numbers, in the working file,
- * through the log and through a checkpoint. */
+/* Raw bytes as a column of a table: as they came, whatever they are as numbers, in the working
+ * file, through the log and through a checkpoint. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -172,8 +172,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .summary = "single-spin-flip updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
     .keys = canonical_keys,
-    .required =
-        GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
+    .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .check = canonical_check,
     .check_instance = canonical_check_instance,
     .demand = canonical_demand,

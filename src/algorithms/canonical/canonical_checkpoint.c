@@ -1,4 +1,5 @@
-/* Canonical runs: the sums to and from a checkpoint. For temperature m the arrays "canonical/m/...".
+/* Canonical runs: the sums to and from a checkpoint. For temperature m the arrays
+ * "canonical/m/...".
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +27,7 @@ struct member {
 };
 enum { REFERENCE, CHAINS, BINS_STATE, BINS, REPLICAS, MEMBERS };
 
-static void
-find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
+static void find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
 {
   struct canonical_sums *sums = &canonical->sums[m];
   const size_t width = canonical_vector_width(canonical, m);
@@ -36,8 +36,8 @@ find_members(const struct canonical *canonical, size_t m, struct member member[M
                                    GPUMC_SERIES_WORDS, sums->chain};
   member[BINS_STATE] = (struct member){"bins_state", GPUMC_UINT64, 3, 1, sums->bins.state};
   member[BINS] = (struct member){"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums};
-  member[REPLICAS] = (struct member){"replicas", GPUMC_FLOAT64, width,
-                                     canonical->settings.replicas, sums->replica};
+  member[REPLICAS] = (struct member){"replicas", GPUMC_FLOAT64, width, canonical->settings.replicas,
+                                     sums->replica};
 }
 
 static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
@@ -72,8 +72,8 @@ static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
   return status == GPUMC_OK ? gpumc_bins_check(&canonical->sums[m].bins, error) : status;
 }
 
-enum gpumc_status canonical_save(const void *state, struct gpumc_checkpoint_writer *writer,
-                                 struct gpumc_error *error)
+enum gpumc_status
+canonical_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct canonical *canonical = state;
   enum gpumc_status status = gpumc_checkpoint_put(writer, "canonical/measured", GPUMC_UINT64, 1, 1,

@@ -74,9 +74,8 @@ canonical_configurations_declare(struct canonical *canonical, struct gpumc_error
   };
   if (!canonical_moments_any(&canonical->moments))
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&canonical->configuration, COLUMNS - 1 + words_of(model),
-                           "a configuration", error);
+  enum gpumc_status status = gpumc_allocate_array(
+      &canonical->configuration, COLUMNS - 1 + words_of(model), "a configuration", error);
   return status == GPUMC_OK
              ? gpumc_recorder_add_series(canonical->context.recorder, "configurations", columns,
                                          COLUMNS, &canonical->configurations, error)
@@ -95,13 +94,12 @@ write_replica(struct canonical *canonical, size_t m, size_t r, struct gpumc_erro
   row[REPLICA] = (double)r;
   enum gpumc_status status =
       ensemble->ops->get(ensemble, m, r, 1, (uint8_t *)(row + REPLICA_BYTES), error);
-  return status == GPUMC_OK
-             ? gpumc_recorder_append(recorder, canonical->configurations, row, error)
-             : status;
+  return status == GPUMC_OK ? gpumc_recorder_append(recorder, canonical->configurations, row, error)
+                            : status;
 }
 
-enum gpumc_status canonical_configurations_write(struct canonical *canonical,
-                                                 struct gpumc_error *error)
+enum gpumc_status
+canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error)
 {
   const uint32_t sweep = canonical->context.ensemble->time - canonical->settings.thermalization;
   const uint32_t before = sweep - canonical->settings.interval;

@@ -63,8 +63,8 @@ static void results_of_means(const void *state, const double *means, double *res
 }
 
 /* Means of the vector over `count` replicas from `first` on. */
-static void means_of_replicas(const struct evaluation *evaluation, size_t first, size_t count,
-                              double *means)
+static void
+means_of_replicas(const struct evaluation *evaluation, size_t first, size_t count, double *means)
 {
   const struct canonical *canonical = evaluation->canonical;
   const size_t width = canonical_vector_width(canonical, evaluation->m);
@@ -178,8 +178,8 @@ static enum gpumc_status estimate_system(const struct evaluation *evaluation,
 }
 
 /* Every replica has a sample of its own. averages[replicas][results]. */
-static enum gpumc_status average_samples(const struct evaluation *evaluation, double *averages,
-                                         struct gpumc_error *error)
+static enum gpumc_status
+average_samples(const struct evaluation *evaluation, double *averages, struct gpumc_error *error)
 {
   const size_t results = evaluation->points * evaluation->stride;
   double *mean;
@@ -232,8 +232,8 @@ static enum gpumc_status estimate_samples(const struct evaluation *evaluation,
 }
 
 /* The chains of every plain mean put together. What a chain averages are `members` replicas. */
-static void estimate_means(const struct evaluation *evaluation,
-                           struct canonical_estimates *estimates)
+static void
+estimate_means(const struct evaluation *evaluation, struct canonical_estimates *estimates)
 {
   const struct canonical *canonical = evaluation->canonical;
   const size_t means = canonical_means(&canonical->quantities);

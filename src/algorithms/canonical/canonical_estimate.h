@@ -9,8 +9,9 @@
 struct canonical_estimates {
   size_t points, results; /* results of a point, the share not included */
   double *value, *error;  /* [points][results + 1]; the share has no error */
-  struct gpumc_series_estimate *mean; /* [means] time series of the plain means, replicas together */
-  bool converged;                     /* all of them */
+  struct gpumc_series_estimate
+      *mean;      /* [means] time series of the plain means, replicas together */
+  bool converged; /* all of them */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status

@@ -150,17 +150,16 @@ const struct gpumc_key canonical_keys[] = {
             "`interval`."},
     {0}};
 
-static void
-check_range(const struct gpumc_params *params, struct gpumc_report *report, const char *block,
-            size_t most)
+static void check_range(const struct gpumc_params *params, struct gpumc_report *report,
+                        const char *block, size_t most)
 {
   char key[3][32];
   static const char *const names[] = {"from", "to", "step"};
   for (size_t i = 0; i < 3; i++)
     snprintf(key[i], sizeof key[i], "%s.%s", block, names[i]);
   if (!gpumc_params_has(params, key[0]) || !gpumc_params_has(params, key[1])) {
-    gpumc_params_mistake(params, report, block, "%s.step needs both %s.from and %s.to", block, block,
-                         block);
+    gpumc_params_mistake(params, report, block, "%s.step needs both %s.from and %s.to", block,
+                         block, block);
     return;
   }
   double from = gpumc_params_real(params, key[0]);

@@ -9,8 +9,9 @@
 #include "algorithms/canonical/canonical_state.h"
 #include "core/elementary.h"
 
-/* Replicas below which a second thread is not worth waking. */
-enum { REPLICAS_A_THREAD = 256 };
+/* Numbers of a measurement, a nanosecond or two each, below which no second thread is worth waking.
+ */
+static const double least_parallel = 0x1p17;
 
 /* What one temperature's measurement works with. */
 struct work {
@@ -146,13 +147,20 @@ enum gpumc_status canonical_fetch(struct canonical *canonical, struct gpumc_erro
   return status;
 }
 
+static int threads_for(const struct canonical *canonical)
+{
+  double numbers = 0;
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    numbers += (double)canonical_vector_width(canonical, m);
+  numbers *= (double)canonical->settings.replicas;
+  return numbers >= least_parallel ? (int)canonical_threads(canonical->context.device) : 1;
+}
+
 enum gpumc_status canonical_digest(struct canonical *canonical, struct gpumc_error *error)
 {
   const size_t temperatures = canonical->betas.count;
   const size_t width = canonical_scratch_width(canonical);
-  const bool parallel = temperatures > 1 &&
-                        temperatures * canonical->settings.replicas >= 2 * REPLICAS_A_THREAD;
-  const int threads = parallel ? (int)canonical_threads(canonical->context.device) : 1;
+  const int threads = threads_for(canonical);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (size_t m = 0; m < temperatures; m++)
     add_temperature(canonical, m, canonical->scratch + (size_t)omp_get_thread_num() * width);

@@ -34,9 +34,9 @@ struct paths {
   char group[LONGEST_PATH], axis[LONGEST_PATH];
 };
 
-static struct gpumc_curve_place
-place_of(const struct canonical *canonical, size_t m, const char *table, const char *axis,
-         size_t count, struct paths *paths)
+static struct gpumc_curve_place place_of(const struct canonical *canonical, size_t m,
+                                         const char *table, const char *axis, size_t count,
+                                         struct paths *paths)
 {
   snprintf(paths->group, sizeof paths->group, "runs/%04zu/%s", m, table);
   snprintf(paths->axis, sizeof paths->axis, "runs/%04zu/%s/%s", m, table, axis);
@@ -60,8 +60,7 @@ write_bins(const struct canonical *canonical, size_t m, double *scratch, struct 
   const double length =
       (double)bins->state[GPUMC_BINS_LENGTH] * (double)canonical->settings.interval;
   struct paths paths;
-  const struct gpumc_curve_place place =
-      place_of(canonical, m, "bins", axis.name, count, &paths);
+  const struct gpumc_curve_place place = place_of(canonical, m, "bins", axis.name, count, &paths);
   double *along = scratch, *table = along + count;
   double *mean = table + canonical->quantities.count * count;
   for (size_t b = 0; b < count; b++) {
@@ -89,8 +88,7 @@ static enum gpumc_status write_replicas(const struct canonical *canonical, size_
   return write_table(canonical, &place, &axis, along, table, error);
 }
 
-enum gpumc_status
-canonical_write_runs(const struct canonical *canonical, struct gpumc_error *error)
+enum gpumc_status canonical_write_runs(const struct canonical *canonical, struct gpumc_error *error)
 {
   const size_t replicas = canonical->settings.replicas;
   const size_t most = replicas > GPUMC_BINS_MOST ? replicas : GPUMC_BINS_MOST;

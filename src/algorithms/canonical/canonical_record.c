@@ -15,18 +15,17 @@ static bool is_recorded(const struct canonical *canonical, size_t channel)
 }
 
 /* A channel's column, whose name is "energy per site" in `long_name`. */
-static struct gpumc_column column_of(const struct canonical *canonical, size_t channel,
-                                     char long_name[static LONGEST_TEXT])
+static struct gpumc_column
+column_of(const struct canonical *canonical, size_t channel, char long_name[static LONGEST_TEXT])
 {
   const struct gpumc_model *model = canonical->context.model;
   const struct gpumc_channel *declared = &model->ops->channels[channel];
   const size_t replicas = canonical->settings.replicas;
   snprintf(long_name, LONGEST_TEXT, "%s per site", declared->name);
-  return (struct gpumc_column){
-      .label = {declared->name, long_name, channel == 0 ? model->energy_unit : "1",
-                declared->symbol},
-      .width = replicas,
-      .across = replicas > 1 ? "replica" : NULL};
+  return (struct gpumc_column){.label = {declared->name, long_name,
+                                         channel == 0 ? model->energy_unit : "1", declared->symbol},
+                               .width = replicas,
+                               .across = replicas > 1 ? "replica" : NULL};
 }
 
 static enum gpumc_status
@@ -84,8 +83,8 @@ enum gpumc_status canonical_record(struct canonical *canonical, struct gpumc_err
       canonical_moments_of(&per_site, canonical->channel[c] + m * replicas, replicas, value);
       value += replicas;
     }
-    status = gpumc_recorder_append(canonical->context.recorder, canonical->table[m],
-                                   canonical->row, error);
+    status = gpumc_recorder_append(canonical->context.recorder, canonical->table[m], canonical->row,
+                                   error);
   }
   return status;
 }

@@ -92,8 +92,8 @@ static inline size_t canonical_point_width(const struct canonical_quantities *qu
 
 static inline size_t canonical_vector_width(const struct canonical *canonical, size_t m)
 {
-  return canonical->quantities.count + canonical_grid_count(&canonical->grid, m) *
-                                           canonical_point_width(&canonical->quantities);
+  return canonical->quantities.count +
+         canonical_grid_count(&canonical->grid, m) * canonical_point_width(&canonical->quantities);
 }
 
 extern const struct gpumc_key canonical_keys[];
@@ -112,10 +112,9 @@ GPUMC_MUST_CHECK enum gpumc_status canonical_betas_make(const struct gpumc_param
                                                         struct gpumc_error *error);
 void canonical_betas_free(struct canonical_betas *betas);
 /* Every point is served by the temperature nearest to it. Without the block `reweight`: none. */
-GPUMC_MUST_CHECK enum gpumc_status canonical_grid_make(const struct gpumc_params *params,
-                                                       const struct canonical_betas *betas,
-                                                       struct canonical_grid *grid,
-                                                       struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_grid_make(const struct gpumc_params *params, const struct canonical_betas *betas,
+                    struct canonical_grid *grid, struct gpumc_error *error);
 void canonical_grid_free(struct canonical_grid *grid);
 
 /* Legal to free when zeroed or when making it failed. */
@@ -129,8 +128,8 @@ size_t canonical_moments_until(const struct canonical_moments *moments, uint32_t
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error);
 /* At the time of a measurement: the configurations, if this is a moment for them. */
-GPUMC_MUST_CHECK enum gpumc_status canonical_configurations_write(struct canonical *canonical,
-                                                                  struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error);
 
 /* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
  * measurement at least. */
@@ -144,8 +143,8 @@ size_t canonical_threads(const struct gpumc_device *device);
 size_t canonical_scratch_width(const struct canonical *canonical);
 
 /* Sums for every temperature, and room for measurements. */
-GPUMC_MUST_CHECK enum gpumc_status canonical_sums_make(struct canonical *canonical,
-                                                       struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_sums_make(struct canonical *canonical, struct gpumc_error *error);
 void canonical_sums_free(struct canonical *canonical);
 
 /* Sweeps in all, and how many of them the time `time` has measured. */
@@ -153,25 +152,24 @@ static inline uint32_t canonical_end(const struct canonical_settings *settings)
 {
   return settings->thermalization + settings->sweeps;
 }
-static inline uint64_t canonical_measurements(const struct canonical_settings *settings,
-                                              uint32_t time)
+static inline uint64_t
+canonical_measurements(const struct canonical_settings *settings, uint32_t time)
 {
-  return time > settings->thermalization
-             ? (time - settings->thermalization) / settings->interval
-             : 0;
+  return time > settings->thermalization ? (time - settings->thermalization) / settings->interval
+                                         : 0;
 }
 /* The measurement that is on its way to the host, and from there into the sums and the time series.
  */
-GPUMC_MUST_CHECK enum gpumc_status canonical_fetch(struct canonical *canonical,
-                                                   struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status canonical_digest(struct canonical *canonical,
-                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_fetch(struct canonical *canonical, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_digest(struct canonical *canonical, struct gpumc_error *error);
 
 /* Declare runs/NNNN, with the time series where they are asked for. */
-GPUMC_MUST_CHECK enum gpumc_status canonical_tables_declare(struct canonical *canonical,
-                                                            struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status canonical_record(struct canonical *canonical,
-                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_record(struct canonical *canonical, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status canonical_save(const void *state,
                                                   struct gpumc_checkpoint_writer *writer,

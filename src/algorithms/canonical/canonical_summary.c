@@ -25,9 +25,9 @@ struct summary {
   const struct canonical *canonical;
   size_t results, means;
   struct curves direct, reweighted;
-  double *share, *served_by;         /* [points of the grid] */
-  double *time, *samples;            /* [M][T]: autocorrelation time, effective samples */
-  double *converged;                 /* [T] */
+  double *share, *served_by; /* [points of the grid] */
+  double *time, *samples;    /* [M][T]: autocorrelation time, effective samples */
+  double *converged;         /* [T] */
   size_t unconverged, unserved;
 };
 
@@ -76,8 +76,8 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
 }
 
 /* Point `point` of a temperature's estimates becomes number `at` of the curves. */
-static void take_point(struct curves *curves, size_t at, const struct canonical_estimates *estimates,
-                       size_t point, bool known)
+static void take_point(struct curves *curves, size_t at,
+                       const struct canonical_estimates *estimates, size_t point, bool known)
 {
   for (size_t q = 0; q < estimates->results; q++) {
     const size_t from = point * (estimates->results + 1) + q;
@@ -108,8 +108,7 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
   for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
     const size_t at = k * temperatures + m;
-    summary->time[at] =
-        mean->autocorrelation_time * (double)summary->canonical->settings.interval;
+    summary->time[at] = mean->autocorrelation_time * (double)summary->canonical->settings.interval;
     summary->samples[at] = mean->effective_samples;
   }
   summary->converged[m] = estimates->converged;
@@ -142,9 +141,9 @@ place_of(const struct summary *summary, const char *group, const char *axis, siz
                                     .count = count};
 }
 
-static enum gpumc_status
-write_curves(const struct summary *summary, const struct gpumc_curve_place *place,
-             const double *beta, const struct curves *curves, struct gpumc_error *error)
+static enum gpumc_status write_curves(const struct summary *summary,
+                                      const struct gpumc_curve_place *place, const double *beta,
+                                      const struct curves *curves, struct gpumc_error *error)
 {
   enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false, beta, error);
   for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
@@ -179,19 +178,20 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
     return GPUMC_OK;
   const struct gpumc_curve_place place =
       place_of(summary, "summary/reweighted", "summary/reweighted/beta", summary->reweighted.count);
-  enum gpumc_status status = write_curves(summary, &place, summary->canonical->grid.beta,
-                                          &summary->reweighted, error);
+  enum gpumc_status status =
+      write_curves(summary, &place, summary->canonical->grid.beta, &summary->reweighted, error);
   if (status == GPUMC_OK)
     status = gpumc_curve_write(&place, &share, false, summary->share, error);
-  return status == GPUMC_OK ? gpumc_curve_write(&place, &served_by, false, summary->served_by, error)
-                            : status;
+  return status == GPUMC_OK
+             ? gpumc_curve_write(&place, &served_by, false, summary->served_by, error)
+             : status;
 }
 
 /* values[M][T] of the plain means, as curves of a group of their own. */
-static enum gpumc_status
-write_of_series(const struct summary *summary, const struct gpumc_curve_place *place,
-                const char *what, const char *units, const double *values,
-                struct gpumc_error *error)
+static enum gpumc_status write_of_series(const struct summary *summary,
+                                         const struct gpumc_curve_place *place, const char *what,
+                                         const char *units, const double *values,
+                                         struct gpumc_error *error)
 {
   enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false,
                                                     summary->canonical->betas.beta, error);
@@ -235,8 +235,8 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
 {
   struct gpumc_recorder *recorder = summary->canonical->context.recorder;
   char text[512];
-  enum gpumc_status status = gpumc_recorder_integer(
-      recorder, "summary", "measurements", (int64_t)summary->canonical->measured, error);
+  enum gpumc_status status = gpumc_recorder_integer(recorder, "summary", "measurements",
+                                                    (int64_t)summary->canonical->measured, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(recorder, "summary", "all_converged", summary->unconverged == 0,
                                     error);

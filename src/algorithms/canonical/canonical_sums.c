@@ -38,8 +38,7 @@ make_channels(struct canonical *canonical, size_t channel, struct gpumc_error *e
                             : status;
 }
 
-static enum gpumc_status
-make_sums(struct canonical *canonical, size_t m, struct gpumc_error *error)
+static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct gpumc_error *error)
 {
   struct canonical_sums *sums = &canonical->sums[m];
   const size_t width = canonical_vector_width(canonical, m);
@@ -88,9 +87,8 @@ void canonical_sums_free(struct canonical *canonical)
 static const double copies_of_a_row = 4;
 
 /* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
-static double
-host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
-           const struct gpumc_device *device)
+static double host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
+                         const struct gpumc_device *device)
 {
   const double channels = (double)canonical->quantities.observables.n_channels;
   const struct canonical_settings *settings = &canonical->settings;
@@ -112,10 +110,10 @@ static size_t saturated(double bytes)
   return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
-enum gpumc_status
-canonical_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                 const struct gpumc_device *device, struct gpumc_demand *demanded,
-                 struct gpumc_error *error)
+enum gpumc_status canonical_demand(const struct gpumc_params *params,
+                                   const struct gpumc_model *model,
+                                   const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                   struct gpumc_error *error)
 {
   struct canonical canonical = {0};
   const struct canonical_settings *settings = &canonical.settings;
@@ -132,11 +130,11 @@ canonical_demand(const struct gpumc_params *params, const struct gpumc_model *mo
     const double replicas = (double)canonical.betas.count * (double)settings->replicas;
     memset(demanded, 0, sizeof *demanded);
     demanded->replicas = settings->replicas;
-    demanded->plan = (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
-                                                  .capacity = settings->replicas,
-                                                  .samples =
-                                                      settings->each_sample ? settings->replicas : 1,
-                                                  .update = settings->update};
+    demanded->plan =
+        (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
+                                     .capacity = settings->replicas,
+                                     .samples = settings->each_sample ? settings->replicas : 1,
+                                     .update = settings->update};
     demanded->host_bytes = saturated(host_bytes(&canonical, model, device));
     demanded->device_bytes = saturated(replicas * channels * sizeof(int64_t));
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
