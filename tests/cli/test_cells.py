@@ -10,7 +10,9 @@ from support.program import DEVICE, INVALID, OK, ProgramCase
 
 # A new plugin adds its smallest job here.
 MODELS = {"ising2d": "shape: [4, 4]", "ising3d": "shape: [4, 4, 4]", "ea": "shape: [4, 4, 4]"}
-ALGORITHMS = {"pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}"}
+ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
+              "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
+              "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
 
 CONFIG = """\
 gpumc: 1
