@@ -48,17 +48,17 @@ class Cells(ProgramCase):
             model=model, model_keys=MODELS[model], algorithm=algorithm,
             algorithm_keys=ALGORITHMS[algorithm], device=device, variant=variant))
         cell = kernel["algorithms"][algorithm]
-        if not cell["serves"]:
-            self.assertNotEqual(cell["missing"], "")
-            process = self.gpumc("run", config, code=INVALID)
-            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
-                          process.err)
-            return
         if kernel["absent"]:
             process = self.start("run", config)
             process.out, process.err = process.communicate(timeout=120)
             self.assertIn(process.returncode, (INVALID, DEVICE))
             self.assertIn("built without CUDA", process.err)
+            return
+        if not cell["serves"]:
+            self.assertNotEqual(cell["missing"], "")
+            process = self.gpumc("run", config, code=INVALID)
+            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
+                          process.err)
             return
         process = self.start("run", config)
         process.out, process.err = process.communicate(timeout=120)
