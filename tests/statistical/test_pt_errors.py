@@ -44,13 +44,13 @@ class Errors(unittest.TestCase):
                     self.assertLess(measured, high)
 
     def test_from_samples(self):
-        self.check(parallel_tempering.run(range(1, SEEDS + 1), samples=32, replicas=2, sweeps=20480, exchange_every=10,
-                       structure_factor="true"))
+        self.check(parallel_tempering.run(range(1, SEEDS + 1), samples=32, replicas=2, sweeps=20480,
+                                          exchange_every=10, structure_factor="true"))
 
     def test_from_blocks_of_time(self):
         betas = [0.30, 0.40, 0.48]
-        found = parallel_tempering.run(range(1, SEEDS + 1), betas=betas, samples=2, replicas=2, sweeps=102400,
-                    exchange_every=10)
+        found = parallel_tempering.run(range(1, SEEDS + 1), betas=betas, samples=2, replicas=2,
+                                       sweeps=102400, exchange_every=10)
         self.check(found, betas=betas)
 
     def test_independent_measurements_are_rejected(self):
