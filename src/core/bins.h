@@ -15,17 +15,20 @@
 
 enum { GPUMC_BINS_MOST = 128, GPUMC_BINS_FEWEST = 8 };
 
+enum gpumc_bins_state {
+  GPUMC_BINS_LENGTH, /* measurements a bin, a power of two */
+  GPUMC_BINS_COUNT,  /* complete bins, less than GPUMC_BINS_MOST */
+  GPUMC_BINS_FILLED, /* measurements in the one that is being filled */
+  GPUMC_BINS_MERGED, /* series in it */
+  GPUMC_BINS_STATE
+};
+
 /* Zero-initialise. For a checkpoint: `state` and `sums` are all there is. */
 struct gpumc_bins {
-  size_t width;      /* observables */
-  uint64_t state[3]; /* by enum gpumc_bins_state */
-  double *sums;      /* [GPUMC_BINS_MOST][width] over the values of a bin; the one behind the
-                        complete ones is being filled */
-};
-enum gpumc_bins_state {
-  GPUMC_BINS_LENGTH, /* values a bin, a power of two */
-  GPUMC_BINS_COUNT,  /* complete bins, less than GPUMC_BINS_MOST */
-  GPUMC_BINS_FILLED  /* values in the one that is being filled */
+  size_t width;                     /* observables */
+  uint64_t state[GPUMC_BINS_STATE]; /* by enum gpumc_bins_state */
+  double *sums; /* [GPUMC_BINS_MOST][width] over the values of a bin; the one behind the
+                   complete ones is being filled */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status
@@ -34,6 +37,9 @@ gpumc_bins_init(struct gpumc_bins *bins, size_t width, struct gpumc_error *error
 void gpumc_bins_free(struct gpumc_bins *bins);
 /* `values`[width] of one measurement. */
 void gpumc_bins_add(struct gpumc_bins *bins, const double *values);
+/* Put an independent series of as many measurements (another replica) to this one, bin to bin: the
+ * means are those of both from then on, and it takes no more measurements. */
+void gpumc_bins_merge(struct gpumc_bins *bins, const struct gpumc_bins *other);
 /* Whether a state that came from a file is a possible one. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_error *error);
@@ -44,7 +50,7 @@ void gpumc_bins_mean(const struct gpumc_bins *bins, size_t bin, double *means);
 typedef void gpumc_bins_function(const void *state, const double *means, double *results);
 
 /* The results from all values, and their variances by jackknife over blocks of whole bins with
- * `shortest` values at least (ten autocorrelation times, say: the variance is then low by a
+ * `shortest` measurements at least (ten autocorrelation times, say: the variance is then low by a
  * tenth), but not fewer than GPUMC_BINS_FEWEST blocks; what is behind the last block takes no part
  * in the variances. NaN without any value; variances of fewer than two blocks have freedom 0.
  * `results`[n_results], `variances`[n_results]. */

@@ -99,7 +99,7 @@ static void form_header(unsigned char header[static FILE_BYTES])
   memcpy(header, magic, sizeof magic);
   turn_words(words, 1);
   memcpy(header + sizeof magic, words, WORD);
-  words[1] = gpumc_checksum_of(header, FILE_WORDS * WORD);
+  words[1] = gpumc_checksum_of(header, (size_t)FILE_WORDS * WORD);
   turn_words(words + 1, 1);
   memcpy(header + (size_t)FILE_WORDS * WORD, words + 1, WORD);
 }

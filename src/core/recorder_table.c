@@ -11,6 +11,8 @@
 #include "core/recorder_dataset.h"
 #include "core/text.h"
 
+/* Large buffers that come and go would fragment the heap. */
+enum { STORE_BYTES = 1 << 20 };
 /* A chunk is about a page, so that short tables stay small; long ones have fewer, larger ones. */
 enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384, FIRST_CAPACITY = 64 };
 
@@ -235,17 +237,44 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   return status;
 }
 
-/* The rows that are not in the file yet, into their dataset. */
-static enum gpumc_status write_column(const struct gpumc_table *table,
-                                      const struct gpumc_column *column, const char *where,
-                                      hid_t data, const void *values,
+/* `count` rows from `first` on into their dataset. */
+static enum gpumc_status write_values(const struct gpumc_column *column, const char *where,
+                                      hid_t data, size_t first, size_t count, const void *values,
                                       const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
-  size_t count = table->n_rows - table->n_stored;
   if (column->bytes > 0)
-    return gpumc_dataset_write_bytes(file, data, where, table->n_stored, count, values, error);
-  return gpumc_dataset_write(file, data, where, column->integer, table->n_stored, count,
-                             column->width, values, error);
+    return gpumc_dataset_write_bytes(file, data, where, first, count, values, error);
+  return gpumc_dataset_write(file, data, where, column->integer, first, count, column->width,
+                             values, error);
+}
+
+/* Rows that are gathered at once on their way to a dataset. */
+static size_t rows_at_once(const struct gpumc_table *table)
+{
+  size_t rows = STORE_BYTES / (table->row_width * sizeof *table->rows);
+  size_t count = table->n_rows - table->n_stored;
+  rows = rows > 0 ? rows : 1;
+  return rows < count ? rows : count;
+}
+
+/* `values`[rows at once][row width]: room for them. */
+static enum gpumc_status store_rows(const struct gpumc_table *table,
+                                    const struct gpumc_column *column, size_t offset,
+                                    const char *where, hid_t data, double *values,
+                                    const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  const size_t row_bytes = stored_width(column) * stored_size(column);
+  size_t most = rows_at_once(table);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t row = table->n_stored; row < table->n_rows && status == GPUMC_OK; row += most) {
+    size_t left = table->n_rows - row;
+    size_t count = left < most ? left : most;
+    for (size_t i = 0; i < count; i++)
+      memcpy((unsigned char *)values + i * row_bytes, gpumc_table_row(table, row + i) + offset,
+             row_bytes);
+    status = write_values(column, where, data, row, count, values, file, error);
+  }
+  return status;
 }
 
 /* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of
@@ -257,11 +286,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   char where[BUFSIZ];
   const struct gpumc_column *column = &table->columns[index];
   hsize_t shape[2] = {table->n_rows, stored_width(column)};
-  const size_t row_bytes = stored_width(column) * stored_size(column);
   snprintf(where, sizeof where, "%s/%s", table->group, column->label.name);
-  for (size_t row = table->n_stored; row < table->n_rows; row++)
-    memcpy((unsigned char *)values + (row - table->n_stored) * row_bytes,
-           gpumc_table_row(table, row) + offset, row_bytes);
   hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
   if (data < 0)
     return gpumc_hdf5_error(file, error, "open %s", where);
@@ -269,7 +294,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   if (H5Dset_extent(data, shape) < 0)
     status = gpumc_hdf5_error(file, error, "extend %s", where);
   if (status == GPUMC_OK)
-    status = write_column(table, column, where, data, values, file, error);
+    status = store_rows(table, column, offset, where, data, values, file, error);
   gpumc_hdf5_release(data);
   return status;
 }
@@ -278,12 +303,11 @@ enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_
                                     const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
   double *values;
-  size_t count = table->n_rows - table->n_stored;
   size_t offset = 0;
-  if (count == 0)
+  if (table->n_stored == table->n_rows)
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&values, count * table->row_width, "rows to be stored", error);
+  enum gpumc_status status = gpumc_allocate_array(&values, rows_at_once(table) * table->row_width,
+                                                  "rows to be stored", error);
   for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++) {
     if ((i == 0) == (part == GPUMC_TABLE_AXIS))
       status = store_column(table, i, offset, values, file, error);

@@ -410,6 +410,46 @@ static void test_full_disk_is_an_ordinary_error(void **state)
   assert_true(outcomes[0] > 0 && outcomes[1] > 0);
 }
 
+/* 160 MB of rows, written and after a resume rebuilt and continued. */
+static void live_long(void)
+{
+  enum { WIDTH = 99, ROWS = 200000 };
+  struct gpumc_error error = {0};
+  struct tables tables;
+  double row[1 + WIDTH] = {0};
+  struct gpumc_recorder *recorder = declare(&tables, WIDTH);
+  start(recorder);
+  for (size_t i = 0; i < ROWS; i++)
+    assert_ok(gpumc_recorder_append(recorder, tables.wide, row, &error), &error);
+  save(recorder);
+  gpumc_recorder_free(recorder);
+  recorder = resume(&tables, WIDTH);
+  append(recorder, &tables, 0, 1);
+  assert_int_equal(gpumc_recorder_count(recorder, tables.wide), ROWS + 1);
+  gpumc_recorder_free(recorder);
+}
+
+/* 50 MB, measured; with every row in memory it would be more than 160. */
+static void test_memory_stays_small(void **state)
+{
+  (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+  skip();
+#endif
+  const long most = 110L << 10; /* kB */
+  struct rusage usage;
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    live_long();
+    _exit(0);
+  }
+  assert_int_equal(wait4(child, &status, 0, &usage), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  print_message("at most %ld MB\n", usage.ru_maxrss >> 10);
+  assert_true(usage.ru_maxrss < most);
+}
+
 int main(void)
 {
   gpumc_hdf5_prepare_program();
@@ -422,6 +462,7 @@ int main(void)
       TEST(test_short_and_missing_logs_are_told),
       TEST(test_log_of_another_run_is_refused),
       TEST(test_foreign_file_is_left_alone),
+      TEST(test_memory_stays_small),
       TEST(test_full_disk_is_an_ordinary_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,7 +235,7 @@ static void test_merged_series(void **state)
   struct gpumc_series_estimate found = estimate_of(&merged);
   double exact = autoregressive_time(0.9);
   double bound = 4 * sqrt(96 * exact / (N * SERIES)) + 0.005;
-  assert_true(found.converged && found.count == N * SERIES);
+  assert_true(found.converged && found.count == (size_t)N * SERIES);
   assert_close(found.mean, sum / (N * SERIES), 1e-10);
   assert_close(found.autocorrelation_time, exact, bound);
   assert_close(found.error, sqrt(2 * exact / (N * SERIES)), bound);
