@@ -128,6 +128,21 @@ class Canonical(unittest.TestCase):
                                  variant=self.variants("heat_bath")[0])
             self.check_enumerated(gpumc.summary(path), 0.0)
 
+    def test_what_is_too_short_is_flagged(self):
+        """A series of a few autocorrelation times; replicas that are stuck in different states, for which a
+        longer time is no remedy; and one that is long enough is not."""
+        for short, beta, more in ((True, 0.44, "  replicas: 1"), (True, 2.0, "  replicas: 8"),
+                                  (False, 0.3, "  replicas: 1")):
+            with self.subTest(beta=beta), gpumc.folder() as folder:
+                path = simulate(folder, shape="[16, 16]", beta=f"{{values: [{beta}]}}", more=more,
+                                sweeps=100 if beta == 0.44 else 10000)
+                result = gpumc_reader.read(path)
+                self.assertEqual(result.remarks["all_converged"], 0 if short else 1)
+                self.assertEqual(list(result.summary["converged"]), [0 if short else 1])
+                self.assertEqual("warning" in result.remarks, short)
+                if short:
+                    self.assertIn("1 of 1 temperatures", result.remarks["warning"])
+
     def check_enumerated(self, found, field):
         names = ["energy", "specific_heat", "abs_magnetization", "magnetization2", "magnetization4"]
         exact = gpumc.enumerate_ising(4, 4, field, found["beta"])[1:]
