@@ -24,8 +24,8 @@ estimate_fields(const struct block *block, const size_t dimension, float field[B
 #pragma GCC unroll 6
   for (size_t n = 0; n < 2 * dimension; n++)
     for (size_t i = 0; i < BLOCK; i++) {
-      const float coupling = (float)terms[n * block->stride + i];
-      field[i] += block->neighbour[n][i] != 0 ? coupling : -coupling;
+      const uint32_t coupling = ising_float_bits((float)terms[n * block->stride + i]);
+      field[i] += ising_float_of(coupling ^ ((uint32_t)block->neighbour[n][i] ^ 1) << 31);
     }
 }
 
@@ -54,8 +54,8 @@ GPUMC_INLINE void update_block(const struct ising_spin_rule *rule, const size_t 
     open |= verdict[i];
   for (size_t i = 0; (open & ISING_OPEN) != 0 && i < BLOCK; i++)
     if (verdict[i] == ISING_OPEN)
-      verdict[i] = ising_spin_flips(rule, exact_field(block, dimension, i), spins[i] & start,
-                                    block->number[i]);
+      verdict[i] = ising_spin_flips(&rule->exact, start == 0, exact_field(block, dimension, i),
+                                    spins[i] & start, block->number[i]);
   for (size_t i = 0; i < BLOCK; i++)
     spins[i] = (uint8_t)((spins[i] & start) ^ verdict[i]);
 }
