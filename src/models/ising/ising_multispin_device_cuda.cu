@@ -1,6 +1,7 @@
 /* Sweeps of groups too large for shared memory: they stand by site in the place of their tiles, and
  * one launch updates one colour of all groups. */
 #include "models/ising/ising_multispin_group.cuh"
+#include "models/ising/ising_multispin_launch.cuh"
 
 enum { STEPS = 4 }; /* updates a thread makes in one launch */
 
@@ -10,17 +11,18 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
   struct ising_multispin_group group;
   if (ising_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
                                  &group))
-    ising_multispin_group_load(&sweep.replicas, &group, sweep.rule.stagger, group.tiles);
+    ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &group, group.tiles);
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <class KIND>
 __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     sweep_device(const __grid_constant__ struct ising_multispin_sweep sweep, uint32_t s,
                  uint32_t number)
 {
   extern __shared__ uint4 shared[];
-  struct gpumc_open_words *queue = (struct gpumc_open_words *)shared + threadIdx.x / 32;
-  const uint32_t n = sweep.replicas.colour, part = blockDim.x * WIDTH * STEPS;
+  __shared__ uint4 own_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS / 4];
+  ising_multispin_queue<KIND> *queue = (ising_multispin_queue<KIND> *)shared + threadIdx.x / 32;
+  const uint32_t n = sweep.replicas.colour, part = blockDim.x * KIND::WIDTH * STEPS;
   const uint32_t parts = (n + part - 1) / part, number_of_group = blockIdx.x / parts;
   const uint32_t begin = (blockIdx.x - number_of_group * parts) * part;
   struct ising_multispin_group group;
@@ -29,20 +31,31 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     return;
   if (threadIdx.x % 32 == 0)
     queue->count = 0;
+  const uint32_t(*rows)[ISING_MULTISPIN_COLUMNS] = sweep.rule.rows;
+  if constexpr (KIND::EACH) {
+    uint32_t(*expanded)[ISING_MULTISPIN_COLUMNS] = (uint32_t(*)[ISING_MULTISPIN_COLUMNS])own_rows;
+    ising_multispin_expand(&sweep.rule, blockIdx.y, expanded);
+    __syncthreads();
+    rows = expanded;
+  }
   const struct gpumc_philox_group random =
       gpumc_philox_group(ising_batch_random(&sweep.replicas.batch, blockIdx.y), group.number,
                          sweep.replicas.batch.time + s);
-  const struct ising_multispin_colour colour = {group.tiles + (size_t)number * n,
-                                                group.tiles + (size_t)(1 - number) * n,
-                                                number,
-                                                number * n,
-                                                begin,
-                                                n - begin < part ? n : begin + part};
-  ising_multispin_update_colour<WIDTH, PLAIN, ROUNDS, 0>(&sweep, &random, &colour, threadIdx.x,
-                                                         blockDim.x, queue);
+  const struct ising_multispin_colour colour = {
+      group.tiles + (size_t)number * n,
+      group.tiles + (size_t)(1 - number) * n,
+      ising_multispin_signs(&sweep.disorder, group.number),
+      rows,
+      sweep.rule.physics.heat_bath ? 0 : UINT32_MAX,
+      number,
+      number * n,
+      begin,
+      n - begin < part ? n : begin + part};
+  ising_multispin_update_colour<KIND>(&sweep.replicas, &random, &colour, threadIdx.x, blockDim.x,
+                                      sweep.spread.regular, queue);
 }
 
-template <int WIDTH>
+template <class KIND>
 __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
     store_device(const __grid_constant__ struct ising_multispin_sweep sweep)
 {
@@ -53,65 +66,63 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
     return;
   const bool measured = ising_wanted(&sweep.channels);
   if (threadIdx.x < ISING_MULTISPIN_LANES)
-    sums.unlike[threadIdx.x] = sums.up[threadIdx.x] = 0;
+    ising_multispin_sums_clear(&sums, threadIdx.x);
   __syncthreads();
   if (measured)
-    ising_multispin_group_count<WIDTH>(&sweep.replicas, &group, group.tiles, &sums);
+    ising_multispin_group_count<KIND>(&sweep.replicas,
+                                      ising_multispin_signs(&sweep.disorder, group.number), &group,
+                                      group.tiles, sums.unlike);
   __syncthreads();
-  ising_multispin_group_store(&sweep.replicas, &group, sweep.rule.stagger, group.tiles, true,
-                              measured, &sums);
+  ising_multispin_group_store(&sweep.replicas, &sweep.disorder, &group, group.tiles, true, measured,
+                              &sums);
   __syncthreads();
   if (measured)
     ising_multispin_group_record(&sweep, &group, &sums);
 }
 
-template <int WIDTH, bool PLAIN, int ROUNDS>
+template <class KIND>
 static enum gpumc_status
 launch_sweeps(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  const uint32_t threads = sweep->spread.threads, part = threads * WIDTH * STEPS;
+  const uint32_t threads = sweep->spread.threads, part = threads * KIND::WIDTH * STEPS;
   const uint32_t parts = (uint32_t)ising_parts(sweep->replicas.colour, part);
-  const size_t queues = threads / 32 * sizeof(struct gpumc_open_words);
+  const size_t queues = ising_multispin_queue_bytes(&sweep->replicas, threads);
+  enum gpumc_status status =
+      GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_device<KIND>,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)queues),
+                 error);
   for (uint32_t s = 0; s < sweep->sweeps; s++)
-    for (uint32_t number = 0; number < 2; number++) {
-      sweep_device<WIDTH, PLAIN, ROUNDS>
+    for (uint32_t number = 0; number < 2 && status == GPUMC_OK; number++) {
+      sweep_device<KIND>
           <<<dim3(sweep->replicas.groups * parts, sweep->replicas.batch.runs), threads, queues,
              (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep, s, number);
-      enum gpumc_status status = GPUMC_CUDA_LAUNCHED("sweep_device", error);
-      if (status != GPUMC_OK)
-        return status;
+      status = GPUMC_CUDA_LAUNCHED("sweep_device", error);
     }
-  return GPUMC_OK;
+  return status;
 }
 
-template <int WIDTH, bool PLAIN>
-static enum gpumc_status
-launch_rounds(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
-{
-  return sweep->replicas.batch.rounds == 7 ? launch_sweeps<WIDTH, PLAIN, 7>(sweep, error)
-                                           : launch_sweeps<WIDTH, PLAIN, 10>(sweep, error);
-}
-
-template <int WIDTH>
-static enum gpumc_status
-launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
-{
-  const dim3 groups(sweep->replicas.groups, sweep->replicas.batch.runs);
-  cudaStream_t stream = (cudaStream_t)sweep->replicas.batch.stream;
-  load_device<<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
-  enum gpumc_status status = GPUMC_CUDA_LAUNCHED("load_device", error);
-  if (status == GPUMC_OK)
-    status = sweep->rule.plain ? launch_rounds<WIDTH, true>(sweep, error)
-                               : launch_rounds<WIDTH, false>(sweep, error);
-  if (status != GPUMC_OK)
-    return status;
-  store_device<WIDTH><<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
-  return GPUMC_CUDA_LAUNCHED("store_device", error);
-}
+struct device_launch {
+  template <class KIND>
+  static enum gpumc_status
+  launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+  {
+    const dim3 groups(sweep->replicas.groups, sweep->replicas.batch.runs);
+    cudaStream_t stream = (cudaStream_t)sweep->replicas.batch.stream;
+    load_device<<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
+    enum gpumc_status status = GPUMC_CUDA_LAUNCHED("load_device", error);
+    if (status == GPUMC_OK)
+      status = launch_sweeps<KIND>(sweep, error);
+    if (status != GPUMC_OK)
+      return status;
+    store_device<
+        struct ising_multispin_kind<KIND::WIDTH, KIND::DIMENSION, KIND::SIGNS, true, true, 10, 0>>
+        <<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
+    return GPUMC_CUDA_LAUNCHED("store_device", error);
+  }
+};
 
 enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.by_fours ? launch<ISING_MULTISPIN_VECTOR>(sweep, error)
-                                : launch<1>(sweep, error);
+  return ising_multispin_dispatch<device_launch>(sweep, error);
 }

@@ -10,8 +10,23 @@
 enum { ISING_STAYS, ISING_FLIPS, ISING_OPEN };
 
 #define ISING_EXPONENT_MAXIMUM 60.0f
-#define ISING_ROUNDING 12582912.0f /* 1.5 2^23: adding it leaves a whole number in the last bits   \
-                                    */
+#define ISING_ROUNDING                                                                             \
+  12582912.0f /* 1.5 2^23: adding it leaves a whole number in the last bits                        \
+               */
+
+GPUMC_HOST_DEVICE static inline uint32_t ising_float_bits(float x)
+{
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+GPUMC_HOST_DEVICE static inline float ising_float_of(uint32_t bits)
+{
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 /* exp(x) for |x| <= 60 to 2^-21. ln 2 in two parts, the first with 9 bits, so that its product with
  * a number of 7 bits is exact; Taylor series of degree 7. */
@@ -21,7 +36,6 @@ GPUMC_HOST_DEVICE static inline float ising_estimate_exp(float x)
   const float n = shifted - ISING_ROUNDING;
   const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   float p = 1.0f / 5040.0f;
-  uint32_t exponent, bits;
   p = p * r + 1.0f / 720.0f;
   p = p * r + 1.0f / 120.0f;
   p = p * r + 1.0f / 24.0f;
@@ -29,27 +43,26 @@ GPUMC_HOST_DEVICE static inline float ising_estimate_exp(float x)
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  memcpy(&exponent, &shifted, sizeof exponent);
-  memcpy(&bits, &p, sizeof bits);
-  bits += exponent << 23;
-  memcpy(&p, &bits, sizeof p);
-  return p;
+  return ising_float_of(ising_float_bits(p) + (ising_float_bits(shifted) << 23));
 }
 
 /* f: the sum of the terms; start: 1 or 0, of the spin (see ising_spin_rule.h). u < T is certain if
- * the next multiple of 2^8 is not above p 2^32, and excluded if the last one is above it by 2^8. */
+ * the next multiple of 2^8 is not above p 2^32, and excluded if the last one is above it by 2^8. No
+ * comparison of floating-point numbers, which might trap and so hinder vectors: as integers, bits
+ * of negative numbers grow from those of -0 downwards, and differences tell by their sign. */
 GPUMC_HOST_DEVICE static inline uint32_t
 ising_spin_estimate(const struct ising_spin_estimate *with, float f, uint32_t start, uint32_t u)
 {
-  float x = with->slope * f;
-  x = start != 0 ? x : -x;
-  x = x < with->least ? with->least : x;
-  x = x > ISING_EXPONENT_MAXIMUM ? ISING_EXPONENT_MAXIMUM : x;
-  const float p = 16777216.0f / (with->one + ising_estimate_exp(x));
+  const uint32_t most = ising_float_bits(ISING_EXPONENT_MAXIMUM);
+  const uint32_t least = ising_float_bits(with->least);
+  uint32_t x = ising_float_bits(with->slope * f) ^ (start ^ 1) << 31;
+  x = x > least ? least : x;
+  x = (int32_t)x > (int32_t)most ? most : x;
+  const float p = 16777216.0f / (with->one + ising_estimate_exp(ising_float_of(x)));
   const float v = (float)(int32_t)(u >> 8);
-  const uint32_t flips = v + 1.0f <= p * with->narrow ? 1 : 0;
-  const uint32_t open = v >= p * with->wide + 1.0f ? 0 : 1;
-  return 2 * open - flips;
+  const uint32_t stays = ising_float_bits(p * with->narrow - (v + 1.0f)) >> 31;
+  const uint32_t open = ising_float_bits(v - (p * with->wide + 1.0f)) >> 31;
+  return open + (open & stays);
 }
 
 #endif

@@ -77,7 +77,7 @@ estimate_of(const struct gpumc_model *model, enum gpumc_update update, double be
   const bool useful = error < 1.0;
   return (struct ising_spin_estimate){
       .slope = (float)(2.0 * beta * model->quantum[ISING_ENERGY]),
-      .least = update == GPUMC_METROPOLIS ? 0.0f : -ISING_EXPONENT_MAXIMUM,
+      .least = update == GPUMC_METROPOLIS ? -0.0f : -ISING_EXPONENT_MAXIMUM,
       .one = update == GPUMC_METROPOLIS ? 0.0f : 1.0f,
       .narrow = useful ? (float)((1.0 - ESTIMATE_ERROR) * gpumc_exp(-error)) : 0.0f,
       .wide = useful ? (float)((1.0 + ESTIMATE_ERROR) * gpumc_exp(error)) : (float)INFINITY,

@@ -33,8 +33,8 @@ struct ising_spin_table {
   uint8_t compared[ISING_TABLE];
 };
 
-/* p is 1 / (one + exp(x)), x = slope s f, s the start's spin +-1, f the sum of the terms, if x is
- * not below `least`. `narrow` and `wide`: what p may be wrong by, as factors below and above 1. */
+/* p is 1 / (one + exp(x)), x = slope s f but not below `least`, s the start's spin +-1, f the sum
+ * of the terms. `narrow` and `wide`: what p may be wrong by, as factors below and above 1. */
 struct ising_spin_estimate {
   float slope, least, one, narrow, wide;
 };

@@ -24,8 +24,8 @@ estimate_fields(const struct block *block, const size_t dimension, float field[B
 #pragma GCC unroll 6
   for (size_t n = 0; n < 2 * dimension; n++)
     for (size_t i = 0; i < BLOCK; i++) {
-      const float coupling = (float)terms[n * block->stride + i];
-      field[i] += block->neighbour[n][i] != 0 ? coupling : -coupling;
+      const uint32_t coupling = ising_float_bits((float)terms[n * block->stride + i]);
+      field[i] += ising_float_of(coupling ^ ((uint32_t)block->neighbour[n][i] ^ 1) << 31);
     }
 }
 

@@ -22,24 +22,27 @@ __device__ static inline uint32_t gpumc_full_add(uint32_t *sum, uint32_t b, uint
   return carry;
 }
 
-/* Add four bits a lane; the carry, worth 4. */
-__device__ static inline uint32_t
-gpumc_counter_add4(struct gpumc_vertical_counter *counter, const uint32_t bits[4])
-{
-  const uint32_t carry0 = gpumc_full_add(&counter->plane[0], bits[0], bits[1]);
-  const uint32_t carry1 = gpumc_full_add(&counter->plane[0], bits[2], bits[3]);
-  return gpumc_full_add(&counter->plane[1], carry0, carry1);
-}
-
-/* Add `bits`, each worth 2^first. */
+/* Add N bits a lane, each worth 2^FIRST: pairs to one plane, their carries to the next. */
+template <int FIRST, int N>
 __device__ static inline void
-gpumc_counter_carry(struct gpumc_vertical_counter *counter, const int first, uint32_t bits)
+gpumc_counter_add(struct gpumc_vertical_counter *counter, const uint32_t bits[N])
 {
+  static_assert(FIRST < GPUMC_COUNTER_PLANES, "the counter has room");
+  constexpr int CARRIES = (N + 1) / 2;
+  uint32_t carry[CARRIES];
 #pragma unroll
-  for (int p = first; p < GPUMC_COUNTER_PLANES; p++) {
-    const uint32_t carry = counter->plane[p] & bits;
-    counter->plane[p] ^= bits;
-    bits = carry;
+  for (int i = 0; i < CARRIES; i++)
+    carry[i] =
+        gpumc_full_add(&counter->plane[FIRST], bits[2 * i], 2 * i + 1 < N ? bits[2 * i + 1] : 0);
+  if constexpr (N > 1) {
+    gpumc_counter_add<FIRST + 1, CARRIES>(counter, carry);
+  } else {
+#pragma unroll
+    for (int p = FIRST + 1; p < GPUMC_COUNTER_PLANES; p++) {
+      const uint32_t next = counter->plane[p] & carry[0];
+      counter->plane[p] ^= carry[0];
+      carry[0] = next;
+    }
   }
 }
 
