@@ -9,7 +9,7 @@
 /* Designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
   .device = "cuda", .variant = "multispin",                                                        \
-  .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",         \
+  .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis in shared memory",         \
   .trajectory = "ising.multispin.1",                                                               \
   .capabilities =                                                                                  \
       ISING_CUDA_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP
