@@ -9,15 +9,11 @@
 /* Masks of a rule that a block works out for itself. */
 typedef uint32_t mask_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 
-enum { BARRIERS = 16 }; /* of a block; number 0 is that of all threads */
-
-/* All threads that work on the group of a slot have come here. */
-__device__ static inline void slot_barrier(uint32_t slot, uint32_t slots, uint32_t threads)
+/* All threads that work on a group have come here. */
+__device__ static inline void group_barrier(uint32_t threads)
 {
   if (threads == 32)
     __syncwarp();
-  else if (slots < BARRIERS)
-    __barrier_sync_count(slot + 1, threads);
   else
     __syncthreads();
 }
@@ -33,7 +29,6 @@ __device__ static inline void sweep_group(const struct ising_multispin_sweep *sw
   const struct gpumc_random generator = ising_batch_random(batch, blockIdx.y);
   const uint32_t *signs = ising_multispin_signs(&sweep->disorder, group->number);
   const uint32_t keep = sweep->rule.physics.heat_bath ? 0 : UINT32_MAX;
-  const uint32_t slot = threadIdx.x / group->threads;
 #pragma unroll 1
   for (uint32_t s = 0; s < sweep->sweeps; s++) {
     const struct gpumc_philox_group random =
@@ -52,7 +47,7 @@ __device__ static inline void sweep_group(const struct ising_multispin_sweep *sw
       if (active)
         ising_multispin_update_colour<KIND>(&sweep->replicas, &random, &colour, group->thread,
                                             group->threads, sweep->spread.regular, queue);
-      slot_barrier(slot, sweep->spread.slots, group->threads);
+      group_barrier(group->threads);
     }
   }
 }
