@@ -1,6 +1,6 @@
-/* A device behind one ops struct: memory, copies, and the data-parallel operations on populations.
- * Algorithms use nothing else, so that the same algorithm runs wholly on whatever device it is
- * given.
+/* A device behind one ops struct: memory, copies, and the data-parallel operations on populations
+ * and on temperatures. Algorithms use nothing else, so that the same algorithm runs wholly on
+ * whatever device it is given.
  *
  * Work of a device is done in the order of the calls that ask for it. On a GPU a call returns when
  * the work is enqueued on the device's stream; copies and `synchronize` wait for all that came
@@ -17,6 +17,7 @@
 #include "core/stages.h"
 
 struct gpumc_device;
+struct gpumc_tempering_ops;
 
 struct gpumc_device_ops {
   const char *name; /* "cpu", "cuda" */
@@ -45,6 +46,7 @@ struct gpumc_device_ops {
                                                       struct gpumc_error *error);
   void (*close)(struct gpumc_device *device);
   const struct gpumc_population_ops *population;
+  const struct gpumc_tempering_ops *tempering;
 };
 
 /* An open device. CPU: `threads` work for it, kernels of the level `isa` run. CUDA: the rest.

@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/population_cpu.h"
 #include "core/system_memory.h"
+#include "core/tempering_cpu.h"
 
 static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
                                   const char *what, void **memory, struct gpumc_error *error)
@@ -62,6 +63,7 @@ static const struct gpumc_device_ops cpu = {
     .stage_seconds = gpumc_host_stage_seconds,
     .close = close_cpu,
     .population = &gpumc_population_cpu,
+    .tempering = &gpumc_tempering_cpu,
 };
 
 void gpumc_processor_name(char *name, size_t size)

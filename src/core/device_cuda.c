@@ -8,6 +8,7 @@
 #include "core/cuda_error.h"
 #include "core/memory.h"
 #include "core/population_cuda.h"
+#include "core/tempering_cuda.h"
 
 /* Left to the driver: code of kernels when they are first run, and allocations rounded up. */
 static const double reserve_bytes = 64.0 * 1024 * 1024;
@@ -99,6 +100,7 @@ static const struct gpumc_device_ops cuda = {
     .stage_seconds = gpumc_cuda_stage_seconds,
     .close = close_cuda,
     .population = &gpumc_population_cuda,
+    .tempering = &gpumc_tempering_cuda,
 };
 
 static cudaError_t describe(int index, struct gpumc_gpu *gpu)

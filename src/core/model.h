@@ -71,6 +71,10 @@ struct gpumc_model {
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps. */
   double wave_number, wave_quantum;
+  /* Overlaps of spins and of links lie between -bound and bound, spacing apart; 0: no overlaps. */
+  int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
+  /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
+  double bond_variance;
   double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */

@@ -1,5 +1,5 @@
 /* The recorder's life: declare, start, append, close the tables, add the summary, finish. */
-#include "core/recorder_state.h"
+#include "core/recorder_long.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -29,7 +29,9 @@ static enum gpumc_status copy_header(struct gpumc_recorder *recorder,
   recorder->output = gpumc_path_with_suffix(header->output, "", error);
   recorder->partial = gpumc_path_with_suffix(header->output, ".partial", error);
   recorder->begun = gpumc_path_with_suffix(header->output, ".partial.new", error);
-  if (recorder->output == NULL || recorder->partial == NULL || recorder->begun == NULL)
+  recorder->log_path = gpumc_path_with_suffix(header->output, ".log", error);
+  if (recorder->output == NULL || recorder->partial == NULL || recorder->begun == NULL ||
+      recorder->log_path == NULL)
     return GPUMC_FAILURE;
   return GPUMC_OK;
 }
@@ -57,7 +59,8 @@ enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorder *recorder, cons
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
   assert(n_columns > 0 && columns[0].width == 1 && columns[0].across == NULL);
   for (size_t i = 0; i < n_columns; i++)
-    assert(columns[i].width == 1 || columns[i].across != NULL);
+    assert(columns[i].bytes > 0 ? columns[i].width == gpumc_column_words(columns[i].bytes)
+                                : columns[i].width == 1 || columns[i].across != NULL);
   size_t count = recorder->n_tables + 1;
   struct gpumc_table *tables = realloc(recorder->tables, count * sizeof *tables);
   if (tables == NULL)
@@ -71,6 +74,17 @@ enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorder *recorder, cons
   recorder->n_tables = count;
   *table = count - 1;
   return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_recorder_add_series(struct gpumc_recorder *recorder, const char *group,
+                                            const struct gpumc_column *columns, size_t n_columns,
+                                            size_t *table, struct gpumc_error *error)
+{
+  enum gpumc_status status =
+      gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error);
+  if (status == GPUMC_OK)
+    recorder->tables[*table].is_long = true;
+  return status;
 }
 
 static enum gpumc_status
@@ -107,6 +121,7 @@ static enum gpumc_status store_tables(struct gpumc_recorder *recorder, struct gp
     if (status == GPUMC_OK && H5Fflush(recorder->file->id, H5F_SCOPE_LOCAL) < 0)
       status = gpumc_hdf5_error(recorder->file, error, "flush %s", recorder->partial);
   }
+  recorder->waiting = 0;
   recorder->last_flush = gpumc_clock();
   return status;
 }
@@ -118,7 +133,8 @@ static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpum
   return gpumc_hdf5_close(file, error);
 }
 
-/* The whole working file as the rows in memory have it, closed, under its preliminary name. */
+/* The whole working file as the rows in memory and in the log have it, closed, under its
+ * preliminary name. */
 static enum gpumc_status
 write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
@@ -130,6 +146,8 @@ write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
     status = gpumc_table_create(&recorder->tables[i], recorder->file, error);
   }
   if (status == GPUMC_OK)
+    status = gpumc_long_tables_replay(recorder, store_tables, error);
+  if (status == GPUMC_OK)
     status = store_tables(recorder, error);
   return status == GPUMC_OK ? close_file(recorder, error) : status;
 }
@@ -138,7 +156,9 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
-  enum gpumc_status status = write_working_file(recorder, error);
+  enum gpumc_status status = gpumc_long_tables_begin(recorder, error);
+  if (status == GPUMC_OK)
+    status = write_working_file(recorder, error);
   if (status == GPUMC_OK)
     status = gpumc_file_publish(recorder->begun, recorder->partial, error);
   if (status == GPUMC_OK)
@@ -156,14 +176,23 @@ enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder, size_t 
 {
   assert(recorder->phase == GPUMC_RECORDER_APPENDING && table < recorder->n_tables);
   enum gpumc_status status = gpumc_table_add_row(&recorder->tables[table], row, error);
-  if (status == GPUMC_OK && gpumc_clock() - recorder->last_flush > seconds_between_flushes)
+  if (status != GPUMC_OK)
+    return status;
+  bool full = gpumc_long_tables_add(recorder, table, 1);
+  if (full || gpumc_clock() - recorder->last_flush > seconds_between_flushes)
     status = gpumc_recorder_flush(recorder, error);
   return status;
+}
+
+size_t gpumc_recorder_count(const struct gpumc_recorder *recorder, size_t table)
+{
+  return recorder->tables[table].n_rows;
 }
 
 const double *
 gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table, size_t *n_rows)
 {
+  assert(!recorder->tables[table].is_long);
   *n_rows = recorder->tables[table].n_rows;
   return recorder->tables[table].rows;
 }
@@ -172,7 +201,9 @@ enum gpumc_status gpumc_recorder_flush(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_APPENDING);
-  enum gpumc_status status = store_tables(recorder, error);
+  enum gpumc_status status = gpumc_long_tables_log(recorder, error);
+  if (status == GPUMC_OK)
+    status = store_tables(recorder, error);
   return status == GPUMC_OK ? gpumc_hdf5_check(recorder->file, error) : status;
 }
 
@@ -220,10 +251,12 @@ void gpumc_recorder_free(struct gpumc_recorder *recorder)
   for (size_t i = 0; i < recorder->n_tables; i++)
     gpumc_table_free(&recorder->tables[i]);
   free(recorder->tables);
+  gpumc_log_close(recorder->log);
   gpumc_attribute_list_free(&recorder->attributes);
   free(recorder->output);
   free(recorder->partial);
   free(recorder->begun);
+  free(recorder->log_path);
   free(recorder->title);
   free(recorder->source);
   free(recorder->resolved);

@@ -1,8 +1,9 @@
 /* Results in HDF5: tables that grow row by row in a working file, and the finished file.
  *
  * A table is a group of columns over a common axis; rows are kept in memory too, for checkpoints,
- * for rebuilding the working file and for the summary. The working file, OUTPUT.partial, is open in
- * single-writer/multiple-reader mode. Format: docs/file-format.md.
+ * for rebuilding the working file and for the summary. Those of a long table (a time series) go to
+ * a log beside the file instead, OUTPUT.log, from which the working file is rebuilt. The working
+ * file, OUTPUT.partial, is open in single-writer/multiple-reader mode. Format: docs/file-format.md.
  *
  * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main().
  * After a failure the recorder can only be freed; the working file then ends where the failure was.
@@ -28,13 +29,20 @@ struct gpumc_label {
 };
 
 /* One column: `width` values a row (1: dataset [rows], else [rows, width]). Column 0 of a table is
- * its axis, width 1. `across`: name of the axis along the width ("block"), NULL for width 1. */
+ * its axis, width 1. `across`: name of the axis along the width ("block"), NULL for width 1. Raw
+ * bytes: a dataset [rows, bytes] of uint8, without an axis; they stand in the row in place of
+ * numbers, gpumc_column_words(bytes) wide. */
 struct gpumc_column {
   struct gpumc_label label;
   size_t width;
   bool integer; /* stored as int64, else float64 */
   const char *across;
+  size_t bytes; /* 0: numbers */
 };
+static inline size_t gpumc_column_words(size_t bytes)
+{
+  return (bytes + sizeof(double) - 1) / sizeof(double);
+}
 
 /* What stands in /, /config and /provenance from the start. All strings are copied. */
 struct gpumc_recorder_header {
@@ -56,24 +64,33 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_add_table(struct gpumc_recorder *recorder, const char *group,
                          const struct gpumc_column *columns, size_t n_columns, size_t *table,
                          struct gpumc_error *error);
+/* The same for a table of very many rows: memory has only those that have not reached the file. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_add_series(struct gpumc_recorder *recorder, const char *group,
+                          const struct gpumc_column *columns, size_t n_columns, size_t *table,
+                          struct gpumc_error *error);
 /* Write the working file with the rows there are (after a resume: those of the checkpoint), put it
  * in its place and open it for appending. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_start(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* `row`: the columns' values one after the other, sum of widths in all. Integers above 2^53 are not
  * representable (GPUMC_FAILURE, as for a NaN). The row goes to memory; the rows that wait there
- * reach the file together, by a flush or here when the last one is more than two seconds ago. */
+ * reach the file together, by a flush or here when the last one is more than two seconds ago or
+ * much waits. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder,
                                                          size_t table, const double *row,
                                                          struct gpumc_error *error);
-/* The rows of a table, row-major; valid until the next append. */
+size_t gpumc_recorder_count(const struct gpumc_recorder *recorder, size_t table);
+/* The rows of a table that is no series, row-major; valid until the next append. */
 const double *
 gpumc_recorder_rows(const struct gpumc_recorder *recorder, size_t table, size_t *n_rows);
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_flush(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
-/* All rows to and from a checkpoint; load before the start. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_save(const struct gpumc_recorder *recorder,
+/* All rows to and from a checkpoint; load before the start. Of series the checkpoint has the number
+ * of rows: the log is brought to the disk before, verified on loading and cut back at the start; it
+ * must stay as long as the checkpoint. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
                                                        struct gpumc_checkpoint_writer *writer,
                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
@@ -112,7 +129,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder 
                                                           const char *path, const char *name,
                                                           int64_t value, struct gpumc_error *error);
 
-/* Mark complete, close, fsync, rename to the output path, fsync the directory. */
+/* Mark complete, close, fsync, rename to the output path, fsync the directory. The log of series is
+ * left to the caller, who removes it after the checkpoint that needs it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* Close what is open, leaving the working file. Legal on NULL. */

@@ -1,11 +1,11 @@
-/* The rows of all tables to and from a checkpoint: for table i the array "recorder/i/rows" of
- * [rows, row width] and the text "recorder/i/layout". */
+/* The rows of all tables to and from a checkpoint: for table i the text "recorder/i/layout" and the
+ * array "recorder/i/rows" of [rows, row width], or "recorder/i/count" for a long one. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/recorder_state.h"
+#include "core/recorder_long.h"
 
 enum { LONGEST_NAME = 64 };
 
@@ -37,18 +37,25 @@ static enum gpumc_status save_table(const struct gpumc_table *table, size_t inde
   free(layout);
   if (status != GPUMC_OK)
     return status;
+  if (table->is_long) {
+    uint64_t count = table->n_rows;
+    member_name(name, index, "count");
+    return gpumc_checkpoint_put(writer, name, GPUMC_UINT64, 1, 1, &count, error);
+  }
   member_name(name, index, "rows");
   return gpumc_checkpoint_put(writer, name, GPUMC_FLOAT64, table->n_rows, table->row_width,
                               table->rows, error);
 }
 
-enum gpumc_status gpumc_recorder_save(const struct gpumc_recorder *recorder,
+enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
                                       struct gpumc_checkpoint_writer *writer,
                                       struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
     status = save_table(&recorder->tables[i], i, writer, error);
+  if (status == GPUMC_OK)
+    status = gpumc_long_tables_save(recorder, writer, error);
   return status;
 }
 
@@ -73,17 +80,28 @@ static enum gpumc_status check_layout(const struct gpumc_table *table, size_t in
   return status;
 }
 
-static enum gpumc_status load_table(struct gpumc_table *table, size_t index,
+static enum gpumc_status load_count(struct gpumc_table *table, size_t index,
                                     struct gpumc_checkpoint_reader *reader,
                                     struct gpumc_error *error)
 {
   char name[LONGEST_NAME];
+  uint64_t count = 0;
+  member_name(name, index, "count");
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, name, GPUMC_UINT64, 0, 1, 1, &count, error);
+  table->n_rows = (size_t)count;
+  return status;
+}
+
+static enum gpumc_status load_rows(struct gpumc_table *table, size_t index,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
   size_t n_rows = 0;
   size_t width = 0;
-  enum gpumc_status status = check_layout(table, index, reader, error);
   member_name(name, index, "rows");
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_shape(reader, name, &n_rows, &width, error);
+  enum gpumc_status status = gpumc_checkpoint_shape(reader, name, &n_rows, &width, error);
   if (status == GPUMC_OK)
     status = gpumc_table_reserve(table, n_rows, error);
   if (status == GPUMC_OK)
@@ -94,6 +112,17 @@ static enum gpumc_status load_table(struct gpumc_table *table, size_t index,
   return status;
 }
 
+static enum gpumc_status load_table(struct gpumc_table *table, size_t index,
+                                    struct gpumc_checkpoint_reader *reader,
+                                    struct gpumc_error *error)
+{
+  enum gpumc_status status = check_layout(table, index, reader, error);
+  if (status != GPUMC_OK)
+    return status;
+  return table->is_long ? load_count(table, index, reader, error)
+                        : load_rows(table, index, reader, error);
+}
+
 enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
                                       struct gpumc_checkpoint_reader *reader,
                                       struct gpumc_error *error)
@@ -102,5 +131,7 @@ enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
   for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
     status = load_table(&recorder->tables[i], i, reader, error);
+  if (status == GPUMC_OK)
+    status = gpumc_long_tables_load(recorder, reader, error);
   return status;
 }

@@ -4,6 +4,7 @@
 
 #include "core/recorder.h"
 #include "core/recorder_attributes.h"
+#include "core/recorder_log.h"
 #include "core/recorder_table.h"
 
 enum gpumc_recorder_phase {
@@ -16,11 +17,14 @@ enum gpumc_recorder_phase {
 struct gpumc_recorder {
   enum gpumc_recorder_phase phase;
   char *output, *partial, *begun; /* OUTPUT, OUTPUT.partial, OUTPUT.partial.new */
+  char *log_path;                 /* OUTPUT.log */
   char *title, *source, *resolved, *citations;
   size_t n_tables;
   struct gpumc_table *tables;
   struct gpumc_attribute_list attributes; /* given before the start */
   struct gpumc_hdf5_file *file;
+  struct gpumc_log *log; /* NULL without long tables */
+  size_t waiting;        /* bytes of rows of long tables that are not in the file yet */
   double last_flush;
 };
 

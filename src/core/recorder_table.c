@@ -11,8 +11,10 @@
 #include "core/recorder_dataset.h"
 #include "core/text.h"
 
-/* A chunk is about a page, so that short tables stay small. */
-enum { CHUNK_BYTES = 4096, FIRST_CAPACITY = 64 };
+/* Large buffers that come and go would fragment the heap. */
+enum { STORE_BYTES = 1 << 20 };
+/* A chunk is about a page, so that short tables stay small; long ones have fewer, larger ones. */
+enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384, FIRST_CAPACITY = 64 };
 
 static char *copy_text(const char *text, bool *failed)
 {
@@ -67,10 +69,13 @@ void gpumc_table_free(struct gpumc_table *table)
 char *gpumc_table_layout(const struct gpumc_table *table)
 {
   struct gpumc_text text = {0};
-  gpumc_text_append(&text, "%s", table->group);
+  gpumc_text_append(&text, "%s%s", table->is_long ? "long " : "", table->group);
   for (size_t i = 0; i < table->n_columns; i++)
-    gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
-                      table->columns[i].integer ? "i" : "f");
+    if (table->columns[i].bytes > 0)
+      gpumc_text_append(&text, " %s:%zub", table->columns[i].label.name, table->columns[i].bytes);
+    else
+      gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
+                        table->columns[i].integer ? "i" : "f");
   if (!text.failed)
     return text.characters;
   gpumc_text_free(&text);
@@ -114,15 +119,20 @@ check_row(const struct gpumc_table *table, const double *row, struct gpumc_error
   return GPUMC_OK;
 }
 
+double *gpumc_table_row(const struct gpumc_table *table, size_t row)
+{
+  return table->rows + (row - table->n_dropped) * table->row_width;
+}
+
 enum gpumc_status
 gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error)
 {
   enum gpumc_status status = check_row(table, row, error);
   if (status == GPUMC_OK)
-    status = gpumc_table_reserve(table, table->n_rows + 1, error);
+    status = gpumc_table_reserve(table, table->n_rows - table->n_dropped + 1, error);
   if (status != GPUMC_OK)
     return status;
-  memcpy(table->rows + table->n_rows * table->row_width, row, table->row_width * sizeof *row);
+  memcpy(gpumc_table_row(table, table->n_rows), row, table->row_width * sizeof *row);
   table->n_rows++;
   return GPUMC_OK;
 }
@@ -165,21 +175,45 @@ static enum gpumc_status attach_axis(const struct gpumc_table *table, const char
   return gpumc_dataset_attach(file, data, dimension, path, error);
 }
 
+/* Values a row that stand in the dataset, and their size. */
+static size_t stored_width(const struct gpumc_column *column)
+{
+  return column->bytes > 0 ? column->bytes : column->width;
+}
+
+static size_t stored_size(const struct gpumc_column *column)
+{
+  return column->bytes > 0 ? sizeof(uint8_t) : sizeof(double);
+}
+
+/* Empty. Negative, with the error set, on failure. */
+static hid_t create_dataset(const struct gpumc_table *table, const struct gpumc_column *column,
+                            const struct gpumc_hdf5_file *file, hid_t group,
+                            struct gpumc_error *error)
+{
+  hsize_t shape[2] = {0, stored_width(column)};
+  size_t chunk_bytes = table->is_long ? LONG_CHUNK_BYTES : CHUNK_BYTES;
+  size_t chunk_rows = chunk_bytes / (stored_size(column) * stored_width(column));
+  chunk_rows = chunk_rows > 0 ? chunk_rows : 1;
+  if (column->bytes > 0)
+    return gpumc_dataset_create_bytes(file, group, table->group, &column->label, shape, chunk_rows,
+                                      error);
+  return gpumc_dataset_create(file, group, table->group, &column->label,
+                              column->across != NULL ? 2 : 1, shape, chunk_rows, column->integer,
+                              error);
+}
+
 static enum gpumc_status create_column(const struct gpumc_table *table, size_t index,
                                        const struct gpumc_hdf5_file *file, hid_t group,
                                        struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   const struct gpumc_column *column = &table->columns[index];
-  hsize_t shape[2] = {0, column->width};
-  size_t chunk_rows = CHUNK_BYTES / (sizeof(double) * column->width);
   if (column->across != NULL)
     status = ensure_across(table, column, file, group, error);
   if (status != GPUMC_OK)
     return status;
-  hid_t data = gpumc_dataset_create(file, group, table->group, &column->label,
-                                    column->across != NULL ? 2 : 1, shape,
-                                    chunk_rows > 0 ? chunk_rows : 1, column->integer, error);
+  hid_t data = create_dataset(table, column, file, group, error);
   if (data < 0)
     return GPUMC_FAILURE;
   if (index > 0)
@@ -203,6 +237,46 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   return status;
 }
 
+/* `count` rows from `first` on into their dataset. */
+static enum gpumc_status write_values(const struct gpumc_column *column, const char *where,
+                                      hid_t data, size_t first, size_t count, const void *values,
+                                      const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  if (column->bytes > 0)
+    return gpumc_dataset_write_bytes(file, data, where, first, count, values, error);
+  return gpumc_dataset_write(file, data, where, column->integer, first, count, column->width,
+                             values, error);
+}
+
+/* Rows that are gathered at once on their way to a dataset. */
+static size_t rows_at_once(const struct gpumc_table *table)
+{
+  size_t rows = STORE_BYTES / (table->row_width * sizeof *table->rows);
+  size_t count = table->n_rows - table->n_stored;
+  rows = rows > 0 ? rows : 1;
+  return rows < count ? rows : count;
+}
+
+/* `values`[rows at once][row width]: room for them. */
+static enum gpumc_status store_rows(const struct gpumc_table *table,
+                                    const struct gpumc_column *column, size_t offset,
+                                    const char *where, hid_t data, double *values,
+                                    const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  const size_t row_bytes = stored_width(column) * stored_size(column);
+  size_t most = rows_at_once(table);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t row = table->n_stored; row < table->n_rows && status == GPUMC_OK; row += most) {
+    size_t left = table->n_rows - row;
+    size_t count = left < most ? left : most;
+    for (size_t i = 0; i < count; i++)
+      memcpy((unsigned char *)values + i * row_bytes, gpumc_table_row(table, row + i) + offset,
+             row_bytes);
+    status = write_values(column, where, data, row, count, values, file, error);
+  }
+  return status;
+}
+
 /* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of
  * thousands of open datasets in single-writer mode. */
 static enum gpumc_status store_column(const struct gpumc_table *table, size_t index, size_t offset,
@@ -211,13 +285,8 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
 {
   char where[BUFSIZ];
   const struct gpumc_column *column = &table->columns[index];
-  size_t count = table->n_rows - table->n_stored;
-  hsize_t shape[2] = {table->n_rows, column->width};
+  hsize_t shape[2] = {table->n_rows, stored_width(column)};
   snprintf(where, sizeof where, "%s/%s", table->group, column->label.name);
-  for (size_t i = 0; i < count; i++)
-    memcpy(values + i * column->width,
-           table->rows + (table->n_stored + i) * table->row_width + offset,
-           column->width * sizeof *values);
   hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
   if (data < 0)
     return gpumc_hdf5_error(file, error, "open %s", where);
@@ -225,8 +294,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   if (H5Dset_extent(data, shape) < 0)
     status = gpumc_hdf5_error(file, error, "extend %s", where);
   if (status == GPUMC_OK)
-    status = gpumc_dataset_write(file, data, where, column->integer, table->n_stored, count,
-                                 column->width, values, error);
+    status = store_rows(table, column, offset, where, data, values, file, error);
   gpumc_hdf5_release(data);
   return status;
 }
@@ -235,19 +303,20 @@ enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_
                                     const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
   double *values;
-  size_t count = table->n_rows - table->n_stored;
   size_t offset = 0;
-  if (count == 0)
+  if (table->n_stored == table->n_rows)
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&values, count * table->row_width, "rows to be stored", error);
+  enum gpumc_status status = gpumc_allocate_array(&values, rows_at_once(table) * table->row_width,
+                                                  "rows to be stored", error);
   for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++) {
     if ((i == 0) == (part == GPUMC_TABLE_AXIS))
       status = store_column(table, i, offset, values, file, error);
     offset += table->columns[i].width;
   }
-  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS)
+  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS) {
     table->n_stored = table->n_rows;
+    table->n_dropped = table->is_long ? table->n_rows : 0;
+  }
   free(values);
   return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/durable_file.h"
+#include "core/recorder_log.h"
 #include "core/registry.h"
 #include "core/result_info.h"
 #include "core/clock.h"
@@ -137,6 +138,9 @@ gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *err
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof paths / sizeof *paths && status == GPUMC_OK; i++)
     status = remove_with_successor(paths[i], error);
+  /* Behind the checkpoint that needs it; a file of somebody else's is not ours to remove. */
+  if (status == GPUMC_OK && gpumc_log_look(run->files.log) != GPUMC_LOG_FOREIGN)
+    status = remove_with_successor(run->files.log, error);
   return status;
 }
 

@@ -42,7 +42,7 @@ struct gpumc_position gpumc_run_position(const struct gpumc_run *run);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
                                                           bool any_configuration, bool *complete,
                                                           struct gpumc_error *error);
-/* For a fresh start: remove result, checkpoint, working file and status. */
+/* For a fresh start: remove result, checkpoint, log, working file and status. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error);
 /* After the end: everything but the result. */

@@ -9,7 +9,7 @@ const char *gpumc_stage_name(enum gpumc_stage stage)
   static const char *const names[GPUMC_STAGES] = {
       [GPUMC_STAGE_OTHER] = "other",   [GPUMC_STAGE_RESAMPLE] = "resample",
       [GPUMC_STAGE_GATHER] = "gather", [GPUMC_STAGE_SWEEP] = "sweep",
-      [GPUMC_STAGE_TALLY] = "tally",
+      [GPUMC_STAGE_TALLY] = "tally",   [GPUMC_STAGE_EXCHANGE] = "exchange",
   };
   return names[stage];
 }

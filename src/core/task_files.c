@@ -30,10 +30,11 @@ gpumc_task_files_init(struct gpumc_task_files *files, const char *output, struct
   files->output = gpumc_path_with_suffix(output, "", error);
   files->partial = gpumc_path_with_suffix(output, ".partial", error);
   files->checkpoint = gpumc_path_with_suffix(output, ".ckpt", error);
+  files->log = gpumc_path_with_suffix(output, ".log", error);
   files->lock = gpumc_path_with_suffix(output, ".lock", error);
   files->status = gpumc_path_with_suffix(output, ".status", error);
   if (files->output != NULL && files->partial != NULL && files->checkpoint != NULL &&
-      files->lock != NULL && files->status != NULL)
+      files->log != NULL && files->lock != NULL && files->status != NULL)
     return GPUMC_OK;
   gpumc_task_files_free(files);
   return GPUMC_FAILURE;
@@ -44,6 +45,7 @@ void gpumc_task_files_free(struct gpumc_task_files *files)
   free(files->output);
   free(files->partial);
   free(files->checkpoint);
+  free(files->log);
   free(files->lock);
   free(files->status);
   memset(files, 0, sizeof *files);

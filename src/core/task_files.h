@@ -7,9 +7,10 @@
 
 #include "core/error.h"
 
-/* All by the output path: OUTPUT, OUTPUT.partial, OUTPUT.ckpt, OUTPUT.lock, OUTPUT.status. */
+/* All by the output path: OUTPUT, OUTPUT.partial, OUTPUT.ckpt, OUTPUT.log, OUTPUT.lock,
+ * OUTPUT.status. */
 struct gpumc_task_files {
-  char *output, *partial, *checkpoint, *lock, *status;
+  char *output, *partial, *checkpoint, *log, *lock, *status;
 };
 GPUMC_MUST_CHECK enum gpumc_status gpumc_task_files_init(struct gpumc_task_files *files,
                                                          const char *output,

@@ -2,6 +2,8 @@
  *
  *   gpumc_files_program result OUTPUT ROWS      a finished result
  *   gpumc_files_program partial OUTPUT ROWS     the same, ended before it is finished
+ *   gpumc_files_program series OUTPUT ROWS      a result with series, gone on with from its
+ *                                               checkpoint, of which there is one every 40 rows
  *   gpumc_files_program grow OUTPUT             a working file to which a row is added every 10 ms
  *   gpumc_files_program checkpoint PATH COUNT   COUNT checkpoints one after the other (0: no end)
  *   gpumc_files_program verify PATH             prints the number in the checkpoint
@@ -18,14 +20,16 @@
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
 #include "core/result_info.h"
+#include "core/task_files.h"
 
 enum { N_BLOCKS = 4, VALUES = 20000 };
+enum { ROWS_A_CHECKPOINT = 40, ROWS_A_FLUSH = 15 };
 
 static const struct gpumc_column columns[] = {
-    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL},
-    {{"energy", "energy per site", "J", "e"}, 1, false, NULL},
-    {{"population", "replicas", "1", "R"}, 1, true, NULL},
-    {{"block_energy", "energy per site of each block", "J", "e_b"}, N_BLOCKS, false, "block"},
+    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL, 0},
+    {{"energy", "energy per site", "J", "e"}, 1, false, NULL, 0},
+    {{"population", "replicas", "1", "R"}, 1, true, NULL, 0},
+    {{"block_energy", "energy per site of each block", "J", "e_b"}, N_BLOCKS, false, "block", 0},
 };
 
 static enum gpumc_status
@@ -102,6 +106,95 @@ write_result(const char *output, size_t n_rows, int finish, struct gpumc_error *
   if (status == GPUMC_OK)
     status = finish ? summarize(recorder, table, error) : gpumc_recorder_flush(recorder, error);
   gpumc_recorder_free(recorder);
+  return status;
+}
+
+/* Two series, of which the second has a row for every third of the first, and a table. */
+static enum gpumc_status
+declare_series(const char *output, struct gpumc_recorder **recorder, struct gpumc_error *error)
+{
+  struct gpumc_recorder_header header = {output, "series", "gpumc: 1\n", "{\"gpumc\":1}", ""};
+  size_t table;
+  enum gpumc_status status = gpumc_recorder_create(&header, recorder, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_add_series(*recorder, "series/0000", columns, 4, &table, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_add_series(*recorder, "series/0001", columns, 4, &table, error);
+  return status == GPUMC_OK
+             ? gpumc_recorder_add_table(*recorder, "runs/0000", columns, 4, &table, error)
+             : status;
+}
+
+static enum gpumc_status
+load_series(struct gpumc_recorder *recorder, const char *path, struct gpumc_error *error)
+{
+  struct gpumc_checkpoint_reader *reader = NULL;
+  if (!gpumc_file_exists(path))
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_checkpoint_open(path, &reader, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_load(recorder, reader, error);
+  gpumc_checkpoint_close(reader);
+  return status;
+}
+
+static enum gpumc_status
+save_series(struct gpumc_recorder *recorder, const char *path, struct gpumc_error *error)
+{
+  struct gpumc_checkpoint_writer *writer = NULL;
+  enum gpumc_status status = gpumc_checkpoint_begin(path, &writer, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = gpumc_recorder_save(recorder, writer, error);
+  if (status == GPUMC_OK)
+    return gpumc_checkpoint_commit(writer, error);
+  gpumc_checkpoint_abandon(writer);
+  return status;
+}
+
+static enum gpumc_status append_series(struct gpumc_recorder *recorder, const char *checkpoint,
+                                       size_t n_rows, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = gpumc_recorder_count(recorder, 0); i < n_rows && status == GPUMC_OK; i++) {
+    for (size_t table = 0; table < 3 && status == GPUMC_OK; table++)
+      if (table != 1 || i % 3 == 0)
+        status = append(recorder, table, i, error);
+    if (status == GPUMC_OK && i % ROWS_A_FLUSH == 0)
+      status = gpumc_recorder_flush(recorder, error);
+    if (status == GPUMC_OK && (i + 1) % ROWS_A_CHECKPOINT == 0)
+      status = save_series(recorder, checkpoint, error);
+  }
+  return status;
+}
+
+/* As a run does it, side files included. */
+static enum gpumc_status write_series(const char *output, size_t n_rows, struct gpumc_error *error)
+{
+  struct gpumc_task_files files;
+  struct gpumc_recorder *recorder = NULL;
+  enum gpumc_status status = gpumc_task_files_init(&files, output, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (!gpumc_file_exists(files.output)) {
+    status = declare_series(output, &recorder, error);
+    if (status == GPUMC_OK)
+      status = load_series(recorder, files.checkpoint, error);
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_start(recorder, error);
+    if (status == GPUMC_OK)
+      status = append_series(recorder, files.checkpoint, n_rows, error);
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_close_tables(recorder, error);
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_finish(recorder, error);
+    gpumc_recorder_free(recorder);
+  }
+  if (status == GPUMC_OK)
+    status = gpumc_file_remove(files.checkpoint, error);
+  if (status == GPUMC_OK)
+    status = gpumc_file_remove(files.log, error);
+  gpumc_task_files_free(&files);
   return status;
 }
 
@@ -185,6 +278,8 @@ int main(int argc, char **argv)
   unsigned long count = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
   if (strcmp(command, "result") == 0 || strcmp(command, "partial") == 0)
     status = write_result(argv[2], count, strcmp(command, "result") == 0, &error);
+  else if (strcmp(command, "series") == 0)
+    status = write_series(argv[2], count, &error);
   else if (strcmp(command, "grow") == 0)
     status = grow(argv[2], &error);
   else if (strcmp(command, "checkpoint") == 0)

@@ -121,13 +121,14 @@ static const struct gpumc_model_ops model_ops = {
 };
 
 /* The algorithm: `units` units of one sweep of RUNS runs of different sizes; unit `fail_at` fails,
- * the summary being the last; the sum of all runs' last replicas is recorded, one unit late. */
+ * the summary being the last; the sum of all runs' last replicas is recorded, one unit late, in an
+ * ordinary table and in a series. */
 
 enum { RUNS = 3 };
 
 struct counting {
   struct gpumc_context context;
-  size_t table;
+  size_t table, series;
   int64_t unit, units, fail_at;
   bool pending; /* the row of the unit before */
   double row[2];
@@ -167,8 +168,12 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   counting->units = gpumc_params_integer(&context->params, "units");
   counting->fail_at = gpumc_params_integer(&context->params, "fail_at");
   *state = counting;
-  return gpumc_recorder_add_table(context->recorder, "runs/0000", columns, 2, &counting->table,
-                                  error);
+  status =
+      gpumc_recorder_add_table(context->recorder, "runs/0000", columns, 2, &counting->table, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_add_series(context->recorder, "series/0000", columns, 2,
+                                       &counting->series, error);
+  return status;
 }
 
 /* Full, one less, half. */
@@ -186,8 +191,12 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   struct counting *counting = state;
   if (!counting->pending)
     return GPUMC_OK;
+  struct gpumc_recorder *recorder = counting->context.recorder;
   counting->pending = false;
-  return gpumc_recorder_append(counting->context.recorder, counting->table, counting->row, error);
+  enum gpumc_status status = gpumc_recorder_append(recorder, counting->table, counting->row, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_append(recorder, counting->series, counting->row, error);
+  return status;
 }
 
 static void observe(struct counting *counting)
@@ -234,6 +243,7 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   size_t n_rows;
   gpumc_recorder_rows(counting->context.recorder, counting->table, &n_rows);
   assert_int_equal(n_rows, counting->unit);
+  assert_int_equal(gpumc_recorder_count(counting->context.recorder, counting->series), n_rows);
   return gpumc_checkpoint_put(writer, "unit", GPUMC_INT64, 1, 1, &counting->unit, error);
 }
 
@@ -255,6 +265,7 @@ static enum gpumc_status summarize(void *state, struct gpumc_error *error)
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(counting->context.recorder, counting->table, &n_rows);
   assert_int_equal(n_rows, counting->units);
+  assert_int_equal(gpumc_recorder_count(counting->context.recorder, counting->series), n_rows);
   for (size_t i = 0; i < n_rows; i++) {
     assert_int_equal((int)rows[2 * i], i + 1);
     assert_int_equal((int)rows[2 * i + 1], (1 + 2 + 3) * (i + 1));
@@ -285,6 +296,7 @@ static const struct gpumc_algorithm_ops algorithm_ops = {
 struct attempt {
   int64_t population, units, fail_at;
   double max_seconds;
+  bool fresh;
 };
 
 struct heard {
@@ -330,6 +342,7 @@ attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *e
   struct gpumc_observer observer = {heard, hear, count};
   struct gpumc_run_options options = {.threads = 1,
                                       .max_seconds = wanted->max_seconds,
+                                      .fresh = wanted->fresh,
                                       .command_line = "test",
                                       .stop = &heard->stop,
                                       .observer = &observer};
@@ -344,11 +357,12 @@ static void runs_to_the_end(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 5);
   assert_non_null(strstr(heard.notes, "run.h5: complete after"));
   assert_true(gpumc_file_exists("run.h5"));
   assert_false(gpumc_file_exists("run.h5.ckpt"));
+  assert_false(gpumc_file_exists("run.h5.log"));
   assert_false(gpumc_file_exists("run.h5.partial"));
   assert_false(gpumc_file_exists("run.h5.status"));
   assert_false(gpumc_file_exists("run.h5.lock"));
@@ -365,7 +379,7 @@ static void goes_on_from_every_stop(void **state)
     while (status == GPUMC_STOPPED) {
       struct gpumc_error error = {0};
       struct heard heard = {.stop_after = 2};
-      status = attempt(&(struct attempt){populations[p], 9, -1, 0}, &heard, &error);
+      status = attempt(&(struct attempt){populations[p], 9, -1, 0, false}, &heard, &error);
       gpumc_error_free(&error);
       invocations++;
     }
@@ -380,11 +394,11 @@ static void stops_before_the_first_unit(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {.stop = 1};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_STOPPED);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
   assert_int_equal(heard.units, 0);
   gpumc_error_free(&error);
   heard = (struct heard){0};
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 5);
 }
 
@@ -393,7 +407,8 @@ static void time_limit_leaves_one_unit_at_least(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9}, &heard, &error), GPUMC_STOPPED);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9, false}, &heard, &error),
+                   GPUMC_STOPPED);
   assert_int_equal(heard.units, 1);
   gpumc_error_free(&error);
 }
@@ -406,7 +421,7 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
       .model = &model_ops, .algorithm = &algorithm_ops, .output = (char[]){"run.h5"}};
   struct gpumc_task_report report;
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, 3, 0}, &heard, &error), GPUMC_FAILURE);
+  assert_int_equal(attempt(&(struct attempt){64, 5, 3, 0, false}, &heard, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error), "unit 3 fails");
   gpumc_error_free(&error);
   gpumc_task_inspect(&task, &report);
@@ -414,7 +429,7 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
   assert_string_equal(report.message, "unit 3 fails");
   /* The checkpoint behind unit 2 is there: two units are left. `fail_at` decides no number. */
   heard = (struct heard){0};
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 2);
   assert_non_null(strstr(heard.notes, "resuming at 60 %"));
 }
@@ -424,16 +439,61 @@ static void failure_of_the_summary_leaves_all_units_done(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, 5, 0}, &heard, &error), GPUMC_FAILURE);
+  assert_int_equal(attempt(&(struct attempt){64, 5, 5, 0, false}, &heard, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error), "the summary fails");
   gpumc_error_free(&error);
   /* Neither a stop nor the time limit keep a run from its end that has no unit left. */
   heard = (struct heard){.stop = 1};
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9}, &heard, &error), GPUMC_OK);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 1e-9, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 0);
   assert_non_null(strstr(heard.notes, "resuming at 100 %"));
   assert_true(gpumc_file_exists("run.h5"));
   assert_false(gpumc_file_exists("run.h5.ckpt"));
+}
+
+/* Without its log a checkpoint is of no use, and stays; a fresh start needs neither. */
+static void lost_log_is_told(void **state)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {.stop_after = 2};
+  (void)state;
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
+  gpumc_error_free(&error);
+  assert_true(gpumc_file_exists("run.h5.log"));
+  assert_int_equal(rename("run.h5.log", "elsewhere"), 0);
+  heard = (struct heard){0};
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_FAILURE);
+  assert_string_equal(
+      gpumc_error_text(&error),
+      "checkpoint run.h5.ckpt: run.h5.log: cannot open it: No such file or "
+      "directory\nnothing was deleted: put a good copy in its place, choose another "
+      "output, or start over with --fresh");
+  gpumc_error_free(&error);
+  assert_true(gpumc_file_exists("run.h5.ckpt"));
+  assert_int_equal(rename("elsewhere", "run.h5.log"), 0);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, true}, &heard, &error), GPUMC_OK);
+  assert_int_equal(heard.units, 5);
+  assert_false(gpumc_file_exists("run.h5.log"));
+}
+
+/* Somebody redirected the program's messages there, say. */
+static void file_in_the_place_of_the_log_is_left_alone(void **state)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {0};
+  (void)state;
+  write_file("run.h5.log", "my notes", 8);
+  for (int fresh = 0; fresh < 2; fresh++) {
+    assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, fresh}, &heard, &error),
+                     GPUMC_FAILURE);
+    assert_non_null(strstr(gpumc_error_text(&error), "run.h5.log: not a log of gpumc"));
+    gpumc_error_free(&error);
+    size_t size;
+    unsigned char *bytes = file_bytes("run.h5.log", &size);
+    assert_int_equal(size, 8);
+    assert_memory_equal(bytes, "my notes", 8);
+    free(bytes);
+  }
 }
 
 static void refuses_another_configuration(void **state)
@@ -441,10 +501,10 @@ static void refuses_another_configuration(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {.stop_after = 2};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_STOPPED);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
   gpumc_error_free(&error);
   heard = (struct heard){0};
-  assert_int_equal(attempt(&(struct attempt){64, 6, -1, 0}, &heard, &error), GPUMC_INVALID);
+  assert_int_equal(attempt(&(struct attempt){64, 6, -1, 0, false}, &heard, &error), GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), "algorithm.units: 5 -> 6"));
   gpumc_error_free(&error);
 }
@@ -454,17 +514,17 @@ static void refuses_another_trajectory(void **state)
   struct gpumc_error error = {0};
   struct heard heard = {.stop_after = 2};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_STOPPED);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
   gpumc_error_free(&error);
   heard = (struct heard){0};
   kernel.trajectory = "count.2";
-  enum gpumc_status status = attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error);
+  enum gpumc_status status = attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error);
   kernel.trajectory = "count.1";
   assert_int_equal(status, GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), "the checkpoint was made with trajectory "
                                                    "count.1, this program has count.2: "));
   gpumc_error_free(&error);
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0}, &heard, &error), GPUMC_OK);
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);
   assert_int_equal(heard.units, 3);
 }
 
@@ -475,7 +535,8 @@ static void refuses_what_does_not_fit(void **state)
   long long largest;
   (void)state;
   const int64_t population = (int64_t)1 << 50;
-  assert_int_equal(attempt(&(struct attempt){population, 1, -1, 0}, &heard, &error), GPUMC_FAILURE);
+  assert_int_equal(attempt(&(struct attempt){population, 1, -1, 0, false}, &heard, &error),
+                   GPUMC_FAILURE);
   const char *text = strstr(gpumc_error_text(&error), "algorithm.population that fits is ");
   assert_non_null(text);
   assert_int_equal(sscanf(text, "algorithm.population that fits is %lld", &largest), 1);
@@ -498,6 +559,9 @@ int main(void)
       cmocka_unit_test_setup_teardown(failure_is_told_and_the_checkpoint_stays,
                                       work_directory_enter, work_directory_leave),
       cmocka_unit_test_setup_teardown(failure_of_the_summary_leaves_all_units_done,
+                                      work_directory_enter, work_directory_leave),
+      cmocka_unit_test_setup_teardown(lost_log_is_told, work_directory_enter, work_directory_leave),
+      cmocka_unit_test_setup_teardown(file_in_the_place_of_the_log_is_left_alone,
                                       work_directory_enter, work_directory_leave),
       cmocka_unit_test_setup_teardown(refuses_another_configuration, work_directory_enter,
                                       work_directory_leave),

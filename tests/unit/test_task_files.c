@@ -38,6 +38,7 @@ static void test_names(void **state)
   assert_string_equal(files.output, "a/b/x.h5");
   assert_string_equal(files.partial, "a/b/x.h5.partial");
   assert_string_equal(files.checkpoint, "a/b/x.h5.ckpt");
+  assert_string_equal(files.log, "a/b/x.h5.log");
   assert_string_equal(files.lock, "a/b/x.h5.lock");
   assert_string_equal(files.status, "a/b/x.h5.status");
   gpumc_task_files_free(&files);

@@ -152,6 +152,20 @@ energy_variance(const struct gpumc_model *model, const struct ising_parameters *
          fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
+/* Sides are even: domain walls cross every line of the lattice an even number of times, so that
+ * link overlaps are multiples of 4 apart. */
+static void describe_overlaps(const struct ising_settings *settings, struct gpumc_model *model)
+{
+  const int64_t sites = (int64_t)model->sites, bonds = (int64_t)settings->dimension * sites;
+  model->overlap_bound[GPUMC_OVERLAP_SPIN] = sites;
+  model->overlap_spacing[GPUMC_OVERLAP_SPIN] = 2;
+  model->overlap_bound[GPUMC_OVERLAP_LINK] = bonds;
+  model->overlap_spacing[GPUMC_OVERLAP_LINK] = 4;
+  if (settings->disorder.couplings == ISING_GAUSSIAN && settings->field == 0.0 &&
+      settings->disorder.fields == ISING_UNIFORM)
+    model->bond_variance = (double)settings->dimension * settings->coupling * settings->coupling;
+}
+
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
                      struct ising_parameters *parameters)
 {
@@ -166,6 +180,7 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
+  describe_overlaps(settings, model);
   name_units(model, settings->coupling);
 }
 

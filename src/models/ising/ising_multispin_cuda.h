@@ -155,6 +155,14 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
 
+/* What they do with cubic lattices. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
+
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,
                          struct gpumc_error *error);

@@ -1,0 +1,106 @@
+/* Parallel tempering: averages over the samples at one temperature, with errors. */
+#include "algorithms/pt/pt_average.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/jackknife.h"
+#include "core/memory.h"
+
+#define NOTHING SIZE_MAX
+
+double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t left_out)
+{
+  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
+  const size_t block = pt->terms.count * temperatures * samples;
+  const bool is_overlap = pt->terms.term[term].source == GPUMC_TERM_OVERLAP;
+  const size_t each = is_overlap ? gpumc_tempering_pairs(&pt->tempering.plan) : pt->settings.copies;
+  const double *sums = pt->bin.sums + (term * temperatures + t) * samples + s;
+  double sum = 0.0, measurements = 0.0;
+  for (size_t b = 0; b < pt->bin.blocks; b++)
+    if (b != left_out) {
+      sum += sums[b * block];
+      measurements += (double)pt->bin.measurements[b];
+    }
+  return sum / (measurements * (double)each);
+}
+
+enum gpumc_status
+pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_error *error)
+{
+  const size_t averages = pt->terms.count + 1;
+  memset(average, 0, sizeof *average);
+  average->pt = pt;
+  average->left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
+  enum gpumc_status status = gpumc_allocate_array(
+      &average->by_sample, pt->settings.samples * averages, "averages of the samples", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->total, averages, "averages", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->rest, averages, "averages", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->without, pt->quantities.count * average->left_outs,
+                                  "averages for the jackknife", error);
+  if (status != GPUMC_OK)
+    pt_average_free(average);
+  return status;
+}
+
+void pt_average_free(struct pt_average *average)
+{
+  free(average->by_sample);
+  free(average->total);
+  free(average->rest);
+  free(average->without);
+  memset(average, 0, sizeof *average);
+}
+
+/* All samples at temperature t, and their sum. */
+static void average_samples(struct pt_average *average, size_t t, size_t left_out)
+{
+  const struct pt *pt = average->pt;
+  const size_t terms = pt->terms.count, averages = terms + 1;
+  memset(average->total, 0, averages * sizeof *average->total);
+  for (size_t s = 0; s < pt->settings.samples; s++) {
+    double *mean = average->by_sample + s * averages;
+    for (size_t k = 0; k < terms; k++)
+      mean[k] = pt_term_mean(pt, k, t, s, left_out);
+    mean[terms] = mean[PT_TERM_ENERGY2] - mean[PT_TERM_ENERGY] * mean[PT_TERM_ENERGY];
+    for (size_t k = 0; k < averages; k++)
+      average->total[k] += mean[k];
+  }
+}
+
+/* The quantities from rest = (total - sample `without`)/(number of the others). */
+static void
+evaluate(struct pt_average *average, size_t t, size_t without, double *quantity, size_t stride)
+{
+  const struct pt *pt = average->pt;
+  const size_t averages = pt->terms.count + 1;
+  const bool whole = without == NOTHING;
+  const double count = (double)(pt->settings.samples - (whole ? 0 : 1));
+  for (size_t k = 0; k < averages; k++) {
+    const double sample = whole ? 0.0 : average->by_sample[without * averages + k];
+    average->rest[k] = (average->total[k] - sample) / count;
+  }
+  for (size_t q = 0; q < pt->quantities.count; q++)
+    quantity[q * stride] = pt_quantity_value(&pt->quantities.quantity[q], pt->context.model,
+                                             pt->beta[t], average->rest);
+}
+
+void pt_average_at(struct pt_average *average, size_t t, double *value, double *error_of)
+{
+  const struct pt *pt = average->pt;
+  const struct gpumc_variance none = {0, 0};
+  const size_t count = average->left_outs;
+  for (size_t i = 0; i < count && pt->settings.by_time; i++) {
+    average_samples(average, t, i);
+    evaluate(average, t, NOTHING, average->without + i, count);
+  }
+  average_samples(average, t, NOTHING);
+  evaluate(average, t, NOTHING, value, 1);
+  for (size_t i = 0; i < count && !pt->settings.by_time; i++)
+    evaluate(average, t, i, average->without + i, count);
+  for (size_t q = 0; q < pt->quantities.count; q++)
+    error_of[q] = gpumc_pooled_error(gpumc_jackknife(average->without + q * count, 1, count), none);
+}

@@ -1,0 +1,111 @@
+/* Parallel tempering: what a run will need, known before anything is allocated. */
+#include <math.h>
+#include <string.h>
+
+#include "algorithms/pt/pt_state.h"
+
+enum {
+  STRATA_MAXIMUM = 32, /* of samples, for the errors of histograms */
+  HISTOGRAM_BINS_MAXIMUM = 1025
+};
+
+static size_t strata(const struct pt_settings *settings)
+{
+  if (settings->by_time)
+    return 1;
+  return settings->samples < STRATA_MAXIMUM ? settings->samples : STRATA_MAXIMUM;
+}
+
+size_t pt_histogram_rows(const struct pt_settings *settings)
+{
+  return settings->by_time ? settings->blocks : strata(settings);
+}
+
+/* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
+ * possible where the number of values is not a multiple of that of the bins. */
+static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spacing)
+{
+  const int64_t values = 2 * bound / spacing + 1;
+  int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
+  width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
+  int64_t bins = (values + width - 1) / width;
+  bins += (bins + values) % 2; /* equally many values to spare on both sides */
+  return (struct gpumc_tempering_histogram){.lowest =
+                                                -bound - (bins * width - values) / 2 * spacing,
+                                            .spacing = width * spacing,
+                                            .bins = (size_t)bins};
+}
+
+void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
+                       const struct pt_terms *terms, struct gpumc_tempering_plan *plan)
+{
+  *plan = (struct gpumc_tempering_plan){.temperatures = settings->temperatures,
+                                        .copies = settings->copies,
+                                        .samples = settings->samples,
+                                        .n_channels = settings->observables.n_channels,
+                                        .n_terms = terms->count,
+                                        .strata = strata(settings)};
+  memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
+  if (!terms->overlaps)
+    return;
+  for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK; kind++)
+    plan->histogram[kind] = histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
+}
+
+struct gpumc_ensemble_plan
+pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  const bool disorder = (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
+  return (struct gpumc_ensemble_plan){.runs = settings->copies * settings->temperatures,
+                                      .capacity = settings->samples,
+                                      .samples = disorder ? settings->samples : 1,
+                                      .update = settings->update};
+}
+
+/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
+ * temperature, and those without each sample; what the summary writes at once. */
+static double host_bytes(const struct pt_settings *settings, const struct gpumc_model *model,
+                         const struct gpumc_tempering_plan *plan, const struct pt_terms *terms)
+{
+  struct pt_quantities quantities;
+  pt_quantities_make(model, &settings->observables, terms, &quantities);
+  const double samples = (double)settings->samples;
+  const double places = samples * (double)settings->temperatures;
+  double numbers = places * (double)(terms->count * settings->blocks);
+  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
+  numbers += samples * (double)(terms->count + 3 + quantities.count);
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+    numbers += (double)(pt_histogram_rows(settings) * settings->temperatures) *
+               (double)plan->histogram[kind].bins;
+  return numbers * sizeof(double);
+}
+
+static size_t saturated(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
+}
+
+enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                            const struct gpumc_device *device, struct gpumc_demand *demanded,
+                            struct gpumc_error *error)
+{
+  struct pt_settings settings;
+  struct pt_timeline timeline;
+  struct pt_terms terms;
+  struct gpumc_tempering_plan plan;
+  pt_settings_read(params, model->ops, &settings);
+  pt_terms_make(model, &settings.observables, settings.copies, &terms);
+  pt_tempering_plan(&settings, model, &terms, &plan);
+  enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);
+  if (status != GPUMC_OK)
+    return status;
+  memset(demanded, 0, sizeof *demanded);
+  demanded->plan = pt_ensemble_plan(&settings, model);
+  demanded->replicas = settings.samples;
+  demanded->host_bytes = saturated(host_bytes(&settings, model, &plan, &terms)) +
+                         gpumc_tempering_host_bytes(device, &plan);
+  demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
+  demanded->updates = (double)timeline.rounds * pt_round_updates(&settings, model);
+  pt_timeline_free(&timeline);
+  return GPUMC_OK;
+}

@@ -1,0 +1,153 @@
+/* Parallel tempering: distributions of the overlaps in the last bin of time. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "algorithms/pt/pt_output.h"
+#include "core/jackknife.h"
+#include "core/memory.h"
+
+/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram that
+ * are left out one at a time. */
+struct distribution {
+  const uint64_t *counts; /* [R][T][B] */
+  size_t rows, bins;
+  double width;               /* of a bin, in the unit of the overlap */
+  double *axis;               /* [B] middles */
+  double *density, *error_of; /* [T][B] */
+  double *without;            /* [R] */
+  uint64_t *row_total;        /* [R] at one temperature */
+};
+
+static void distribution_free(struct distribution *distribution)
+{
+  free(distribution->axis);
+  free(distribution->density);
+  free(distribution->error_of);
+  free(distribution->without);
+  free(distribution->row_total);
+}
+
+/* Blocks of time that the last bin really has. */
+static size_t rows_of(const struct pt *pt)
+{
+  return pt->settings.by_time ? pt->bin.blocks : pt->tempering.plan.strata;
+}
+
+static enum gpumc_status distribution_init(const struct pt *pt, int kind,
+                                           struct distribution *distribution,
+                                           struct gpumc_error *error)
+{
+  const struct gpumc_tempering_histogram *histogram = &pt->tempering.plan.histogram[kind];
+  const double bound = (double)pt->context.model->overlap_bound[kind];
+  const size_t points = pt->settings.temperatures * histogram->bins;
+  *distribution = (struct distribution){.counts = pt->histogram[kind],
+                                        .rows = rows_of(pt),
+                                        .bins = histogram->bins,
+                                        .width = (double)histogram->spacing / bound};
+  enum gpumc_status status =
+      gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->density, points, "distributions", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->error_of, points, "distributions", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->row_total, distribution->rows, "totals", error);
+  if (status != GPUMC_OK)
+    return status;
+  /* The possible values of a bin are its lowest and further ones, model->overlap_spacing apart. */
+  const double middle =
+      0.5 * (double)(histogram->spacing - pt->context.model->overlap_spacing[kind]);
+  for (size_t b = 0; b < histogram->bins; b++)
+    distribution->axis[b] =
+        ((double)histogram->lowest + (double)b * (double)histogram->spacing + middle) / bound;
+  return GPUMC_OK;
+}
+
+/* Densities at temperature t, and errors from leaving out one row after the other. */
+static void estimate(struct distribution *distribution, size_t t, size_t temperatures)
+{
+  const size_t bins = distribution->bins, rows = distribution->rows;
+  const struct gpumc_variance none = {0, 0};
+  uint64_t whole = 0;
+  for (size_t r = 0; r < rows; r++) {
+    const uint64_t *row = distribution->counts + (r * temperatures + t) * bins;
+    distribution->row_total[r] = 0;
+    for (size_t b = 0; b < bins; b++)
+      distribution->row_total[r] += row[b];
+    whole += distribution->row_total[r];
+  }
+  for (size_t b = 0; b < bins; b++) {
+    const uint64_t *column = distribution->counts + t * bins + b;
+    uint64_t sum = 0;
+    for (size_t r = 0; r < rows; r++)
+      sum += column[r * temperatures * bins];
+    for (size_t r = 0; r < rows; r++)
+      distribution->without[r] =
+          (double)(sum - column[r * temperatures * bins]) /
+          ((double)(whole - distribution->row_total[r]) * distribution->width);
+    distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
+    distribution->error_of[t * bins + b] =
+        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, rows), none);
+  }
+}
+
+/* Names of one kind: the group, its axis, and what is in it. */
+struct names {
+  const char *group, *axis;
+  struct gpumc_label overlap, density, error_of;
+};
+
+static enum gpumc_status write(struct pt *pt, const struct names *names,
+                               const struct distribution *distribution, struct gpumc_error *error)
+{
+  char beta[64];
+  const size_t axis_shape[2] = {distribution->bins, 0};
+  const size_t shape[2] = {pt->settings.temperatures, distribution->bins};
+  const char *const none[2] = {NULL, NULL};
+  snprintf(beta, sizeof beta, "%s/beta", names->group);
+  const char *const axes[2] = {beta, names->axis};
+  enum gpumc_status status = pt_write_beta(pt, names->group, error);
+  if (status == GPUMC_OK)
+    status =
+        pt_write(pt, names->group, names->overlap, axis_shape, none, distribution->axis, error);
+  if (status == GPUMC_OK)
+    status = pt_write(pt, names->group, names->density, shape, axes, distribution->density, error);
+  if (status == GPUMC_OK)
+    status =
+        pt_write(pt, names->group, names->error_of, shape, axes, distribution->error_of, error);
+  return status;
+}
+
+enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error)
+{
+  static const struct names names[] = {
+      [GPUMC_OVERLAP_SPIN] = {"summary/overlap_distribution",
+                              "summary/overlap_distribution/q",
+                              {"q", "overlap of two copies", "1", "q"},
+                              {"probability", "probability density of the overlap", "1", "P(q)"},
+                              {"probability_error",
+                               "standard error of the probability density of the overlap", "1",
+                               "σ(P(q))"}},
+      [GPUMC_OVERLAP_LINK] = {"summary/link_overlap_distribution",
+                              "summary/link_overlap_distribution/q_link",
+                              {"q_link", "link overlap of two copies", "1", "q_l"},
+                              {"probability", "probability density of the link overlap", "1",
+                               "P(q_l)"},
+                              {"probability_error",
+                               "standard error of the probability density of the link overlap", "1",
+                               "σ(P(q_l))"}},
+  };
+  enum gpumc_status status = GPUMC_OK;
+  for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK && status == GPUMC_OK; kind++) {
+    struct distribution distribution;
+    status = distribution_init(pt, kind, &distribution, error);
+    for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++)
+      estimate(&distribution, t, pt->settings.temperatures);
+    if (status == GPUMC_OK)
+      status = write(pt, &names[kind], &distribution, error);
+    distribution_free(&distribution);
+  }
+  return status;
+}

@@ -1,0 +1,145 @@
+/* Parallel tempering: whether equilibrium was reached, and what the summary warns of. */
+#include <math.h>
+#include <stdio.h>
+
+#include "algorithms/pt/pt_output.h"
+#include "core/jackknife.h"
+#include "core/text.h"
+
+/* Bins of time that differ by more than so many standard errors of the difference do not agree; by
+ * chance that happens to one comparison of 16000. */
+static const double errors_allowed = 4.0;
+/* Neighbours that exchange less often than that hardly take part in the tempering. */
+static const double acceptance_needed = 0.01;
+
+static bool within(double deviation, double error_of)
+{
+  return fabs(deviation) <= errors_allowed * error_of;
+}
+
+static const double *remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
+{
+  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
+  return pt->history +
+         ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * samples;
+}
+
+/* The samples' differences scatter independently, however alike the bins of one sample are. */
+static bool agree_by_sample(const struct pt *pt, size_t bin, size_t last, size_t compared, size_t t)
+{
+  const double *before = remembered(pt, bin, compared, t);
+  const double *after = remembered(pt, last, compared, t);
+  const double samples = (double)pt->settings.samples;
+  const struct gpumc_variance none = {0, 0};
+  double mean = 0, squares = 0;
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    mean += (after[s] - before[s]) / samples;
+  for (size_t s = 0; s < pt->settings.samples; s++) {
+    const double deviation = after[s] - before[s] - mean;
+    squares += deviation * deviation;
+  }
+  const struct gpumc_variance variance = {squares / (samples * (samples - 1)), samples - 1};
+  return within(mean, gpumc_pooled_error(variance, none));
+}
+
+/* Of few samples: the bins are independent, with errors from blocks of time. */
+static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t quantity, size_t t)
+{
+  const double difference =
+      pt_bin_values(pt, last, quantity)[t] - pt_bin_values(pt, bin, quantity)[t];
+  const double error_of =
+      hypot(pt_bin_errors(pt, last, quantity)[t], pt_bin_errors(pt, bin, quantity)[t]);
+  return within(difference, error_of);
+}
+
+/* The quantity that is the mean of a term. */
+static size_t quantity_of(const struct pt_quantities *quantities, size_t term)
+{
+  size_t q = 0;
+  while (quantities->quantity[q].rule != PT_MEAN || quantities->quantity[q].x != term)
+    q++;
+  return q;
+}
+
+bool pt_equilibrated(const struct pt *pt, size_t t)
+{
+  const size_t last = pt->timeline.bins - 1, identity = pt->quantities.identity;
+  bool good = pt->timeline.bins >= PT_BINS_COMPARED;
+  for (size_t back = 1; back < PT_BINS_COMPARED && good; back++)
+    for (size_t i = 0; i < pt->terms.n_compared && good; i++)
+      good = pt->settings.by_time
+                 ? agree_by_time(pt, last - back, last,
+                                 quantity_of(&pt->quantities, pt->terms.compared[i]), t)
+                 : agree_by_sample(pt, last - back, last, i, t);
+  if (good && identity < pt->quantities.count && !pt->settings.by_time)
+    good = within(pt_bin_values(pt, last, identity)[t], pt_bin_errors(pt, last, identity)[t]);
+  return good;
+}
+
+static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
+{
+  const struct gpumc_observer *observer = pt->context.observer;
+  gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
+  if (observer != NULL && observer->message != NULL)
+    observer->message(observer->state, GPUMC_WARNING, text);
+}
+
+static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct gpumc_text *all)
+{
+  char text[320];
+  size_t bad = 0, coldest = 0;
+  for (size_t t = 0; t < pt->settings.temperatures; t++)
+    if (!equilibrated[t]) {
+      bad++;
+      coldest = t;
+    }
+  if (bad == 0)
+    return;
+  snprintf(text, sizeof text,
+           "not known to be in equilibrium at %zu of %zu temperatures, the coldest beta = %g: the "
+           "last %d bins of time disagree%s or are too short for errors; use more sweeps",
+           bad, pt->settings.temperatures, pt->beta[coldest], PT_BINS_COMPARED,
+           pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
+                                                          : "");
+  warn(pt, all, text);
+}
+
+static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
+{
+  const double places = (double)(pt->settings.copies * pt->settings.samples);
+  char text[256];
+  size_t worst = 0;
+  double least = INFINITY;
+  for (size_t t = 0; t + 1 < pt->settings.temperatures; t++) {
+    const double acceptance =
+        pt_acceptance(pt->counts.rounds, pt->counts.accepted, places, pt->settings.temperatures, t);
+    if (acceptance < least) {
+      least = acceptance;
+      worst = t;
+    }
+  }
+  if (!(least < acceptance_needed))
+    return;
+  snprintf(text, sizeof text,
+           "between beta = %g and %g only %.2g %% of the exchanges are accepted: use more "
+           "temperatures, or `tune`",
+           pt->beta[worst], pt->beta[worst + 1], 100 * least);
+  warn(pt, all, text);
+}
+
+enum gpumc_status
+pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *error)
+{
+  struct gpumc_text all = {0};
+  enum gpumc_status status = GPUMC_OK;
+  warn_of_equilibrium(pt, equilibrated, &all);
+  if (pt->settings.exchange)
+    warn_of_exchanges(pt, &all);
+  if (all.failed)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
+  else if (all.length > 0)
+    status = gpumc_recorder_text(pt->context.recorder, "summary", "warning",
+                                 gpumc_text_string(&all), error);
+  gpumc_text_free(&all);
+  return status;
+}

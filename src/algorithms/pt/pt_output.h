@@ -1,0 +1,47 @@
+/* Parallel tempering: rows of the tables, datasets of the summary, and what they are checked for.
+ */
+#ifndef GPUMC_ALGORITHMS_PT_OUTPUT_H
+#define GPUMC_ALGORITHMS_PT_OUTPUT_H
+
+#include "algorithms/pt/pt_state.h"
+
+/* Columns of the table of bins; then for every quantity its values and its errors over the
+ * temperatures, and the acceptance. */
+enum { PT_BIN_SWEEP, PT_BIN_MEASUREMENTS, PT_BIN_QUANTITIES };
+
+/* Initialiser of struct gpumc_label. */
+#define PT_LABEL_ACCEPTANCE                                                                        \
+  {                                                                                                \
+    "acceptance", "share of the exchanges with the next temperature that were accepted", "1", "A"  \
+  }
+
+size_t pt_bin_row_width(const struct pt *pt);
+/* [temperatures], of a bin that is recorded. */
+const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
+const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);
+
+/* A dataset of one or two dimensions; `axes` by path. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_write(struct pt *pt, const char *group, struct gpumc_label label, const size_t shape[2],
+         const char *const axes[2], const double *values, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pt_write_integers(struct pt *pt, const char *group, struct gpumc_label label, size_t count,
+                  const char *axis, const double *values, struct gpumc_error *error);
+
+/* GROUP/beta, the axis. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_write_beta(struct pt *pt, const char *group, struct gpumc_error *error);
+
+/* Whether the compared quantities of the last bins of time agree at temperature t. */
+bool pt_equilibrated(const struct pt *pt, size_t t);
+/* Warnings of the summary: to the observer and into the file. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *error);
+
+/* summary/overlap_distribution and summary/link_overlap_distribution: distributions in the last
+ * bin. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
+/* samples: averages of each sample in the last bin. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);
+
+#endif

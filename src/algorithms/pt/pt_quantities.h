@@ -1,0 +1,63 @@
+/* Parallel tempering: what is summed up for every sample, and what is reported of it. */
+#ifndef GPUMC_ALGORITHMS_PT_QUANTITIES_H
+#define GPUMC_ALGORITHMS_PT_QUANTITIES_H
+
+#include "core/observables.h"
+#include "core/recorder.h"
+#include "core/tempering.h"
+
+enum { PT_COMPARED_MAXIMUM = 3, PT_QUANTITIES_MAXIMUM = 48 };
+
+/* The first terms; the model's observables follow, then the overlaps. */
+enum { PT_TERM_ENERGY, PT_TERM_ENERGY2, PT_TERM_OBSERVABLES };
+
+/* Averages that are formed of each sample by itself. Behind them stands one more, number `count`:
+ * the variance of the energy, <e^2> - <e>^2, of the sample. */
+struct pt_terms {
+  size_t count;
+  struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
+  struct gpumc_label label[GPUMC_TERMS_MAXIMUM];
+  bool overlaps; /* there are pairs of copies to compare: */
+  size_t overlap, overlap2, overlap4, link, wave;
+  size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
+  char energy2_unit[48];
+};
+
+/* How a quantity follows from averages over the samples. */
+enum pt_rule {
+  PT_MEAN,            /* factor x */
+  PT_VARIANCE,        /* factor beta^2 x, the variance being one of each sample */
+  PT_VARIANCE_OF_ALL, /* factor beta^2 (y - x^2) */
+  PT_DERIVED,         /* gpumc_derive */
+  PT_BINDER,          /* (3 - y/x^2)/2 */
+  PT_IDENTITY         /* x + factor beta (1 - y) */
+};
+
+struct pt_quantity {
+  struct gpumc_label label;
+  char error_name[64], error_long_name[160], error_symbol[48]; /* of its standard error */
+  enum pt_rule rule;
+  size_t x, y; /* averages, by number */
+  double factor;
+  enum gpumc_derivation derivation; /* of PT_DERIVED */
+};
+
+struct pt_quantities {
+  size_t count;
+  struct pt_quantity quantity[PT_QUANTITIES_MAXIMUM];
+  size_t identity; /* the one of rule PT_IDENTITY; PT_QUANTITIES_MAXIMUM: none */
+};
+
+/* `copies` >= 2: with overlaps, as far as the model has them. */
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   size_t copies, struct pt_terms *terms);
+/* What stands in the labels is borrowed from the model and from `terms`. */
+void pt_quantities_make(const struct gpumc_model *model,
+                        const struct gpumc_observables *observables, const struct pt_terms *terms,
+                        struct pt_quantities *quantities);
+/* average[terms->count + 1] at `beta`. */
+double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_model *model,
+                         double beta, const double *average);
+struct gpumc_label pt_error_label(const struct pt_quantity *quantity);
+
+#endif

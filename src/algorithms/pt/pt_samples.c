@@ -1,0 +1,69 @@
+/* Parallel tempering: averages of each sample in the last bin of time, from which those of several
+ * files can be formed together. */
+#include <stdlib.h>
+
+#include "algorithms/pt/pt_average.h"
+#include "algorithms/pt/pt_output.h"
+#include "core/memory.h"
+
+static enum gpumc_status write_axis(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_label label = {"sample", "number of the sample in this file", "1", "s"};
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    values[s] = (double)s;
+  return pt_write_integers(pt, "samples", label, pt->settings.samples, NULL, values, error);
+}
+
+static enum gpumc_status
+write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error)
+{
+  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
+  const size_t shape[2] = {samples, temperatures};
+  const char *const axes[2] = {"samples/sample", "samples/beta"};
+  for (size_t s = 0; s < samples; s++)
+    for (size_t t = 0; t < temperatures; t++)
+      values[s * temperatures + t] = pt_term_mean(pt, term, t, s, SIZE_MAX);
+  return pt_write(pt, "samples", pt->terms.label[term], shape, axes, values, error);
+}
+
+static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = pt->context.model;
+  const struct gpumc_label label = {"lowest_energy", "lowest energy per site that was measured",
+                                    model->energy_unit, "e_min"};
+  const size_t shape[2] = {pt->settings.samples, 0};
+  const char *const axes[2] = {"samples/sample", NULL};
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    values[s] = (double)pt->lowest[s] * model->quantum[0] / (double)model->sites;
+  return pt_write(pt, "samples", label, shape, axes, values, error);
+}
+
+static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_label label = {
+      "round_trips", "round trips between the hottest and the coldest temperature, all copies", "1",
+      "n_rt"};
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    values[s] = (double)pt->counts.round_trips[s];
+  return pt_write_integers(pt, "samples", label, pt->settings.samples, "samples/sample", values,
+                           error);
+}
+
+enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
+{
+  double *values = NULL;
+  enum gpumc_status status = gpumc_allocate_array(
+      &values, pt->settings.samples * pt->settings.temperatures, "averages of samples", error);
+  if (status == GPUMC_OK)
+    status = pt_write_beta(pt, "samples", error);
+  if (status == GPUMC_OK)
+    status = write_axis(pt, values, error);
+  for (size_t k = 0; k < pt->terms.count && status == GPUMC_OK; k++)
+    status = write_term(pt, k, values, error);
+  if (status == GPUMC_OK)
+    status = write_lowest(pt, values, error);
+  if (status == GPUMC_OK)
+    status = write_round_trips(pt, values, error);
+  free(values);
+  return status;
+}

@@ -1,0 +1,123 @@
+/* Parallel tempering: what the configuration says, and the order of events that follows from it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pt/pt_state.h"
+#include "core/memory.h"
+
+/* Updates between two looks at signals and time limits: a tenth of a second to a second on two
+ * processors. */
+static const double unit_updates = 0x1p31;
+enum { SWEEPS_WITHOUT_EXCHANGE = 10 };
+
+static uint64_t whole_rounds(int64_t sweeps, uint32_t round_sweeps)
+{
+  return ((uint64_t)sweeps + round_sweeps - 1) / round_sweeps;
+}
+
+static void read_rounds(const struct gpumc_params *params, struct pt_settings *settings)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  int64_t measure = every > 0 ? every : SWEEPS_WITHOUT_EXCHANGE;
+  if (gpumc_params_has(params, "measure_every"))
+    measure = gpumc_params_integer(params, "measure_every");
+  settings->exchange = every > 0;
+  settings->round_sweeps = (uint32_t)(settings->exchange ? every : measure);
+  settings->measure_rounds = (uint32_t)measure / settings->round_sweeps;
+  settings->measurements = (uint64_t)(gpumc_params_integer(params, "sweeps") / measure);
+  settings->thermalization_rounds =
+      whole_rounds(gpumc_params_integer(params, "thermalization"), settings->round_sweeps);
+  if (!gpumc_params_has(params, "tune.sweeps"))
+    return;
+  settings->tuning_rounds =
+      whole_rounds(gpumc_params_integer(params, "tune.sweeps"), settings->round_sweeps);
+  settings->tuning_iterations = (size_t)gpumc_params_integer(params, "tune.iterations");
+}
+
+void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                      struct pt_settings *settings)
+{
+  const bool disorder = (model->traits & GPUMC_TRAIT_DISORDER) != 0;
+  memset(settings, 0, sizeof *settings);
+  settings->samples = (size_t)gpumc_params_integer(params, "samples");
+  settings->copies = disorder ? 2 : 1;
+  if (gpumc_params_has(params, "replicas"))
+    settings->copies = (size_t)gpumc_params_integer(params, "replicas");
+  settings->temperatures = gpumc_params_has(params, "beta.values")
+                               ? gpumc_params_count(params, "beta.values")
+                               : (size_t)gpumc_params_integer(params, "beta.count");
+  read_rounds(params, settings);
+  settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
+  settings->blocks = settings->by_time ? (size_t)gpumc_params_integer(params, "blocks") : 1;
+  if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
+    settings->update = GPUMC_HEAT_BATH;
+  settings->observables = gpumc_observables_of(params, model);
+}
+
+double pt_round_updates(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  return (double)settings->copies * (double)settings->temperatures * (double)settings->samples *
+         (double)model->sites * (double)settings->round_sweeps;
+}
+
+uint64_t pt_unit_rounds(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  return (uint64_t)fmax(1.0, unit_updates / pt_round_updates(settings, model));
+}
+
+static void append(struct pt_timeline *timeline, enum pt_phase phase, size_t index, uint64_t rounds)
+{
+  if (rounds == 0)
+    return;
+  timeline->stretch[timeline->count++] = (struct pt_stretch){phase, index, rounds};
+  timeline->rounds += rounds;
+}
+
+/* Iteration i is 2^i shares long of the 2^iterations - 1 that there are. */
+static void append_tuning(const struct pt_settings *settings, struct pt_timeline *timeline)
+{
+  const double shares = (double)(((uint64_t)1 << settings->tuning_iterations) - 1);
+  for (size_t i = 0; i < settings->tuning_iterations; i++)
+    append(timeline, PT_TUNING, i,
+           (uint64_t)ceil((double)settings->tuning_rounds * (double)((uint64_t)1 << i) / shares));
+}
+
+/* The measurements begin + 1 .. end in blocks that differ by one measurement at the most. */
+static void append_bin(const struct pt_settings *settings, struct pt_timeline *timeline,
+                       uint64_t begin, uint64_t end)
+{
+  const uint64_t length = end - begin;
+  const uint64_t blocks = length < settings->blocks ? length : settings->blocks;
+  for (uint64_t b = 0; b < blocks; b++)
+    append(timeline, PT_MEASUREMENT, timeline->bins,
+           (length * (b + 1) / blocks - length * b / blocks) * settings->measure_rounds);
+  timeline->bins++;
+}
+
+enum gpumc_status pt_timeline_make(const struct pt_settings *settings, struct pt_timeline *timeline,
+                                   struct gpumc_error *error)
+{
+  enum { BINS_MAXIMUM = 32 };
+  memset(timeline, 0, sizeof *timeline);
+  const size_t most = settings->tuning_iterations + 1 + BINS_MAXIMUM * settings->blocks;
+  enum gpumc_status status =
+      gpumc_allocate_array(&timeline->stretch, most, "order of events", error);
+  if (status != GPUMC_OK)
+    return status;
+  int halvings = 0;
+  while (settings->measurements >> (halvings + 1) > 0)
+    halvings++;
+  append_tuning(settings, timeline);
+  append(timeline, PT_THERMALIZATION, 0, settings->thermalization_rounds);
+  append_bin(settings, timeline, 0, settings->measurements >> halvings);
+  for (int k = halvings; k > 0; k--)
+    append_bin(settings, timeline, settings->measurements >> k, settings->measurements >> (k - 1));
+  return GPUMC_OK;
+}
+
+void pt_timeline_free(struct pt_timeline *timeline)
+{
+  free(timeline->stretch);
+  memset(timeline, 0, sizeof *timeline);
+}

@@ -1,0 +1,173 @@
+/* Parallel tempering: what its files share.
+ *
+ * Every sample is simulated at every temperature in several copies. The ensemble's run c T + t is
+ * copy c at temperature t, from the hottest to the coldest, and replica s of each run is sample s:
+ * the s-th disorder sample, or an independent simulation where there is no disorder. */
+#ifndef GPUMC_ALGORITHMS_PT_STATE_H
+#define GPUMC_ALGORITHMS_PT_STATE_H
+
+#include "algorithms/pt/pt_quantities.h"
+#include "core/algorithm.h"
+#include "core/tempering.h"
+
+enum {
+  /* From so many samples on errors come from the scatter of the samples, below from that of blocks
+   * of time. */
+  PT_SAMPLES_FOR_ERRORS = 8,
+  /* Bins of time that are compared with each other, the last one included. */
+  PT_BINS_COMPARED = 3,
+  PT_TEMPERATURES_MAXIMUM = 4096,
+  PT_COPIES_MAXIMUM = 64
+};
+
+/* What the configuration says. A round is `round_sweeps` sweeps, after which replicas may be
+ * exchanged; every `measure_rounds` rounds there is a measurement. */
+struct pt_settings {
+  size_t samples, copies, temperatures;
+  bool exchange;
+  uint32_t round_sweeps, measure_rounds;
+  uint64_t tuning_rounds; /* of all iterations */
+  size_t tuning_iterations;
+  uint64_t thermalization_rounds;
+  uint64_t measurements;
+  size_t blocks; /* of time in a bin, for errors: 1 where these come from samples */
+  bool by_time;  /* whether errors come from blocks of time */
+  enum gpumc_update update;
+  struct gpumc_observables observables;
+};
+
+/* A stretch of rounds at whose end sums and counters come to the host. `index`: the iteration of
+ * the tuning, or the bin of time that the block of a measurement belongs to. */
+enum pt_phase { PT_TUNING, PT_THERMALIZATION, PT_MEASUREMENT };
+struct pt_stretch {
+  enum pt_phase phase;
+  size_t index;
+  uint64_t rounds;
+};
+
+/* The whole run. Bins of time are logarithmic, counted from the end: the last one is the last half
+ * of the measurements, the one before it the quarter before. */
+struct pt_timeline {
+  struct pt_stretch *stretch;
+  size_t count, bins;
+  uint64_t rounds; /* of all */
+};
+
+/* Exchanges and walkers, summed up since the measurements began (or since the tuning's iteration).
+ */
+struct pt_counts {
+  uint64_t rounds[2];     /* exchanges of even and of odd pairs */
+  uint64_t *accepted;     /* [temperatures] */
+  uint64_t *labelled;     /* [temperatures] */
+  uint64_t *from_hottest; /* [temperatures] */
+  uint64_t *round_trips;  /* [samples], all copies */
+};
+
+/* The sums of the present bin of time, block by block. */
+struct pt_bin {
+  size_t blocks;          /* collected so far */
+  uint64_t *measurements; /* [blocks] */
+  double *sums;           /* [blocks][terms][temperatures][samples] */
+  uint64_t *accepted;     /* [temperatures], of this bin */
+  uint64_t rounds[2];
+};
+
+struct pt {
+  struct gpumc_context context;
+  struct pt_settings settings;
+  struct pt_timeline timeline;
+  struct pt_terms terms;
+  struct pt_quantities quantities;
+  struct gpumc_tempering tempering;
+  double *beta;     /* [temperatures] */
+  double *run_beta; /* [copies][temperatures], for the ensemble */
+  size_t stretch;   /* present one; timeline.count: all are done */
+  uint64_t done;    /* rounds of it */
+  uint64_t round;   /* rounds of the whole run */
+  bool begun;       /* the ensemble's replicas are drawn */
+  /* The stretch before `stretch` is published, but not yet collected. */
+  bool pending;
+  struct pt_bin bin;
+  struct pt_counts counts;
+  int64_t *lowest; /* [samples] lowest energy measured, in quanta */
+  /* The compared terms by sample in the last bins: [bins
+   * compared][compared][temperatures][samples], that of bin b at b mod PT_BINS_COMPARED. */
+  double *history;
+  /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
+   * or blocks of time. */
+  uint64_t *histogram[GPUMC_OVERLAPS];
+  size_t table_bins, table_tuning;
+  double *row;
+};
+
+extern const struct gpumc_key pt_keys[];
+void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+              const struct gpumc_params *model_params, struct gpumc_report *report);
+void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct gpumc_report *report);
+void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                      struct pt_settings *settings);
+
+GPUMC_MUST_CHECK enum gpumc_status pt_timeline_make(const struct pt_settings *settings,
+                                                    struct pt_timeline *timeline,
+                                                    struct gpumc_error *error);
+void pt_timeline_free(struct pt_timeline *timeline);
+/* Rounds that one call of `advance` does, at most. It follows from the configuration alone. */
+uint64_t pt_unit_rounds(const struct pt_settings *settings, const struct gpumc_model *model);
+/* Site updates of a round. */
+double pt_round_updates(const struct pt_settings *settings, const struct gpumc_model *model);
+static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *stretch)
+{
+  return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;
+}
+
+/* The temperatures of the configuration: beta[temperatures], ascending. */
+void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta);
+/* Temperatures between the first and the last such that neighbours exchange equally often, judging
+ * by what was counted at the present ones. */
+void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temperatures,
+                      const double *present, double *beta);
+/* Share of the exchanges of t and t + 1 that were accepted; NaN for the coldest and where there
+ * were none. `places`: copies times samples. */
+double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double places,
+                     size_t temperatures, size_t t);
+
+/* What the device is asked for. */
+void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
+                       const struct pt_terms *terms, struct gpumc_tempering_plan *plan);
+struct gpumc_ensemble_plan
+pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model);
+/* Rows of the histograms on the host. */
+size_t pt_histogram_rows(const struct pt_settings *settings);
+GPUMC_MUST_CHECK enum gpumc_status
+pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+          const struct gpumc_device *device, struct gpumc_demand *demanded,
+          struct gpumc_error *error);
+
+/* Draw the replicas and start the walkers. */
+GPUMC_MUST_CHECK enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error);
+/* Enqueue `rounds` rounds of the present stretch. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_enqueue(struct pt *pt, uint64_t rounds, struct gpumc_error *error);
+/* Enqueue the end of the present stretch, whose rounds are done. */
+GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error);
+/* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. */
+GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error);
+/* The row of an iteration of the tuning, at the temperatures that it had. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error);
+/* The row of a bin of time, all of whose blocks are there. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader,
+                                           bool *finished, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status pt_summarize(void *state, struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+/* Parallel tempering: rounds on the device, and what comes of them to the host. */
+#include <string.h>
+
+#include "algorithms/pt/pt_state.h"
+
+static void enter(const struct pt *pt, enum gpumc_stage stage)
+{
+  pt->context.device->ops->enter(pt->context.device, stage);
+}
+
+enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error)
+{
+  const size_t temperatures = pt->settings.temperatures;
+  for (size_t c = 0; c < pt->settings.copies; c++)
+    memcpy(pt->run_beta + c * temperatures, pt->beta, temperatures * sizeof *pt->beta);
+  return gpumc_tempering_set_temperatures(&pt->tempering, pt->beta, pt->context.model->quantum[0],
+                                          error);
+}
+
+enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error)
+{
+  pt->begun = true;
+  return gpumc_ensemble_randomize(pt->context.ensemble, 0,
+                                  pt->settings.copies * pt->settings.temperatures,
+                                  pt->settings.samples, error);
+}
+
+/* Of every pair of copies, at all temperatures. */
+static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = pt->context.ensemble;
+  const size_t temperatures = pt->settings.temperatures, copies = pt->settings.copies;
+  size_t pair = 0;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t c = 0; c < copies; c++)
+    for (size_t d = c + 1; d < copies && status == GPUMC_OK; d++, pair++) {
+      int64_t *overlap[GPUMC_OVERLAPS] = {NULL};
+      for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+        if (pt->tempering.overlap[kind] != NULL)
+          overlap[kind] = pt->tempering.overlap[kind] + pair * temperatures * pt->settings.samples;
+      status = ensemble->ops->overlap(ensemble, c * temperatures, d * temperatures, temperatures,
+                                      overlap, error);
+    }
+  return status;
+}
+
+static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_error *error)
+{
+  enter(pt, GPUMC_STAGE_TALLY);
+  enum gpumc_status status = pt->terms.overlaps ? measure_overlaps(pt, error) : GPUMC_OK;
+  return status == GPUMC_OK ? gpumc_tempering_accumulate(&pt->tempering, histogram, error) : status;
+}
+
+static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = pt->context.ensemble;
+  enter(pt, GPUMC_STAGE_EXCHANGE);
+  enum gpumc_status status = gpumc_tempering_exchange(
+      &pt->tempering, gpumc_ensemble_random(ensemble, 0), (uint32_t)pt->round, error);
+  return status == GPUMC_OK ? ensemble->ops->exchange(ensemble, pt->tempering.swap, error) : status;
+}
+
+/* Without exchange and measurement nobody asks for the energies. */
+static enum gpumc_status sweep(struct pt *pt, bool measured, struct gpumc_error *error)
+{
+  int64_t *energy[GPUMC_CHANNELS_MAXIMUM] = {pt->tempering.channel[0]};
+  int64_t *const *channel = pt->settings.exchange ? energy : NULL;
+  enter(pt, GPUMC_STAGE_SWEEP);
+  return gpumc_ensemble_sweep_each(pt->context.ensemble, pt->settings.round_sweeps, pt->run_beta,
+                                   measured ? pt->tempering.channel : channel, error);
+}
+
+enum gpumc_status pt_enqueue(struct pt *pt, uint64_t rounds, struct gpumc_error *error)
+{
+  const struct pt_stretch *stretch = &pt->timeline.stretch[pt->stretch];
+  const bool histogram = pt->terms.overlaps && pt_is_last_bin(pt, stretch);
+  enum gpumc_status status = GPUMC_OK;
+  for (uint64_t i = 0; i < rounds && status == GPUMC_OK; i++) {
+    const bool measured =
+        stretch->phase == PT_MEASUREMENT && (pt->done + 1) % pt->settings.measure_rounds == 0;
+    status = sweep(pt, measured, error);
+    if (status == GPUMC_OK && measured)
+      status = measure(pt, histogram, error);
+    if (status == GPUMC_OK && pt->settings.exchange)
+      status = exchange(pt, error);
+    pt->done++;
+    pt->round++;
+  }
+  enter(pt, GPUMC_STAGE_OTHER);
+  return status;
+}
+
+/* Blocks of the bin that come before this one. */
+static size_t block_of(const struct pt_timeline *timeline, size_t stretch)
+{
+  size_t block = 0;
+  while (block < stretch && timeline->stretch[stretch - block - 1].phase == PT_MEASUREMENT &&
+         timeline->stretch[stretch - block - 1].index == timeline->stretch[stretch].index)
+    block++;
+  return block;
+}
+
+/* The histograms of this block of the last bin; on the device they begin anew. */
+static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pt->context.device;
+  const struct gpumc_tempering_plan *plan = &pt->tempering.plan;
+  const size_t block = block_of(&pt->timeline, pt->stretch);
+  enum gpumc_status status = GPUMC_OK;
+  for (int kind = 0; kind < GPUMC_OVERLAPS && status == GPUMC_OK; kind++) {
+    const size_t count = plan->strata * plan->temperatures * plan->histogram[kind].bins;
+    if (count > 0)
+      status = device->ops->copy_to_host(device, pt->histogram[kind] + block * count,
+                                         pt->tempering.bins[kind], count * sizeof(uint64_t), error);
+  }
+  return status == GPUMC_OK ? gpumc_tempering_clear_histograms(&pt->tempering, error) : status;
+}
+
+static size_t slot_of(size_t stretch)
+{
+  return stretch % GPUMC_OUTCOME_SLOTS;
+}
+
+enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_tempering_publish(&pt->tempering, slot_of(pt->stretch), error);
+  if (status == GPUMC_OK && pt->terms.overlaps &&
+      pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]))
+    status = fetch_histograms(pt, error);
+  return status;
+}
+
+static void count(struct pt *pt, const struct gpumc_tempering_outcome *outcome)
+{
+  struct pt_counts *counts = &pt->counts;
+  const size_t samples = pt->settings.samples;
+  for (size_t parity = 0; parity < 2; parity++)
+    counts->rounds[parity] += outcome->rounds[parity];
+  for (size_t t = 0; t < pt->settings.temperatures; t++) {
+    counts->accepted[t] += outcome->accepted[t];
+    counts->labelled[t] += outcome->labelled[t];
+    counts->from_hottest[t] += outcome->from_hottest[t];
+  }
+  for (size_t c = 0; c < pt->settings.copies; c++)
+    for (size_t s = 0; s < samples; s++)
+      counts->round_trips[s] += outcome->round_trips[c * samples + s];
+}
+
+static void clear_counts(struct pt *pt)
+{
+  struct pt_counts *counts = &pt->counts;
+  const size_t bytes = pt->settings.temperatures * sizeof *counts->accepted;
+  memset(counts->rounds, 0, sizeof counts->rounds);
+  memset(counts->accepted, 0, bytes);
+  memset(counts->labelled, 0, bytes);
+  memset(counts->from_hottest, 0, bytes);
+  memset(counts->round_trips, 0, pt->settings.samples * sizeof *counts->round_trips);
+}
+
+/* An iteration of the tuning is over: its row, and other temperatures. */
+static enum gpumc_status
+end_iteration(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
+{
+  enum gpumc_status status = pt_record_tuning(pt, stretch, error);
+  if (status != GPUMC_OK)
+    return status;
+  pt_ladder_adjust(&pt->counts, (double)(pt->settings.copies * pt->settings.samples),
+                   pt->settings.temperatures, pt->run_beta, pt->beta);
+  clear_counts(pt);
+  return pt_set_temperatures(pt, error);
+}
+
+static void add_block(struct pt *pt, const struct gpumc_tempering_outcome *outcome)
+{
+  struct pt_bin *bin = &pt->bin;
+  const size_t size = pt->terms.count * pt->settings.temperatures * pt->settings.samples;
+  bin->measurements[bin->blocks] = outcome->measurements;
+  memcpy(bin->sums + bin->blocks * size, outcome->sums, size * sizeof *bin->sums);
+  bin->blocks++;
+  for (size_t parity = 0; parity < 2; parity++)
+    bin->rounds[parity] += outcome->rounds[parity];
+  for (size_t t = 0; t < pt->settings.temperatures; t++)
+    bin->accepted[t] += outcome->accepted[t];
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    if (outcome->lowest[s] < pt->lowest[s])
+      pt->lowest[s] = outcome->lowest[s];
+}
+
+static void clear_bin(struct pt *pt)
+{
+  pt->bin.blocks = 0;
+  memset(pt->bin.rounds, 0, sizeof pt->bin.rounds);
+  memset(pt->bin.accepted, 0, pt->settings.temperatures * sizeof *pt->bin.accepted);
+}
+
+static enum gpumc_status end_block(struct pt *pt, const struct gpumc_tempering_outcome *outcome,
+                                   size_t number, struct gpumc_error *error)
+{
+  const struct pt_stretch *stretch = &pt->timeline.stretch[number];
+  if (block_of(&pt->timeline, number) == 0)
+    clear_bin(pt);
+  add_block(pt, outcome);
+  const bool complete =
+      number + 1 == pt->timeline.count || pt->timeline.stretch[number + 1].index != stretch->index;
+  return complete ? pt_record_bin(pt, stretch->index, error) : GPUMC_OK;
+}
+
+enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error)
+{
+  const size_t number = pt->stretch - 1;
+  const struct pt_stretch *stretch = &pt->timeline.stretch[number];
+  struct gpumc_tempering_outcome outcome;
+  enum gpumc_status status =
+      gpumc_tempering_collect(&pt->tempering, slot_of(number), &outcome, error);
+  if (status != GPUMC_OK || stretch->phase == PT_THERMALIZATION)
+    return status;
+  count(pt, &outcome);
+  return stretch->phase == PT_TUNING ? end_iteration(pt, stretch, error)
+                                     : end_block(pt, &outcome, number, error);
+}

@@ -1,0 +1,126 @@
+/* Parallel tempering: the summary - the last bin of time, exchanges, walkers, equilibrium. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "algorithms/pt/pt_output.h"
+#include "core/memory.h"
+
+static enum gpumc_status write_curve(struct pt *pt, struct gpumc_label label, const double *values,
+                                     struct gpumc_error *error)
+{
+  const size_t shape[2] = {pt->settings.temperatures, 0};
+  const char *const axes[2] = {"summary/beta", NULL};
+  return pt_write(pt, "summary", label, shape, axes, values, error);
+}
+
+static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *error)
+{
+  const size_t last = pt->timeline.bins - 1;
+  enum gpumc_status status = pt_write_beta(pt, "summary", error);
+  for (size_t q = 0; q < pt->quantities.count && status == GPUMC_OK; q++) {
+    const struct pt_quantity *quantity = &pt->quantities.quantity[q];
+    status = write_curve(pt, quantity->label, pt_bin_values(pt, last, q), error);
+    if (status == GPUMC_OK)
+      status = write_curve(pt, pt_error_label(quantity), pt_bin_errors(pt, last, q), error);
+  }
+  return status;
+}
+
+/* Acceptance and flow over the temperatures; `values` is scratch. */
+static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
+  const struct gpumc_label flow = {
+      "flow", "share of the walkers that were at the hottest temperature after the coldest one",
+      "1", "f"};
+  const struct pt_counts *counts = &pt->counts;
+  const size_t temperatures = pt->settings.temperatures;
+  const double places = (double)(pt->settings.copies * pt->settings.samples);
+  for (size_t t = 0; t < temperatures; t++)
+    values[t] = pt_acceptance(counts->rounds, counts->accepted, places, temperatures, t);
+  enum gpumc_status status = write_curve(pt, acceptance, values, error);
+  for (size_t t = 0; t < temperatures; t++)
+    values[t] = counts->labelled[t] > 0
+                    ? (double)counts->from_hottest[t] / (double)counts->labelled[t]
+                    : NAN;
+  return status == GPUMC_OK ? write_curve(pt, flow, values, error) : status;
+}
+
+static enum gpumc_status
+write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpumc_error *error)
+{
+  const struct gpumc_label label = {
+      "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
+  bool all = true;
+  for (size_t t = 0; t < pt->settings.temperatures; t++) {
+    equilibrated[t] = pt_equilibrated(pt, t);
+    all = all && equilibrated[t];
+    values[t] = equilibrated[t] ? 1.0 : 0.0;
+  }
+  enum gpumc_status status = pt_write_integers(pt, "summary", label, pt->settings.temperatures,
+                                               "summary/beta", values, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_integer(pt->context.recorder, "summary", "trusted", all, error);
+  return status == GPUMC_OK ? pt_write_warnings(pt, equilibrated, error) : status;
+}
+
+/* Numbers that are no curves. */
+static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = pt->context.recorder;
+  const struct pt_settings *settings = &pt->settings;
+  uint64_t trips = 0, measurements = 0;
+  for (size_t s = 0; s < settings->samples; s++)
+    trips += pt->counts.round_trips[s];
+  for (size_t b = 0; b < pt->bin.blocks; b++)
+    measurements += pt->bin.measurements[b];
+  const struct {
+    const char *name;
+    uint64_t value;
+  } numbers[] = {
+      {"sites", pt->context.model->sites},
+      {"samples", settings->samples},
+      {"replicas", settings->copies},
+      {"measurements", measurements},
+      {"round_trips", trips},
+  };
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
+    status = gpumc_recorder_integer(recorder, "summary", numbers[i].name, (int64_t)numbers[i].value,
+                                    error);
+  const double walkers =
+      (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(recorder, "summary", "round_trips_per_walker",
+                                   (double)trips / walkers, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_text(recorder, "summary", "errors_from",
+                                 settings->by_time ? "blocks of time" : "samples", error);
+  return status;
+}
+
+enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
+{
+  struct pt *pt = state;
+  double *values = NULL;
+  bool *equilibrated = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&values, pt->settings.temperatures, "the summary", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&equilibrated, pt->settings.temperatures, "the summary", error);
+  if (status == GPUMC_OK)
+    status = write_quantities(pt, error);
+  if (status == GPUMC_OK && pt->settings.exchange)
+    status = write_exchanges(pt, values, error);
+  if (status == GPUMC_OK)
+    status = write_numbers(pt, error);
+  if (status == GPUMC_OK)
+    status = write_equilibrium(pt, values, equilibrated, error);
+  if (status == GPUMC_OK && pt->terms.overlaps)
+    status = pt_write_distributions(pt, error);
+  if (status == GPUMC_OK)
+    status = pt_write_samples(pt, error);
+  free(values);
+  free(equilibrated);
+  return status;
+}

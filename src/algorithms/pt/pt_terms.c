@@ -1,0 +1,92 @@
+/* Parallel tempering: the averages that are formed of each sample. */
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/pt/pt_quantities.h"
+
+static enum gpumc_moment_choice sum_of(enum gpumc_moment moment)
+{
+  static const enum gpumc_moment_choice sums[] = {
+      [GPUMC_MOMENT_MEAN] = GPUMC_SUM_FIRST,
+      [GPUMC_MOMENT_ABSOLUTE] = GPUMC_SUM_ABSOLUTE,
+      [GPUMC_MOMENT_SECOND] = GPUMC_SUM_SECOND,
+      [GPUMC_MOMENT_FOURTH] = GPUMC_SUM_FOURTH,
+  };
+  return sums[moment];
+}
+
+static size_t
+add(struct pt_terms *terms, struct gpumc_tempering_term term, struct gpumc_label label)
+{
+  terms->term[terms->count] = term;
+  terms->label[terms->count] = label;
+  return terms->count++;
+}
+
+static size_t add_channel(struct pt_terms *terms, const struct gpumc_model *model, size_t channel,
+                          enum gpumc_moment_choice moment, struct gpumc_label label)
+{
+  return add(terms,
+             (struct gpumc_tempering_term){.source = GPUMC_TERM_CHANNEL,
+                                           .index = (uint32_t)channel,
+                                           .moment = moment,
+                                           .scale = model->quantum[channel] / (double)model->sites},
+             label);
+}
+
+static size_t add_overlap(struct pt_terms *terms, enum gpumc_overlap kind,
+                          enum gpumc_moment_choice moment, double scale, struct gpumc_label label)
+{
+  return add(
+      terms,
+      (struct gpumc_tempering_term){
+          .source = GPUMC_TERM_OVERLAP, .index = (uint32_t)kind, .moment = moment, .scale = scale},
+      label);
+}
+
+static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model)
+{
+  const double of_site = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_SPIN];
+  const double of_bond = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_LINK];
+  const struct gpumc_label overlap = {"abs_overlap", "absolute overlap of two copies", "1",
+                                      "<|q|>"};
+  const struct gpumc_label overlap2 = {"overlap2", "second moment of the overlap", "1", "<q^2>"};
+  const struct gpumc_label overlap4 = {"overlap4", "fourth moment of the overlap", "1", "<q^4>"};
+  const struct gpumc_label link = {"link_overlap", "link overlap of two copies", "1", "<q_l>"};
+  const struct gpumc_label wave = {
+      "overlap_structure_factor",
+      "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave vectors, their mean", "1", "χ(k_min)"};
+  terms->overlaps = true;
+  terms->overlap = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, of_site, overlap);
+  terms->overlap2 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, of_site, overlap2);
+  terms->overlap4 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, of_site, overlap4);
+  terms->link = add_overlap(terms, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, of_bond, link);
+  terms->wave = add_overlap(terms, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST,
+                            model->wave_quantum / (double)model->sites, wave);
+}
+
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   size_t copies, struct pt_terms *terms)
+{
+  memset(terms, 0, sizeof *terms);
+  snprintf(terms->energy2_unit, sizeof terms->energy2_unit, "(%s)^2", model->energy_unit);
+  const struct gpumc_label energy = {"energy", "energy per site", model->energy_unit, "e"};
+  const struct gpumc_label energy2 = {"energy2", "square of the energy per site",
+                                      terms->energy2_unit, "<e^2>"};
+  add_channel(terms, model, 0, GPUMC_SUM_FIRST, energy);
+  add_channel(terms, model, 0, GPUMC_SUM_SECOND, energy2);
+  for (size_t k = 0; k < observables->count; k++) {
+    const struct gpumc_observable *observable = observables->item[k];
+    const struct gpumc_label label = {observable->name, observable->long_name, observable->units,
+                                      observable->symbol};
+    add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
+  }
+  terms->compared[terms->n_compared++] = PT_TERM_ENERGY;
+  if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {
+    add_overlaps(terms, model);
+    terms->compared[terms->n_compared++] = terms->overlap2;
+    terms->compared[terms->n_compared++] = terms->link;
+  } else if (observables->count > 0) {
+    terms->compared[terms->n_compared++] = PT_TERM_OBSERVABLES;
+  }
+}

@@ -1,0 +1,68 @@
+/* Binning of time series: values in, and independent series put together. */
+#include "core/series.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+_Static_assert(sizeof(struct gpumc_series) == 8 * (size_t)GPUMC_SERIES_WORDS, "8-byte words only");
+
+/* Welford's update of mean and squares. */
+static void add_bin(struct gpumc_series_level *level, double bin)
+{
+  if (level->bins > 0) {
+    double difference = bin - level->last;
+    level->differences += difference * difference;
+    level->pairs++;
+  }
+  level->bins++;
+  double deviation = bin - level->mean;
+  level->mean += deviation / (double)level->bins;
+  level->squares += deviation * (bin - level->mean);
+  level->last = bin;
+}
+
+void gpumc_series_add(struct gpumc_series *series, double value)
+{
+  assert(series->merged <= 1);
+  series->merged = 1;
+  double bin = value;
+  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
+    struct gpumc_series_level *level = &series->level[l];
+    double before = level->last;
+    add_bin(level, bin);
+    if (level->bins % 2 != 0)
+      return;
+    bin = 0.5 * (before + bin);
+  }
+}
+
+static void merge_level(struct gpumc_series_level *level, const struct gpumc_series_level *other)
+{
+  level->bins += other->bins;
+  level->pairs += other->pairs;
+  level->squares += other->squares;
+  level->differences += other->differences;
+  level->last = 0;
+}
+
+/* Mean and squares of two parts (Chan, Golub and LeVeque, Am. Stat. 37, 242 (1983)). */
+void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other)
+{
+  if (other->merged == 0)
+    return;
+  if (series->merged == 0) {
+    *series = *other;
+    return;
+  }
+  double count = (double)series->level[0].bins;
+  double share = (double)other->level[0].bins / (count + (double)other->level[0].bins);
+  double distance = other->level[0].mean - series->level[0].mean;
+  double mean = series->level[0].mean + distance * share;
+  series->between += other->between + distance * distance * share * count;
+  series->merged += other->merged;
+  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
+    merge_level(&series->level[l], &other->level[l]);
+    series->level[l].mean = 0;
+  }
+  series->level[0].mean = mean;
+}

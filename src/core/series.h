@@ -1,0 +1,55 @@
+/* Time series of one observable: its mean with an honest error, while the values come.
+ *
+ * Logarithmic binning (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461 (1989); Ambegaokar and
+ * Troyer, Am. J. Phys. 78, 150 (2010)): level l holds bins of 2^l values, of which only their mean,
+ * their squares and the squares of their successive differences are kept. Constant time a value,
+ * fixed memory. Formulas: docs/statistics.md, "Time series". */
+#ifndef GPUMC_CORE_SERIES_H
+#define GPUMC_CORE_SERIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GPUMC_SERIES_LEVELS = 40 }; /* bins of up to 2^39 values */
+
+/* The bins of a level that are complete; `pairs`: how many of them have a predecessor. Of merged
+ * series, squares and differences are those within each, added up. */
+struct gpumc_series_level {
+  uint64_t bins, pairs;
+  double mean;
+  double squares;     /* sum of (bin - mean of its series)^2 */
+  double differences; /* sum of (bin - predecessor)^2 */
+  double last;        /* the latest bin */
+};
+
+/* Zero-initialise. Plain data of 8-byte numbers, GPUMC_SERIES_WORDS in all, so that a checkpoint
+ * holds it as an array of uint64 and gives back the same bits. */
+struct gpumc_series {
+  struct gpumc_series_level level[GPUMC_SERIES_LEVELS];
+  uint64_t merged; /* independent series in it, 0 while it is empty */
+  double between;  /* sum over the values of (mean of its series - mean of all)^2 */
+};
+enum { GPUMC_SERIES_WORDS = sizeof(struct gpumc_series) / 8 };
+
+void gpumc_series_add(struct gpumc_series *series, double value);
+/* Put an independent series of the same observable (another replica) to this one; afterwards it
+ * can be merged and estimated, but takes no more values. */
+void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other);
+
+/* What could not be determined is NaN: everything of an empty series, the variance of one value,
+ * error and time of fewer than four (unless merged series tell them by their scatter). */
+struct gpumc_series_estimate {
+  uint64_t count;
+  double mean;
+  double variance;             /* of one value; unbiased for correlated ones too */
+  double error;                /* standard error of the mean: error^2 = 2 tau variance / count */
+  double freedom;              /* degrees of freedom behind error^2, about */
+  double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
+  double effective_samples;    /* count / (2 tau) */
+  uint64_t bin_length;         /* of the level that was chosen */
+  bool converged;              /* false: too short for its tau, or the merged series disagree */
+};
+void gpumc_series_estimate(const struct gpumc_series *series,
+                           struct gpumc_series_estimate *estimate);
+
+#endif

@@ -1,0 +1,205 @@
+/* Error and autocorrelation time of a binned series: which level to believe. */
+#include "core/series.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "core/elementary.h"
+
+/* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
+ * exponential decay has beyond it is 0.5 % of tau at most. */
+static const double window = 4;
+/* 2 tau below this is taken for noise. */
+static const double least_correlation = 0.25;
+/* A plateau ends where a level above it is higher by so many standard deviations. */
+static const double plateau_deviations = 4;
+/* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
+static const double scatter_deviate = 4;
+/* Bins of a level that is looked at, of one that can end a plateau, and of one that is trusted. */
+enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_VALUES = 4 };
+/* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
+static const double bins_per_freedom = 3;
+
+/* `product`[l]: 2 tau times the variance of a value, from level l. `levels`: those looked at. */
+struct products {
+  double product[GPUMC_SERIES_LEVELS];
+  double bins[GPUMC_SERIES_LEVELS]; /* that count, as by their pairs */
+  size_t levels;
+};
+
+static double bin_length(size_t level)
+{
+  return (double)((uint64_t)1 << level);
+}
+
+/* Of each of the merged series, on average. */
+static double values_each(const struct gpumc_series *series)
+{
+  return (double)series->level[0].bins / (double)series->merged;
+}
+
+/* gamma(0) + 2 gamma(1) of the bins, times their length: the covariances of the values weighted by
+ * 1 up to the bin length and falling to 0 at twice that. gamma(0) from the squares about the mean
+ * of a series lacks the variance of that mean, product/values, and is solved for. */
+static double level_product(const struct gpumc_series *series, size_t l)
+{
+  const struct gpumc_series_level *level = &series->level[l];
+  double length = bin_length(l);
+  double covariance =
+      3 * level->squares / (double)level->bins - level->differences / (double)level->pairs;
+  return length * covariance / (1 - 3 * length / values_each(series));
+}
+
+static void form_products(const struct gpumc_series *series, struct products *products)
+{
+  products->levels = 0;
+  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
+    uint64_t bins = series->level[l].pairs + 1;
+    uint64_t fewest = l == 0 ? FEWEST_VALUES : FEWEST_BINS;
+    if (bins < fewest || values_each(series) < FEWEST_VALUES * bin_length(l))
+      return;
+    products->bins[l] = (double)bins;
+    products->product[l] = level_product(series, l);
+    products->levels++;
+  }
+}
+
+static double variance_of(const struct gpumc_series *series, double product)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  return (values->squares + series->between + product) / (double)values->bins;
+}
+
+static bool is_plateau(const struct products *products, size_t l)
+{
+  for (size_t above = l + 1; above < products->levels; above++) {
+    double deviation = sqrt(2 * bins_per_freedom / products->bins[above]);
+    if (products->bins[above] >= FEWEST_TRUSTED &&
+        products->product[above] > products->product[l] * (1 + plateau_deviations * deviation))
+      return false;
+  }
+  return true;
+}
+
+static bool
+fits_window(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  double correlation = products->product[l] / variance_of(series, products->product[l]);
+  return correlation >= least_correlation && bin_length(l) >= window * correlation / 2;
+}
+
+/* The lowest level whose bins are long enough and whose estimate those above it bear out. Where
+ * there is none, the highest estimate: false. */
+static bool
+choose_level(const struct gpumc_series *series, const struct products *products, size_t *chosen)
+{
+  *chosen = 0;
+  for (size_t l = 0; l < products->levels; l++) {
+    if (fits_window(series, products, l) && is_plateau(products, l)) {
+      *chosen = l;
+      return true;
+    }
+    if (products->product[l] > products->product[*chosen])
+      *chosen = l;
+  }
+  return false;
+}
+
+/* 2 tau variance from the levels. Where they show no more than noise or there are too few values
+ * for any of them (freedom 0), the values count as independent. */
+static double
+correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  double freedom = (double)(values->bins - series->merged);
+  double independent = freedom > 0 ? values->squares / freedom : 0;
+  struct products products;
+  size_t chosen;
+  form_products(series, &products);
+  if (products.levels == 0)
+    return independent;
+  bool fits = choose_level(series, &products, &chosen);
+  estimate->bin_length = (uint64_t)1 << chosen;
+  estimate->freedom = products.bins[chosen] / bins_per_freedom;
+  estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
+  return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
+}
+
+/* Cube root of a positive number. */
+static double cube_root(double x)
+{
+  return gpumc_exp(gpumc_log(x) / 3);
+}
+
+/* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233
+ * (1942)). */
+static bool is_larger(double variance, double freedom, double other, double other_freedom)
+{
+  if (!(variance > other))
+    return false;
+  if (other == 0)
+    return true;
+  double above = 2 / (9 * freedom);
+  double below = 2 / (9 * other_freedom);
+  double root = cube_root(variance / other);
+  double deviate = ((1 - below) * root - (1 - above)) / sqrt(below * root * root + above);
+  return deviate > scatter_deviate;
+}
+
+/* Merged series that contradict each other, or that are too short by themselves: the scatter of
+ * their means tells the same product, with merged - 1 degrees of freedom. */
+static void regard_scatter(const struct gpumc_series *series, double *product,
+                           struct gpumc_series_estimate *estimate)
+{
+  double freedom = (double)series->merged - 1;
+  double scatter = series->between / freedom;
+  bool contradiction = is_larger(scatter, freedom, *product, estimate->freedom);
+  if (contradiction || (!estimate->converged && freedom >= estimate->freedom)) {
+    *product = scatter;
+    estimate->freedom = freedom;
+  }
+  estimate->converged = estimate->converged && !contradiction;
+}
+
+static void
+set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
+{
+  double count = (double)series->level[0].bins;
+  double product = correlated_product(series, estimate);
+  if (series->merged > 1)
+    regard_scatter(series, &product, estimate);
+  estimate->variance = variance_of(series, product);
+  if (!(estimate->freedom > 0))
+    return;
+  estimate->error = sqrt(product / count);
+  estimate->autocorrelation_time = 0.5 * product / estimate->variance;
+  estimate->effective_samples = count * estimate->variance / product;
+}
+
+/* All values alike: nothing fluctuates. */
+static void set_constant(uint64_t count, struct gpumc_series_estimate *estimate)
+{
+  estimate->variance = 0;
+  estimate->error = 0;
+  estimate->freedom = (double)count / bins_per_freedom;
+  estimate->autocorrelation_time = 0.5;
+  estimate->effective_samples = (double)count;
+  estimate->bin_length = 1;
+  estimate->converged = count >= FEWEST_TRUSTED;
+}
+
+void gpumc_series_estimate(const struct gpumc_series *series,
+                           struct gpumc_series_estimate *estimate)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  *estimate = (struct gpumc_series_estimate){.count = values->bins,
+                                             .mean = values->bins > 0 ? values->mean : NAN,
+                                             .variance = NAN,
+                                             .error = NAN,
+                                             .autocorrelation_time = NAN,
+                                             .effective_samples = NAN};
+  if (values->bins >= FEWEST_VALUES && values->squares == 0 && series->between == 0)
+    set_constant(values->bins, estimate);
+  else if (values->bins > 1)
+    set_correlated(series, estimate);
+}

@@ -1,0 +1,47 @@
+/* The slow obvious parallel tempering: one place after the other. Of core/tempering_rules.h it
+ * shares the decision on an exchange and the value of a term. */
+#ifndef TESTS_SUPPORT_TEMPERING_REFERENCE_H
+#define TESTS_SUPPORT_TEMPERING_REFERENCE_H
+
+#include "core/tempering.h"
+
+enum tempering_extreme { TEMPERING_NO_EXTREME, TEMPERING_HOTTEST, TEMPERING_COLDEST };
+
+struct tempering_walker {
+  uint32_t number;
+  enum tempering_extreme last; /* of those that it has been to */
+  bool was_hot;                /* it has been at the hottest */
+};
+
+/* Arrays as in struct gpumc_tempering; every channel and overlap is kept. */
+struct tempering_reference {
+  struct gpumc_tempering_plan plan;
+  double *step; /* [temperatures] */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM], *overlap[GPUMC_OVERLAPS];
+  uint32_t *swap;
+  struct tempering_walker *walker;
+  uint64_t *bins[GPUMC_OVERLAPS];
+  /* As in struct gpumc_tempering_outcome, since the last publication: */
+  uint64_t measurements, rounds[2];
+  double *sums;
+  uint64_t *accepted, *labelled, *from_hottest;
+  int64_t *lowest;
+  uint32_t *round_trips;
+};
+
+void tempering_reference_init(struct tempering_reference *reference,
+                              const struct gpumc_tempering_plan *plan, const double *beta,
+                              double quantum);
+void tempering_reference_free(struct tempering_reference *reference);
+
+/* Random channels within +-bound[c], as numbers of `time`, and overlaps within their histograms, or
+ * +-1000. */
+void tempering_reference_measure(struct tempering_reference *reference, const int64_t *bound,
+                                 uint32_t time);
+void tempering_reference_accumulate(struct tempering_reference *reference, bool histogram);
+void tempering_reference_exchange(struct tempering_reference *reference, struct gpumc_random random,
+                                  uint32_t round);
+/* What publishing leaves. */
+void tempering_reference_clear(struct tempering_reference *reference);
+
+#endif

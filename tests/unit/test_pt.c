@@ -1,0 +1,293 @@
+/* Parallel tempering: the order of events, the temperatures and their tuning, the bins of overlaps,
+ * and what follows from averages. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "algorithms/pt/pt_state.h"
+#include "models/ising2d/ising2d.h"
+
+static void assert_near(double value, double expected, double tolerance)
+{
+  if (!(fabs(value - expected) <= tolerance))
+    fail_msg("%.17g, expected %.17g +- %g", value, expected, tolerance);
+}
+
+static const struct pt_settings plain = {.samples = 8,
+                                         .copies = 2,
+                                         .temperatures = 3,
+                                         .exchange = true,
+                                         .round_sweeps = 10,
+                                         .measure_rounds = 1,
+                                         .measurements = 100,
+                                         .blocks = 1};
+
+static struct pt_timeline timeline_of(const struct pt_settings *settings)
+{
+  struct pt_timeline timeline;
+  struct gpumc_error error = {0};
+  if (pt_timeline_make(settings, &timeline, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  return timeline;
+}
+
+/* Rounds of the stretches of a bin of time. */
+static uint64_t rounds_of_bin(const struct pt_timeline *timeline, size_t bin)
+{
+  uint64_t rounds = 0;
+  for (size_t i = 0; i < timeline->count; i++)
+    if (timeline->stretch[i].phase == PT_MEASUREMENT && timeline->stretch[i].index == bin)
+      rounds += timeline->stretch[i].rounds;
+  return rounds;
+}
+
+static void test_last_bin_is_the_last_half(void **state)
+{
+  (void)state;
+  static const uint64_t measurements[] = {1, 2, 3, 7, 8, 100, 1000, 4194303, 4294967295u};
+  for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++)
+    for (size_t blocks = 1; blocks <= 32; blocks += 31) {
+      struct pt_settings settings = plain;
+      settings.measurements = measurements[i];
+      settings.blocks = blocks;
+      settings.measure_rounds = 3;
+      struct pt_timeline timeline = timeline_of(&settings);
+      uint64_t left = measurements[i];
+      assert_int_equal(timeline.rounds, 3 * measurements[i]);
+      for (size_t bin = timeline.bins; bin-- > 0;) {
+        const uint64_t length = bin > 0 ? left - left / 2 : left;
+        assert_int_equal(rounds_of_bin(&timeline, bin), 3 * length);
+        left -= length;
+      }
+      assert_int_equal(left, 0);
+      pt_timeline_free(&timeline);
+    }
+}
+
+static void test_blocks_of_a_bin_are_equal(void **state)
+{
+  (void)state;
+  struct pt_settings settings = plain;
+  settings.measurements = 1001;
+  settings.blocks = 32;
+  struct pt_timeline timeline = timeline_of(&settings);
+  size_t blocks = 0;
+  for (size_t i = 0; i < timeline.count; i++)
+    if (timeline.stretch[i].index + 1 == timeline.bins) {
+      blocks++;
+      assert_in_range(timeline.stretch[i].rounds, 501 / 32, 501 / 32 + 1);
+    }
+  assert_int_equal(blocks, 32);
+  pt_timeline_free(&timeline);
+}
+
+static void test_tuning_comes_first_and_doubles(void **state)
+{
+  (void)state;
+  struct pt_settings settings = plain;
+  settings.tuning_rounds = 100;
+  settings.tuning_iterations = 4;
+  settings.thermalization_rounds = 17;
+  struct pt_timeline timeline = timeline_of(&settings);
+  static const uint64_t rounds[] = {7, 14, 27, 54};
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(timeline.stretch[i].phase, PT_TUNING);
+    assert_int_equal(timeline.stretch[i].index, i);
+    assert_int_equal(timeline.stretch[i].rounds, rounds[i]);
+  }
+  assert_int_equal(timeline.stretch[4].phase, PT_THERMALIZATION);
+  assert_int_equal(timeline.stretch[4].rounds, 17);
+  assert_int_equal(timeline.stretch[5].phase, PT_MEASUREMENT);
+  pt_timeline_free(&timeline);
+}
+
+static void test_units_are_bounded_by_updates(void **state)
+{
+  (void)state;
+  struct gpumc_model model = {.sites = 512};
+  struct pt_settings settings = plain;
+  assert_true((double)pt_unit_rounds(&settings, &model) * pt_round_updates(&settings, &model) <=
+              0x1p31);
+  settings.samples = 1000000;
+  settings.temperatures = 100;
+  assert_int_equal(pt_unit_rounds(&settings, &model), 1);
+}
+
+static void make_ladder(const char *json, size_t count, double *beta)
+{
+  cJSON *values = cJSON_Parse(json);
+  assert_non_null(values);
+  const struct gpumc_params params = {.values = values};
+  pt_ladder_make(&params, count, beta);
+  cJSON_Delete(values);
+}
+
+static void test_ladder_is_geometric_or_linear(void **state)
+{
+  (void)state;
+  double beta[5];
+  make_ladder("{\"beta\":{\"from\":0.1,\"to\":1.6,\"count\":5,\"spacing\":\"geometric\"}}", 5,
+              beta);
+  for (size_t t = 0; t < 5; t++)
+    assert_near(beta[t], 0.1 * pow(2, (double)t), 1e-14);
+  make_ladder("{\"beta\":{\"from\":0.0,\"to\":0.8,\"count\":5,\"spacing\":\"linear\"}}", 5, beta);
+  for (size_t t = 0; t < 5; t++)
+    assert_near(beta[t], 0.2 * (double)t, 1e-14);
+  assert_true(beta[0] == 0.0 && beta[4] == 0.8);
+  make_ladder("{\"beta\":{\"values\":[0.25,0.5]}}", 2, beta);
+  assert_true(beta[0] == 0.25 && beta[1] == 0.5);
+}
+
+enum { STEPS = 7 };
+
+/* What would be counted in so many exchanges if a step of the ladder had the length that it has
+ * where a length per beta of 3 + 40 beta is uniform in between. */
+static void count_exchanges(const double *beta, uint64_t tried, uint64_t *accepted)
+{
+  for (size_t t = 0; t < STEPS; t++) {
+    const double low = beta[t], high = beta[t + 1];
+    const double length = 3.0 * (high - low) + 20.0 * (high * high - low * low);
+    accepted[t] = (uint64_t)((double)tried * erfc(0.5 * length));
+  }
+}
+
+static void test_tuning_equalizes_acceptance(void **state)
+{
+  (void)state;
+  double beta[STEPS + 1], before[STEPS + 1];
+  uint64_t accepted[STEPS];
+  const uint64_t tried = 100000000;
+  make_ladder("{\"beta\":{\"from\":0.1,\"to\":0.6,\"count\":8,\"spacing\":\"linear\"}}", STEPS + 1,
+              beta);
+  struct pt_counts counts = {.rounds = {tried, tried}, .accepted = accepted};
+  for (int i = 0; i < 12; i++) {
+    for (size_t t = 0; t <= STEPS; t++)
+      before[t] = beta[t];
+    count_exchanges(beta, tried, accepted);
+    pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
+  }
+  count_exchanges(beta, tried, accepted);
+  const double mean = pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, 0);
+  for (size_t t = 0; t < STEPS; t++)
+    assert_near(pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, t), mean, 0.01 * mean);
+  assert_true(isnan(pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, STEPS)));
+  assert_true(beta[0] == before[0] && beta[STEPS] == before[STEPS]);
+}
+
+/* Steps that never, or always, exchange: the temperatures stay in order. */
+static void test_tuning_survives_extreme_acceptance(void **state)
+{
+  (void)state;
+  const double before[STEPS + 1] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8};
+  double beta[STEPS + 1];
+  uint64_t accepted[STEPS] = {0, 1000000, 1000000, 0, 0, 1000000, 3};
+  struct pt_counts counts = {.rounds = {1000000, 1000000}, .accepted = accepted};
+  pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
+  for (size_t t = 0; t < STEPS; t++)
+    assert_true(beta[t] < beta[t + 1]);
+  counts.rounds[0] = counts.rounds[1] = 0;
+  for (size_t t = 0; t < STEPS; t++)
+    accepted[t] = 0;
+  pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
+  for (size_t t = 0; t <= STEPS; t++)
+    assert_near(beta[t], before[t], 1e-12);
+}
+
+static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spacing)
+{
+  struct gpumc_model_ops ops = {.n_channels = 1};
+  struct gpumc_model model = {.ops = &ops, .sites = 1};
+  struct pt_terms terms = {.overlaps = true};
+  struct gpumc_tempering_plan plan;
+  model.overlap_bound[GPUMC_OVERLAP_SPIN] = model.overlap_bound[GPUMC_OVERLAP_LINK] = bound;
+  model.overlap_spacing[GPUMC_OVERLAP_SPIN] = model.overlap_spacing[GPUMC_OVERLAP_LINK] = spacing;
+  pt_tempering_plan(&plain, &model, &terms, &plan);
+  return plan.histogram[GPUMC_OVERLAP_LINK];
+}
+
+static void test_bins_of_overlaps_are_symmetric(void **state)
+{
+  (void)state;
+  static const int64_t spacings[] = {2, 4};
+  for (int64_t bound = 4; bound < 6000; bound += 4)
+    for (size_t i = 0; i < 2; i++) {
+      const int64_t spacing = spacings[i];
+      const struct gpumc_tempering_histogram bins = histogram_of(bound, spacing);
+      const int64_t last = (bound - bins.lowest) / bins.spacing;
+      const int64_t first = (-bound - bins.lowest) / bins.spacing;
+      assert_true(bins.lowest <= -bound && bins.bins <= 1025);
+      assert_true(bins.spacing % spacing == 0);
+      assert_true(first + last == (int64_t)bins.bins - 1 && first == 0);
+      for (int64_t value = -bound; value <= bound; value += spacing)
+        assert_int_equal((value - bins.lowest) / bins.spacing +
+                             (-value - bins.lowest) / bins.spacing,
+                         (int64_t)bins.bins - 1);
+    }
+  assert_int_equal(histogram_of(512, 2).bins, 513);
+}
+
+struct quantities_job {
+  struct gpumc_model model;
+  struct pt_terms terms;
+  struct pt_quantities quantities;
+};
+
+static double
+value_of(const struct quantities_job *job, const char *name, double beta, const double *average)
+{
+  for (size_t q = 0; q < job->quantities.count; q++)
+    if (strcmp(job->quantities.quantity[q].label.name, name) == 0)
+      return pt_quantity_value(&job->quantities.quantity[q], &job->model, beta, average);
+  fail_msg("no quantity %s", name);
+  return NAN;
+}
+
+static void test_quantities_follow_from_averages(void **state)
+{
+  (void)state;
+  struct quantities_job job;
+  struct gpumc_error error = {0};
+  const size_t shape[2] = {4, 4};
+  double average[GPUMC_TERMS_MAXIMUM + 1] = {0};
+  if (ising2d_instance(shape, 1.0, 0.0, &job.model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  job.model.bond_variance = 2.0;
+  const struct gpumc_observables observables = gpumc_observables_select(job.model.ops, true);
+  pt_terms_make(&job.model, &observables, 2, &job.terms);
+  pt_quantities_make(&job.model, &observables, &job.terms, &job.quantities);
+  average[PT_TERM_ENERGY] = -1.0;
+  average[PT_TERM_ENERGY2] = 1.25;
+  average[job.terms.overlap2] = 0.5;
+  average[job.terms.overlap4] = 0.375;
+  average[job.terms.wave] = 1.6;
+  average[job.terms.link] = 0.75;
+  assert_near(value_of(&job, "energy", 2.0, average), -1.0, 0.0);
+  assert_near(value_of(&job, "specific_heat", 2.0, average), 16.0, 1e-12);
+  assert_near(value_of(&job, "binder_overlap", 2.0, average), 0.75, 1e-12);
+  assert_near(value_of(&job, "chi_overlap", 2.0, average), 8.0, 1e-12);
+  assert_near(value_of(&job, "correlation_length_overlap", 2.0, average),
+              2.0 / (2.0 * sin(0.25 * acos(-1.0))), 1e-12);
+  assert_near(value_of(&job, "gaussian_identity", 2.0, average), 0.0, 1e-12);
+  job.model.ops->destroy(&job.model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_last_bin_is_the_last_half),
+      cmocka_unit_test(test_blocks_of_a_bin_are_equal),
+      cmocka_unit_test(test_tuning_comes_first_and_doubles),
+      cmocka_unit_test(test_units_are_bounded_by_updates),
+      cmocka_unit_test(test_ladder_is_geometric_or_linear),
+      cmocka_unit_test(test_tuning_equalizes_acceptance),
+      cmocka_unit_test(test_tuning_survives_extreme_acceptance),
+      cmocka_unit_test(test_bins_of_overlaps_are_symmetric),
+      cmocka_unit_test(test_quantities_follow_from_averages),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* Time series: every number against a slow reference, and what cannot be trusted is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/series.h"
+#include "support/autoregressive.h"
+
+enum { SEED = 4711 };
+
+static void assert_close(double value, double expected, double relative)
+{
+  if (!(fabs(value - expected) <= relative * fabs(expected)))
+    fail_msg("%.17g instead of %.17g", value, expected);
+}
+
+static double *make_values(double phi, uint32_t repeat, size_t n)
+{
+  struct autoregressive process;
+  double *values = malloc(n * sizeof *values);
+  assert_non_null(values);
+  autoregressive_begin(&process, phi, SEED, repeat);
+  for (size_t i = 0; i < n; i++)
+    values[i] = autoregressive_next(&process);
+  return values;
+}
+
+static struct gpumc_series series_of(const double *values, size_t n)
+{
+  struct gpumc_series series = {0};
+  for (size_t i = 0; i < n; i++)
+    gpumc_series_add(&series, values[i]);
+  return series;
+}
+
+static struct gpumc_series_estimate estimate_of(const struct gpumc_series *series)
+{
+  struct gpumc_series_estimate estimate;
+  gpumc_series_estimate(series, &estimate);
+  return estimate;
+}
+
+/* Every level of the series against bins formed from the stored values. */
+static void test_levels_are_those_of_stored_values(void **state)
+{
+  (void)state;
+  enum { N = 1000 };
+  double *values = make_values(0.7, 0, N);
+  struct gpumc_series series = series_of(values, N);
+  for (size_t l = 0; l < 10; l++) {
+    const struct gpumc_series_level *level = &series.level[l];
+    size_t length = (size_t)1 << l;
+    size_t bins = N / length;
+    double means[N];
+    double mean = 0;
+    double squares = 0;
+    double differences = 0;
+    for (size_t b = 0; b < bins; b++) {
+      means[b] = 0;
+      for (size_t i = 0; i < length; i++)
+        means[b] += values[b * length + i] / (double)length;
+      mean += means[b] / (double)bins;
+    }
+    for (size_t b = 0; b < bins; b++) {
+      squares += (means[b] - mean) * (means[b] - mean);
+      if (b > 0)
+        differences += (means[b] - means[b - 1]) * (means[b] - means[b - 1]);
+    }
+    assert_int_equal(level->bins, bins);
+    assert_int_equal(level->pairs, bins - 1);
+    assert_close(level->mean, mean, 1e-11);
+    if (bins > 1) {
+      assert_close(level->squares, squares, 1e-11);
+      assert_close(level->differences, differences, 1e-11);
+    }
+  }
+  assert_int_equal(series.level[10].bins, 0);
+  free(values);
+}
+
+static void test_error_time_and_variance_belong_together(void **state)
+{
+  (void)state;
+  double *values = make_values(0.9, 1, 20000);
+  struct gpumc_series series = series_of(values, 20000);
+  struct gpumc_series_estimate found = estimate_of(&series);
+  assert_true(found.converged);
+  assert_int_equal(found.count, 20000);
+  double time = found.autocorrelation_time;
+  assert_close(found.error * found.error, 2 * time * found.variance / 20000, 1e-13);
+  assert_close(found.effective_samples, 20000 / (2 * time), 1e-13);
+  assert_true((double)found.bin_length >= 4 * time && (double)found.bin_length < 16 * time);
+  assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.01);
+  free(values);
+}
+
+/* 2^18 values. The window ends between 4 and 8 times tau (16 where tau fluctuates across a power of
+ * two), so tau's relative standard deviation is sqrt(6 * 16 tau/n) at most: 14 % for phi = 0.98.
+ * The bound is four of it and the 0.5 % that the window cuts off: false alarm below 1e-4. The
+ * reference's, sqrt(26 tau/n), is smaller, and correlated with it. */
+static void test_time_of_autoregressive_series(void **state)
+{
+  (void)state;
+  const size_t n = (size_t)1 << 18;
+  const double phi[] = {0, 0.5, 0.9, 0.98};
+  for (size_t p = 0; p < sizeof phi / sizeof *phi; p++) {
+    double *values = make_values(phi[p], 2, n);
+    struct gpumc_series series = series_of(values, n);
+    struct gpumc_series_estimate found = estimate_of(&series);
+    double exact = autoregressive_time(phi[p]);
+    double bound = 4 * sqrt(96 * exact / (double)n) + 0.005;
+    assert_true(found.converged);
+    assert_close(found.autocorrelation_time, exact, bound);
+    assert_close(found.autocorrelation_time, sokal_time(values, n), bound);
+    assert_close(found.variance, 1, 4 * sqrt(4 * exact / (double)n));
+    /* Had the bins' length not been looked at, tau would be 1/2. */
+    if (phi[p] > 0)
+      assert_true(fabs(0.5 - exact) > bound * exact);
+    free(values);
+  }
+}
+
+/* A slow mode with a twentieth of the variance: the fast one alone would fill a window of four
+ * values, but the levels above it show no plateau. */
+static void test_slow_mode_behind_a_fast_one_is_found(void **state)
+{
+  (void)state;
+  enum { N = 1 << 19 };
+  double *fast = make_values(0, 3, N);
+  double *slow = make_values(0.995, 4, N);
+  struct gpumc_series series = {0};
+  for (size_t i = 0; i < N; i++)
+    gpumc_series_add(&series, sqrt(0.95) * fast[i] + sqrt(0.05) * slow[i]);
+  struct gpumc_series_estimate found = estimate_of(&series);
+  double exact = 0.95 * 0.5 + 0.05 * autoregressive_time(0.995);
+  assert_true(found.autocorrelation_time > 0.7 * exact);
+  assert_true(found.autocorrelation_time < 1.3 * exact);
+  free(fast);
+  free(slow);
+}
+
+static void test_constant_series(void **state)
+{
+  (void)state;
+  struct gpumc_series series = {0};
+  for (int i = 0; i < 1001; i++)
+    gpumc_series_add(&series, -1.1);
+  struct gpumc_series_estimate found = estimate_of(&series);
+  assert_true(found.mean == -1.1 && found.variance == 0 && found.error == 0);
+  assert_true(found.autocorrelation_time == 0.5 && found.effective_samples == 1001);
+  assert_true(found.converged);
+}
+
+static void test_few_values_are_nan(void **state)
+{
+  (void)state;
+  struct gpumc_series series = {0};
+  struct gpumc_series_estimate found = estimate_of(&series);
+  assert_true(isnan(found.mean) && isnan(found.error) && found.count == 0);
+  gpumc_series_add(&series, 1);
+  found = estimate_of(&series);
+  assert_true(found.mean == 1 && isnan(found.variance) && isnan(found.error));
+  gpumc_series_add(&series, 3);
+  found = estimate_of(&series);
+  assert_true(found.mean == 2 && found.variance == 2 && isnan(found.error));
+  assert_true(isnan(found.autocorrelation_time) && !found.converged);
+  gpumc_series_add(&series, NAN);
+  gpumc_series_add(&series, 3);
+  found = estimate_of(&series);
+  assert_true(isnan(found.mean) && isnan(found.error) && !found.converged);
+}
+
+/* An offset a million times the fluctuations changes nothing but the mean. */
+static void test_large_offset(void **state)
+{
+  (void)state;
+  enum { N = 30000 };
+  double *values = make_values(0.9, 5, N);
+  struct gpumc_series plain = series_of(values, N);
+  for (size_t i = 0; i < N; i++)
+    values[i] += 1e6;
+  struct gpumc_series moved = series_of(values, N);
+  struct gpumc_series_estimate expected = estimate_of(&plain);
+  struct gpumc_series_estimate found = estimate_of(&moved);
+  assert_close(found.mean - 1e6, expected.mean, 1e-6);
+  assert_close(found.error, expected.error, 1e-6);
+  assert_close(found.autocorrelation_time, expected.autocorrelation_time, 1e-6);
+  free(values);
+}
+
+/* As words of a checkpoint, at every length. */
+static void test_restored_halfway_gives_the_same_bits(void **state)
+{
+  (void)state;
+  enum { N = 3000 };
+  double *values = make_values(0.5, 6, N);
+  struct gpumc_series whole = series_of(values, N);
+  for (size_t half = 0; half <= N; half += 377) {
+    uint64_t words[GPUMC_SERIES_WORDS];
+    struct gpumc_series series = series_of(values, half);
+    memcpy(words, &series, sizeof series);
+    memset(&series, 0xff, sizeof series);
+    memcpy(&series, words, sizeof series);
+    for (size_t i = half; i < N; i++)
+      gpumc_series_add(&series, values[i]);
+    assert_memory_equal(&series, &whole, sizeof series);
+  }
+  free(values);
+}
+
+/* Eight series: the mean is that of all values, the error is smaller by sqrt(8), the time the same
+ * within the bound of test_time_of_autoregressive_series. */
+static void test_merged_series(void **state)
+{
+  (void)state;
+  enum { N = 20000, SERIES = 8 };
+  double sum = 0;
+  struct gpumc_series merged = {0};
+  struct gpumc_series empty = {0};
+  for (uint32_t r = 0; r < SERIES; r++) {
+    double *values = make_values(0.9, 10 + r, N);
+    struct gpumc_series series = series_of(values, N);
+    for (size_t i = 0; i < N; i++)
+      sum += values[i];
+    gpumc_series_merge(&merged, &series);
+    gpumc_series_merge(&merged, &empty);
+    free(values);
+  }
+  struct gpumc_series_estimate found = estimate_of(&merged);
+  double exact = autoregressive_time(0.9);
+  double bound = 4 * sqrt(96 * exact / (N * SERIES)) + 0.005;
+  assert_true(found.converged && found.count == (size_t)N * SERIES);
+  assert_close(found.mean, sum / (N * SERIES), 1e-10);
+  assert_close(found.autocorrelation_time, exact, bound);
+  assert_close(found.error, sqrt(2 * exact / (N * SERIES)), bound);
+  assert_int_equal(merged.merged, SERIES);
+}
+
+/* Four replicas of which one sits elsewhere, by half a standard deviation of a value: each alone
+ * looks converged, together they are not, and the error is that of their scatter. */
+static void test_series_that_disagree_are_not_converged(void **state)
+{
+  (void)state;
+  enum { N = 20000, SERIES = 4 };
+  struct gpumc_series merged = {0};
+  for (uint32_t r = 0; r < SERIES; r++) {
+    double *values = make_values(0.9, 20 + r, N);
+    for (size_t i = 0; i < N; i++)
+      values[i] += r == 0 ? 0.5 : 0;
+    struct gpumc_series series = series_of(values, N);
+    assert_true(estimate_of(&series).converged);
+    gpumc_series_merge(&merged, &series);
+    free(values);
+  }
+  struct gpumc_series_estimate found = estimate_of(&merged);
+  assert_false(found.converged);
+  /* means 0.5, 0, 0, 0: standard error 1/8 */
+  assert_close(found.error, 0.125, 0.2);
+  assert_true(found.freedom == SERIES - 1);
+}
+
+/* Many replicas, each shorter than its autocorrelation time: no level can tell, their means do. The
+ * variance of 1000 means has a relative error of 4.5 %, the error half of that; four of it. */
+static void test_short_series_are_judged_by_their_scatter(void **state)
+{
+  (void)state;
+  enum { N = 40, SERIES = 1000 };
+  struct gpumc_series merged = {0};
+  for (uint32_t r = 0; r < SERIES; r++) {
+    double *values = make_values(0.98, 1000 + r, N);
+    struct gpumc_series series = series_of(values, N);
+    gpumc_series_merge(&merged, &series);
+    free(values);
+  }
+  struct gpumc_series_estimate found = estimate_of(&merged);
+  assert_false(found.converged);
+  assert_close(found.error, sqrt(autoregressive_mean_variance(0.98, N) / SERIES), 0.09);
+}
+
+/* Independent values, one a series; and replicas that are stuck, each in a state of its own. */
+static void test_scatter_where_there_is_nothing_else(void **state)
+{
+  (void)state;
+  for (int length = 1; length <= 100; length += 33) {
+    struct gpumc_series merged = {0};
+    for (int r = 0; r < 5; r++) {
+      const double x[] = {1.0, 4.0, 2.0, 8.0, 5.0};
+      struct gpumc_series series = {0};
+      for (int i = 0; i < length; i++)
+        gpumc_series_add(&series, x[r]);
+      gpumc_series_merge(&merged, &series);
+    }
+    struct gpumc_series_estimate found = estimate_of(&merged);
+    assert_close(found.mean, 4, 1e-14);
+    /* sample variance 7.5, over 5 */
+    assert_close(found.error, sqrt(1.5), 1e-14);
+    assert_true(found.freedom == 4 && !found.converged);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_levels_are_those_of_stored_values),
+      cmocka_unit_test(test_error_time_and_variance_belong_together),
+      cmocka_unit_test(test_time_of_autoregressive_series),
+      cmocka_unit_test(test_slow_mode_behind_a_fast_one_is_found),
+      cmocka_unit_test(test_constant_series),
+      cmocka_unit_test(test_few_values_are_nan),
+      cmocka_unit_test(test_large_offset),
+      cmocka_unit_test(test_restored_halfway_gives_the_same_bits),
+      cmocka_unit_test(test_merged_series),
+      cmocka_unit_test(test_series_that_disagree_are_not_converged),
+      cmocka_unit_test(test_short_series_are_judged_by_their_scatter),
+      cmocka_unit_test(test_scatter_where_there_is_nothing_else),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* Parallel tempering's exchanges, sums, histograms and walkers against the slow obvious way, bit
+ * for bit, on the device under test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/tempering_fixture.h"
+
+enum { ROUNDS = 9, CHANNELS = 4, TEMPERATURES_MAXIMUM = 24 };
+
+/* Not kept: no term and no histogram asks for it. */
+enum { UNUSED_CHANNEL = 2 };
+
+static const int64_t bounds[CHANNELS] = {24, 1000, 7, (int64_t)1 << 40};
+static const int64_t large_bounds[CHANNELS] = {(int64_t)1 << 44, 1000, 7, (int64_t)1 << 40};
+
+struct scenario {
+  const char *name;
+  size_t temperatures, copies, samples, strata;
+  bool large; /* energies of 2^44 quanta */
+};
+
+static const struct scenario scenarios[] = {
+    {"one place", 1, 1, 1, 1, false},
+    {"two temperatures, a word and a sample", 2, 1, 33, 1, false},
+    {"an odd number of temperatures", 3, 2, 31, 7, false},
+    {"four copies", 6, 4, 64, 32, false},
+    {"more than a stretch of samples", 5, 2, 1100, 32, true},
+    {"a thousand samples", 20, 2, 1000, 16, false},
+    {"many samples", 2, 3, 40003, 5, false},
+};
+
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+/* Half of the exchanges go with the gradient, and the rest have chances of all sizes. */
+static void choose_temperatures(const struct scenario *scenario, double beta[TEMPERATURES_MAXIMUM])
+{
+  const double step = scenario->large ? 0x1p-42 : 0.25;
+  for (size_t t = 0; t < scenario->temperatures; t++)
+    beta[t] = step * (0.3 + (double)t + 0.1 * (double)(t * t % 5));
+}
+
+static struct gpumc_tempering_plan plan_of(const struct scenario *scenario)
+{
+  return (struct gpumc_tempering_plan){
+      .temperatures = scenario->temperatures,
+      .copies = scenario->copies,
+      .samples = scenario->samples,
+      .strata = scenario->strata,
+      .n_channels = CHANNELS,
+      .n_terms = 10,
+      .term = {{GPUMC_TERM_CHANNEL, 0, GPUMC_SUM_FIRST, 1.0 / 3},
+               {GPUMC_TERM_CHANNEL, 0, GPUMC_SUM_SECOND, 1.0 / 3},
+               {GPUMC_TERM_CHANNEL, 1, GPUMC_SUM_ABSOLUTE, 0.7},
+               {GPUMC_TERM_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.7},
+               {GPUMC_TERM_CHANNEL, 3, GPUMC_SUM_FIRST, 0x1p-40},
+               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, 1.0 / 100},
+               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 1.0 / 100},
+               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, 1.0 / 100},
+               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, 1.0 / 300},
+               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST, 0.001}},
+      .histogram = {[GPUMC_OVERLAP_SPIN] = {-100, 2, 101}, [GPUMC_OVERLAP_LINK] = {-301, 7, 87}},
+  };
+}
+
+static void open_scenario(struct tempering_fixture *fixture, const struct scenario *scenario,
+                          struct test_setting setting)
+{
+  const struct gpumc_tempering_plan plan = plan_of(scenario);
+  double beta[TEMPERATURES_MAXIMUM];
+  choose_temperatures(scenario, beta);
+  tempering_open(fixture, &plan, beta, scenario->large ? large_bounds : bounds, setting);
+}
+
+/* Measuring rounds are two of three, histograms every other one of them. */
+static void do_round(struct tempering_fixture *fixture, uint32_t round)
+{
+  tempering_measure(fixture, round);
+  if (round % 3 != 1)
+    tempering_accumulate(fixture, round % 2 == 0);
+  tempering_exchange(fixture, round);
+}
+
+/* Outcomes are collected while the next round is under way. */
+static void follow(const struct scenario *scenario, struct test_setting setting)
+{
+  char where[160];
+  struct tempering_fixture fixture;
+  struct gpumc_tempering_outcome outcome;
+  open_scenario(&fixture, scenario, setting);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    snprintf(where, sizeof where, "%s, %s, round %u", scenario->name, test_setting_text(setting),
+             round);
+    do_round(&fixture, round);
+    tempering_expect_same_places(&fixture, where);
+    if (round % 4 != 3)
+      continue;
+    const size_t slot = round / 4 % GPUMC_OUTCOME_SLOTS;
+    tempering_publish(&fixture, slot);
+    tempering_collect(&fixture, slot, &outcome);
+    tempering_expect_same_outcome(&outcome, &fixture.reference, where);
+    tempering_reference_clear(&fixture.reference);
+  }
+  tempering_close(&fixture);
+}
+
+static void rounds_are_those_of_the_reference(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  (void)state;
+  const size_t settings = test_settings(1, 3, false, setting);
+  for (size_t i = 0; i < SCENARIOS; i++)
+    for (size_t k = 0; k < settings; k++)
+      follow(&scenarios[i], setting[k]);
+}
+
+/* Copies of what the reference found, because the outcome arrives when it has moved on. */
+static void outcomes_outlive_later_rounds(void **state)
+{
+  struct tempering_fixture fixture;
+  struct gpumc_tempering_outcome outcome;
+  uint64_t accepted[TEMPERATURES_MAXIMUM];
+  const struct scenario *scenario = &scenarios[5];
+  (void)state;
+  open_scenario(&fixture, scenario, test_setting());
+  do_round(&fixture, 0);
+  memcpy(accepted, fixture.reference.accepted, scenario->temperatures * sizeof *accepted);
+  tempering_publish(&fixture, 0);
+  tempering_reference_clear(&fixture.reference);
+  do_round(&fixture, 2);
+  tempering_publish(&fixture, 1);
+  tempering_collect(&fixture, 1, &outcome);
+  tempering_expect_same_outcome(&outcome, &fixture.reference, "the later outcome");
+  tempering_collect(&fixture, 0, &outcome);
+  assert_true(outcome.accepted[0] > 0);
+  assert_memory_equal(outcome.accepted, accepted, scenario->temperatures * sizeof *accepted);
+  tempering_close(&fixture);
+}
+
+static void what_is_not_asked_for_is_not_kept(void **state)
+{
+  struct tempering_fixture fixture;
+  (void)state;
+  open_scenario(&fixture, &scenarios[1], test_setting());
+  assert_null(fixture.tempering.channel[UNUSED_CHANNEL]);
+  assert_null(fixture.tempering.bins[GPUMC_OVERLAP_WAVE]);
+  assert_non_null(fixture.tempering.channel[0]);
+  tempering_close(&fixture);
+}
+
+/* The hotter energy is always the lower one, so that every exchange is accepted and the walkers go
+ * round:
+ *
+ *   after round     0  1  2  3  4  5  6
+ *   t = 0       0   1  1  2  2  0  0  1
+ *   t = 1       1   0  2  1  0  2  1  0
+ *   t = 2       2   2  0  0  1  1  2  2
+ *
+ * Walker 0 has made its round trip after round 4, walker 1, which began between, after round 6, and
+ * walker 2 only half of one. */
+static void a_round_trip_is_there_and_back(void **state)
+{
+  enum { T = 3, LAST = 7 };
+  static const uint32_t trips[LAST] = {0, 0, 0, 0, 1, 0, 1};
+  static const uint64_t from_hottest[LAST] = {2, 1, 2, 1, 2, 1, 2};
+  static const double beta[T] = {0.1, 0.2, 0.3};
+  const struct gpumc_tempering_plan plan = {
+      .temperatures = T, .copies = 1, .samples = 1, .strata = 1, .n_channels = 1};
+  struct tempering_fixture fixture;
+  struct gpumc_tempering_outcome outcome;
+  (void)state;
+  tempering_open(&fixture, &plan, beta, bounds, test_setting());
+  for (uint32_t round = 0; round < LAST; round++) {
+    uint64_t hot = 0;
+    for (int64_t t = 0; t < T; t++)
+      fixture.reference.channel[0][t] = t;
+    tempering_bring_channels(&fixture);
+    tempering_exchange(&fixture, round);
+    tempering_publish(&fixture, 0);
+    tempering_collect(&fixture, 0, &outcome);
+    tempering_expect_same_outcome(&outcome, &fixture.reference, "three temperatures");
+    for (size_t t = 0; t < T; t++)
+      hot += outcome.from_hottest[t];
+    assert_int_equal(outcome.accepted[round % 2], 1);
+    assert_int_equal(outcome.round_trips[0], trips[round]);
+    assert_int_equal(hot, from_hottest[round]);
+    tempering_reference_clear(&fixture.reference);
+  }
+  tempering_close(&fixture);
+}
+
+static void starting_again_forgets_everything(void **state)
+{
+  struct tempering_fixture fixture;
+  struct gpumc_tempering_outcome outcome;
+  struct gpumc_error error = {0};
+  (void)state;
+  for (int turn = 0; turn < 2; turn++) {
+    struct tempering_reference fresh;
+    double beta[TEMPERATURES_MAXIMUM];
+    const struct gpumc_tempering_plan plan = plan_of(&scenarios[3]);
+    choose_temperatures(&scenarios[3], beta);
+    open_scenario(&fixture, &scenarios[3], test_setting());
+    do_round(&fixture, 0);
+    do_round(&fixture, 3);
+    assert_int_equal(gpumc_tempering_start(&fixture.tempering, &error), GPUMC_OK);
+    tempering_reference_init(&fresh, &plan, beta, 0.25);
+    tempering_reference_free(&fixture.reference);
+    fixture.reference = fresh;
+    do_round(&fixture, 2);
+    tempering_expect_same_places(&fixture, "started again");
+    tempering_publish(&fixture, 0);
+    tempering_collect(&fixture, 0, &outcome);
+    tempering_expect_same_outcome(&outcome, &fixture.reference, "started again");
+    tempering_close(&fixture);
+  }
+}
+
+/* One energy in the reference is off by a quantum: so is its sum, and no other. */
+static void the_comparison_tells_outcomes_apart(void **state)
+{
+  enum { PLACE = 100 };
+  struct tempering_fixture fixture;
+  struct gpumc_tempering_outcome outcome;
+  (void)state;
+  open_scenario(&fixture, &scenarios[3], test_setting());
+  tempering_measure(&fixture, 0);
+  fixture.reference.channel[0][PLACE]++;
+  tempering_accumulate(&fixture, true);
+  tempering_publish(&fixture, 0);
+  tempering_collect(&fixture, 0, &outcome);
+  const double *found = outcome.sums, *expected = fixture.reference.sums;
+  assert_memory_equal(found, expected, PLACE * sizeof *found);
+  assert_memory_not_equal(&found[PLACE], &expected[PLACE], sizeof *found);
+  tempering_close(&fixture);
+}
+
+int main(void)
+{
+  test_device_require();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rounds_are_those_of_the_reference),
+      cmocka_unit_test(outcomes_outlive_later_rounds),
+      cmocka_unit_test(what_is_not_asked_for_is_not_kept),
+      cmocka_unit_test(a_round_trip_is_there_and_back),
+      cmocka_unit_test(starting_again_forgets_everything),
+      cmocka_unit_test(the_comparison_tells_outcomes_apart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
