@@ -38,7 +38,7 @@ class Merge(ProgramCase):
         """The merged file, or what was said."""
         output = self.path("merged.h5")
         output.unlink(missing_ok=True)
-        done = subprocess.run([MERGE, *paths, "-o", output], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, MERGE, *paths, "-o", output], capture_output=True, text=True)
         if refused is not None:
             self.assertNotEqual(done.returncode, 0, done.stdout)
             self.assertIn(refused, done.stderr)

@@ -160,7 +160,7 @@ class NishimoriLine(unittest.TestCase):
         with gpumc.folder() as folder:
             summary = gpumc.summary(simulate(
                 folder, variant=variant, betas=[beta], replicas="samples: 1000", sweeps=2000,
-                interval=10, model=f"{{name: ea, shape: {list(shape)}, p: {probability!r}}}"))
+                interval=10, model=f"{{name: ea, shape: {list(shape)}, p: {float(probability)!r}}}"))
         energy, error = summary["energy"][0], summary["energy_error"][0]
         exact = -len(shape) * np.tanh(beta)
         print(f"Nishimori line {shape} {variant}: {energy:.5f} +- {error:.5f}, exact {exact:.5f}")

@@ -70,7 +70,7 @@ class SpinGlass(unittest.TestCase):
     def check_nishimori(self, shape, beta):
         """[e] = -d tanh beta where p = 1/(1 + exp(-2 beta)), at any size."""
         p = 1 / (1 + np.exp(-2 * beta))
-        file = self.run_pt(f"shape: {shape}, p: {p!r}, disorder_seed: 7",
+        file = self.run_pt(f"shape: {shape}, p: {float(p)!r}, disorder_seed: 7",
                            f"beta: {{values: [{0.5 * beta}, {0.7 * beta}, {beta}]}}, samples: 4096, "
                            "sweeps: 2560, exchange_every: 5, measure_every: 10")
         summary = file["summary"]

@@ -236,9 +236,9 @@ static void bits_refuse_what_is_no_sign(void **state)
       .coupling = 1.0, .field = 0.1, .fields = ISING_BIMODAL, .width = 0.5};
   for (size_t k = 0; k < kernels; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN) {
-      expect_refused(case_of(kernel[k], &shape, &gaussian, ROOM), "sign of a coupling");
-      expect_refused(case_of(kernel[k], &shape, &gaussian_fields, ROOM), "sign of a random field");
-      expect_refused(case_of(kernel[k], &shape, &both_fields, ROOM), "uniform one");
+      expect_refused(case_of(kernel[k], &shape, &gaussian, ROOM), "a coupling as one bit");
+      expect_refused(case_of(kernel[k], &shape, &gaussian_fields, ROOM), "a random field as one bit");
+      expect_refused(case_of(kernel[k], &shape, &both_fields, ROOM), "with a uniform one");
     }
 }
 

@@ -202,13 +202,9 @@ enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemb
 {
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
-  const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
-  const bool both_fields = traits.fields && ising_parameters(ensemble->model)->field != 0.0;
-  if ((traits.couplings && !traits.couplings_are_signs) ||
-      (traits.fields && !traits.fields_are_signs) || both_fields)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "a bit holds the sign of a coupling or of a random field, and these "
-                           "differ in size");
+  const char *why = ising_disorder_no_bits(ensemble->model);
+  if (why != NULL)
+    return gpumc_error_set(error, GPUMC_INVALID, "kernel multispin: %s", why);
   enum gpumc_status status = bring_waves(ensemble, &table, sum_cosine, sum_sine, error);
   if (status == GPUMC_OK && table.signs_words > 0)
     status = bring_disorder(ensemble, &table, error);
