@@ -64,9 +64,11 @@ template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS>
 static enum gpumc_status
 ising_multispin_by_rule(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
+  /* Counts of six neighbours are never taken by fours. */
+  constexpr int COUNTED = DIMENSION == 3 && WIDTH == ISING_MULTISPIN_VECTOR ? 2 : WIDTH;
   return sweep->rule.physics.plain
              ? ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, true>(sweep, error)
-             : ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, false>(sweep, error);
+             : ising_multispin_by_rounds<LAUNCH, COUNTED, DIMENSION, SIGNS, false>(sweep, error);
 }
 
 template <class LAUNCH, int WIDTH, int DIMENSION>
@@ -84,9 +86,14 @@ template <class LAUNCH, int DIMENSION>
 static enum gpumc_status
 ising_multispin_dispatch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.by_fours
-             ? ising_multispin_by_signs<LAUNCH, ISING_MULTISPIN_VECTOR, DIMENSION>(sweep, error)
-             : ising_multispin_by_signs<LAUNCH, 1, DIMENSION>(sweep, error);
+  switch (sweep->spread.width) {
+  case ISING_MULTISPIN_VECTOR:
+    return ising_multispin_by_signs<LAUNCH, ISING_MULTISPIN_VECTOR, DIMENSION>(sweep, error);
+  case 2:
+    return ising_multispin_by_signs<LAUNCH, 2, DIMENSION>(sweep, error);
+  default:
+    return ising_multispin_by_signs<LAUNCH, 1, DIMENSION>(sweep, error);
+  }
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include "models/ising/ising_multispin_group.cuh"
 
 /* Of a thread's counter, and words that it takes at once. */
-enum { ISING_MULTISPIN_WAVE_PLANES = 10, ISING_MULTISPIN_WAVE_WORDS = 4 };
+enum { ISING_MULTISPIN_WAVE_PLANES = 9, ISING_MULTISPIN_WAVE_WORDS = 4 };
 
 /* By axis and lane, of the bits that are set; sums of signed numbers as unsigned ones. */
 struct ising_multispin_wave_sums {
@@ -20,7 +20,6 @@ struct ising_multispin_planes {
   uint32_t axis, c;
   uint32_t together, parts, part;
   uint32_t lines, points, step, turn;
-  bool idle; /* no plane for this thread */
 };
 
 __device__ static inline struct ising_multispin_planes
@@ -36,13 +35,12 @@ ising_multispin_planes_of(const struct ising_multispin_replicas *lattice, uint32
   planes.parts = 32 / planes.together;
   planes.part = lane / planes.together;
   planes.c = first + lane % planes.together;
-  planes.idle = planes.c >= length;
   planes.lines = lattice->colour / lattice->plane;
   planes.points = axis == 0 ? height / 2 : row;
   planes.step = axis == 0 ? 2 * row : 1;
-  planes.turn = axis == 0 ? 0 : planes.c / (row < 32 ? 32 / row : 1) % row;
+  planes.turn = axis == 0 ? planes.part % planes.points : lane * row / 32;
   if (axis == 2) {
-    planes.points = lattice->plane < 32 ? lattice->plane : 32;
+    planes.points = min(lattice->plane, planes.together);
     planes.lines = (lattice->plane + planes.points - 1) / planes.points;
     planes.turn = planes.c % planes.points;
   }
@@ -64,12 +62,11 @@ ising_multispin_line_begin(const struct ising_multispin_replicas *lattice,
   return planes->c * lattice->plane + line * planes->points;
 }
 
-/* Count the calling thread's part of one line, ISING_MULTISPIN_WAVE_WORDS points from its point
- * number i on. */
+/* Count ISING_MULTISPIN_WAVE_WORDS points of one line from its point number i on. */
 __device__ static inline void
 ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
                            const struct ising_multispin_planes *planes, const uint32_t *sites,
-                           uint32_t colour, uint32_t line, uint32_t i, uint32_t points,
+                           uint32_t colour, uint32_t line, uint32_t i,
                            struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PLANES> *counter)
 {
   const uint32_t begin = ising_multispin_line_begin(lattice, planes, colour, line);
@@ -79,10 +76,9 @@ ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
   uint32_t word[ISING_MULTISPIN_WAVE_WORDS];
 #pragma unroll
   for (uint32_t j = 0; j < ISING_MULTISPIN_WAVE_WORDS; j++) {
-    const uint32_t t = planes->part * points + i + j, turned = t + planes->turn;
+    const uint32_t turned = i + j + planes->turn;
     const uint32_t point = turned >= planes->points ? turned - planes->points : turned;
-    const bool mine = !planes->idle && i + j < points && t < planes->points && point < end;
-    word[j] = mine ? half[begin + point * planes->step] : 0;
+    word[j] = i + j < planes->points && point < end ? half[begin + point * planes->step] : 0;
   }
   gpumc_counter_add<0, ISING_MULTISPIN_WAVE_WORDS, ISING_MULTISPIN_WAVE_PLANES>(counter, word);
 }
@@ -127,23 +123,26 @@ ising_multispin_wave_share(const struct ising_multispin_replicas *lattice,
                            struct ising_multispin_wave_sum *sum)
 {
   const uint32_t most = ((1u << ISING_MULTISPIN_WAVE_PLANES) - 1) / planes->parts;
-  const uint32_t points = (planes->points + planes->parts - 1) / planes->parts;
-  const uint32_t here = min(planes->together, length);
+  const uint32_t here = min(planes->together, length), halves = 2 * planes->lines;
+  const bool idle = threadIdx.x % planes->together >= here;
   struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PLANES> counter = {
     {
       0
     }
   };
   uint32_t added = 0;
-  for (uint32_t half = share; half < 2 * planes->lines; half += shares)
-    for (uint32_t i = 0; i < points; i += ISING_MULTISPIN_WAVE_WORDS) {
+  for (uint32_t first = share * planes->parts; first < halves; first += shares * planes->parts) {
+    const uint32_t half = first + planes->part;
+    for (uint32_t i = 0; i < planes->points; i += ISING_MULTISPIN_WAVE_WORDS) {
       if (added + ISING_MULTISPIN_WAVE_WORDS > most) {
         ising_multispin_planes_add(&counter, planes->together, cosine, sine, here, sum);
         added = 0;
       }
-      ising_multispin_line_count(lattice, planes, sites, half % 2, half / 2, i, points, &counter);
+      if (!idle && half < halves)
+        ising_multispin_line_count(lattice, planes, sites, half % 2, half / 2, i, &counter);
       added += ISING_MULTISPIN_WAVE_WORDS;
     }
+  }
   ising_multispin_planes_add(&counter, planes->together, cosine, sine, here, sum);
 }
 
