@@ -125,3 +125,22 @@ enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *co
   }
   return GPUMC_OK;
 }
+
+enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                    size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                    struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t blocks = storage->run_blocks;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < runs * blocks; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
+    const size_t run = i / blocks;
+    if (place.count > 0)
+      storage->layout->overlap(ensemble, &place,
+                               ising_cpu_block(storage, second + run, place.block),
+                               run * ensemble->plan.capacity + place.first, overlap);
+  }
+  return GPUMC_OK;
+}

@@ -35,6 +35,10 @@ struct ising_cpu_layout {
               const uint8_t *const portable[ISING_CPU_BLOCK]);
   void (*get)(const struct gpumc_model *model, const void *block,
               uint8_t *const portable[ISING_CPU_BLOCK]);
+  /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
+   */
+  void (*overlap)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                  const void *other, size_t at, int64_t *const overlap[GPUMC_OVERLAPS]);
   /* The channels of the replicas of one block. */
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
                   int64_t *const *channel);
@@ -129,5 +133,9 @@ GPUMC_MUST_CHECK enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble
 GPUMC_MUST_CHECK enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble,
                                                      int64_t *const *channel,
                                                      struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second, size_t runs,
+                  int64_t *const overlap[GPUMC_OVERLAPS], struct gpumc_error *error);
 
 #endif

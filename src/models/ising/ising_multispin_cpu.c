@@ -119,6 +119,27 @@ static void measure_group(const struct gpumc_ensemble *ensemble,
   }
 }
 
+static void overlap_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising_cpu_place *place, const void *other, size_t first,
+                          int64_t *const overlap[GPUMC_OVERLAPS])
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
+  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  struct ising_multispin_sums sums;
+  ops_of(ensemble)->measure(&group, other, waves ? &tables->waves : NULL, &sums);
+  for (size_t lane = 0; lane < place->count; lane++) {
+    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
+      overlap[GPUMC_OVERLAP_SPIN][first + lane] = sites - 2 * sums.up[lane];
+    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
+      overlap[GPUMC_OVERLAP_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
+    if (waves)
+      overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+  }
+}
+
 /* A block is a group, words[position]. */
 static const struct ising_cpu_layout layout = {
     .replicas = ISING_LANES,
@@ -128,6 +149,7 @@ static const struct ising_cpu_layout layout = {
     .set = set_group,
     .get = get_group,
     .measure = measure_group,
+    .overlap = overlap_group,
 };
 
 static_assert((int)ISING_LANES <= (int)ISING_CPU_BLOCK, "a group is a block");
@@ -277,49 +299,10 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
   return GPUMC_OK;
 }
 
-static void overlap_group(const struct gpumc_ensemble *ensemble,
-                          const struct ising_cpu_place *place, const uint32_t *other, size_t first,
-                          int64_t *const overlap[GPUMC_OVERLAPS])
-{
-  const struct ising_multispin_tables *tables = tables_of(ensemble);
-  const struct ising_multispin_group group = group_of(ensemble, place);
-  const int64_t sites = (int64_t)ensemble->model->sites;
-  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
-  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
-  struct ising_multispin_sums sums;
-  ops_of(ensemble)->measure(&group, other, waves ? &tables->waves : NULL, &sums);
-  for (size_t lane = 0; lane < place->count; lane++) {
-    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
-      overlap[GPUMC_OVERLAP_SPIN][first + lane] = sites - 2 * sums.up[lane];
-    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-      overlap[GPUMC_OVERLAP_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
-    if (waves)
-      overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
-  }
-}
-
-static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
-                                 struct gpumc_error *error)
-{
-  (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t blocks = storage->run_blocks;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < runs * blocks; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
-    const size_t run = i / blocks;
-    if (place.count > 0)
-      overlap_group(ensemble, &place, ising_cpu_block(storage, second + run, place.block),
-                    run * ensemble->plan.capacity + place.first, overlap);
-  }
-  return GPUMC_OK;
-}
-
 const struct gpumc_kernel_ops ising_multispin_cpu = {
     .device = "cpu",
     .variant = "multispin",
-    .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis",
+    .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .trajectory = "ising.multispin.1",
     .capabilities =
         ISING_CPU_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
@@ -333,5 +316,5 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     .measure = ising_cpu_measure,
     .gather = gather,
     .exchange = exchange,
-    .overlap = overlap,
+    .overlap = ising_cpu_overlap,
 };

@@ -103,6 +103,27 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
     channel[ISING_WAVE][at] = wave_of(tables, with.layers);
 }
 
+/* The replica at `place` with `other`; the results go to place `at`. */
+static void overlap_replicas(const struct gpumc_ensemble *ensemble,
+                             const struct ising_cpu_place *place, const void *other, size_t at,
+                             int64_t *const overlap[GPUMC_OVERLAPS])
+{
+  const struct ising_spin_tables *tables = tables_of(ensemble);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->lattice.checkerboard.dimension * sites;
+  struct ising_spin_measurement with =
+      measurement_of(ensemble, place, overlap[GPUMC_OVERLAP_WAVE] != NULL);
+  struct ising_spin_sums sums;
+  with.other = other;
+  ops_of(ensemble)->measure(&with, &sums);
+  if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
+    overlap[GPUMC_OVERLAP_SPIN][at] = 2 * sums.up - sites;
+  if (overlap[GPUMC_OVERLAP_LINK] != NULL)
+    overlap[GPUMC_OVERLAP_LINK][at] = bonds - 2 * sums.unsatisfied;
+  if (overlap[GPUMC_OVERLAP_WAVE] != NULL)
+    overlap[GPUMC_OVERLAP_WAVE][at] = wave_of(tables, with.layers);
+}
+
 static const struct ising_cpu_layout layout = {
     .replicas = 1,
     .site_bytes = sizeof(uint8_t),
@@ -111,6 +132,7 @@ static const struct ising_cpu_layout layout = {
     .set = set_replica,
     .get = get_replica,
     .measure = measure_replica,
+    .overlap = overlap_replicas,
 };
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -268,45 +290,6 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
   return GPUMC_OK;
 }
 
-/* The replica at `place` with `other`; the results go to place `at`. */
-static void overlap_replicas(const struct gpumc_ensemble *ensemble,
-                             const struct ising_cpu_place *place, const uint8_t *other, size_t at,
-                             int64_t *const overlap[GPUMC_OVERLAPS])
-{
-  const struct ising_spin_tables *tables = tables_of(ensemble);
-  const int64_t sites = (int64_t)ensemble->model->sites;
-  const int64_t bonds = (int64_t)tables->lattice.checkerboard.dimension * sites;
-  struct ising_spin_measurement with =
-      measurement_of(ensemble, place, overlap[GPUMC_OVERLAP_WAVE] != NULL);
-  struct ising_spin_sums sums;
-  with.other = other;
-  ops_of(ensemble)->measure(&with, &sums);
-  if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
-    overlap[GPUMC_OVERLAP_SPIN][at] = 2 * sums.up - sites;
-  if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-    overlap[GPUMC_OVERLAP_LINK][at] = bonds - 2 * sums.unsatisfied;
-  if (overlap[GPUMC_OVERLAP_WAVE] != NULL)
-    overlap[GPUMC_OVERLAP_WAVE][at] = wave_of(tables, with.layers);
-}
-
-static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
-                                 struct gpumc_error *error)
-{
-  (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t blocks = storage->run_blocks;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < runs * blocks; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
-    const size_t run = i / blocks;
-    if (place.count > 0)
-      overlap_replicas(ensemble, &place, ising_cpu_block(storage, second + run, place.block),
-                       run * ensemble->plan.capacity + place.first, overlap);
-  }
-  return GPUMC_OK;
-}
-
 const struct gpumc_kernel_ops ising_spin_cpu = {
     .device = "cpu",
     .variant = "spin",
@@ -324,5 +307,5 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .measure = ising_cpu_measure,
     .gather = gather,
     .exchange = exchange,
-    .overlap = overlap,
+    .overlap = ising_cpu_overlap,
 };
