@@ -236,8 +236,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
   enum gpumc_status status = set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
-  arguments.spread =
-      ising_multispin_spread(ensemble->device, &arguments.replicas, arguments.rule.physics.plain);
+  arguments.spread = ising_multispin_spread(ensemble->device, &arguments.replicas);
   if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
     status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
                                         : ising_multispin_sweep_global(&arguments, error);

@@ -139,7 +139,7 @@ struct gpumc_device;
 /* In ising_multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
 struct ising_multispin_spread
 ising_multispin_spread(const struct gpumc_device *device,
-                       const struct ising_multispin_replicas *replicas, bool plain);
+                       const struct ising_multispin_replicas *replicas);
 /* Shared memory that a block of `slots` groups with `threads` each takes. */
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads);

@@ -64,11 +64,9 @@ template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS>
 static enum gpumc_status
 ising_multispin_by_rule(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  /* Counts of six neighbours are never taken by fours. */
-  constexpr int COUNTED = DIMENSION == 3 && WIDTH == ISING_MULTISPIN_VECTOR ? 2 : WIDTH;
   return sweep->rule.physics.plain
              ? ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, true>(sweep, error)
-             : ising_multispin_by_rounds<LAUNCH, COUNTED, DIMENSION, SIGNS, false>(sweep, error);
+             : ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, false>(sweep, error);
 }
 
 template <class LAUNCH, int WIDTH, int DIMENSION>

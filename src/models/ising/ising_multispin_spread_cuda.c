@@ -95,11 +95,10 @@ static struct ising_multispin_spread asked_spread(const struct gpumc_device *dev
   return filled(device, replicas, threads, block);
 }
 
-/* The most words at once that stand in one row, if a warp finds so many. Counts of six neighbours
- * leave registers for two. */
-static uint32_t width_of(const struct ising_multispin_replicas *replicas, bool plain)
+/* The most words at once that stand in one row, if a warp finds so many. */
+static uint32_t width_of(const struct ising_multispin_replicas *replicas)
 {
-  uint32_t width = replicas->dimension == 3 && !plain ? 2 : ISING_MULTISPIN_VECTOR;
+  uint32_t width = ISING_MULTISPIN_VECTOR;
   while (width > 1 && (replicas->row.value % width != 0 || replicas->colour < 32 * width))
     width /= 2;
   return width;
@@ -107,9 +106,9 @@ static uint32_t width_of(const struct ising_multispin_replicas *replicas, bool p
 
 struct ising_multispin_spread
 ising_multispin_spread(const struct gpumc_device *device,
-                       const struct ising_multispin_replicas *replicas, bool plain)
+                       const struct ising_multispin_replicas *replicas)
 {
-  const uint32_t width = width_of(replicas, plain);
+  const uint32_t width = width_of(replicas);
   const size_t vectors = replicas->colour / width;
   const bool in_shared = ising_multispin_shared_bytes(replicas, 1, 32) <= device->shared_bytes;
   uint32_t block = whole_warps(device->block_threads);
