@@ -6,8 +6,7 @@
 #include "models/ising/ising.h"
 
 /* With disorder J and h are whole quanta. */
-struct ising_multispin_physics
-ising_multispin_physics_of(const struct gpumc_ensemble *ensemble)
+struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_parameters *parameters = ising_parameters(ensemble->model);
   const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
@@ -48,9 +47,8 @@ static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble, const d
 {
   const size_t runs = ensemble->runs;
   enum gpumc_status status = GPUMC_OK;
-  struct ising_multispin_temperatures part = {.physics = rule->physics,
-                                              .thresholds = rule->thresholds,
-                                              .stream = ensemble->device->stream};
+  struct ising_multispin_temperatures part = {
+      .physics = rule->physics, .thresholds = rule->thresholds, .stream = ensemble->device->stream};
   for (size_t first = 0; first < runs && status == GPUMC_OK; first += part.count) {
     const size_t rest = runs - first;
     part.first = (uint32_t)first;

@@ -1,8 +1,8 @@
 /* The packed kernel on the CPU below its ops: what is compiled once for each instruction-set level.
  *
  * A word holds 32 neighbouring sites of one colour of a row of one replica (ising_physics.h,
- * trajectory "ising.packed.1"); a replica is words[2 colours][colour]. Threads share a replica: each
- * works on whole rows of one colour at a time, with copies of the rows that it needs. */
+ * trajectory "ising.packed.1"); a replica is words[2 colours][colour]. Threads share a replica:
+ * each works on whole rows of one colour at a time, with copies of the rows that it needs. */
 #ifndef GPUMC_ISING_PACKED_H
 #define GPUMC_ISING_PACKED_H
 
@@ -10,11 +10,11 @@
 #include "models/lattice/checkerboard_neighbour.h"
 
 enum {
-  ISING_PACKED_BITS = 32,          /* sites of a word */
-  ISING_PACKED_PAIR = 64,          /* sites in a row that share a pair of words, one a colour */
-  ISING_PACKED_UNDECIDED = 5,      /* arrays of struct ising_undecided */
-  ISING_PACKED_WAVE_ROWS = 128,    /* rows that are counted together, */
-  ISING_PACKED_WAVE_BITS = 8,      /* bits of such a count */
+  ISING_PACKED_BITS = 32,       /* sites of a word */
+  ISING_PACKED_PAIR = 64,       /* sites in a row that share a pair of words, one a colour */
+  ISING_PACKED_UNDECIDED = 5,   /* arrays of struct ising_undecided */
+  ISING_PACKED_WAVE_ROWS = 128, /* rows that are counted together, */
+  ISING_PACKED_WAVE_BITS = 8,   /* bits of such a count */
   ISING_PACKED_ARRAYS = 1 + GPUMC_NEIGHBOURS_MAXIMUM + ISING_PACKED_UNDECIDED,
 };
 

@@ -50,14 +50,16 @@ struct pair {
   uint32_t *even, *odd, turn_even, turn_odd;
 };
 
-__device__ static inline struct pair pair_of(const struct ising_packed_transfer *transfer,
-                                             uint32_t number)
+__device__ static inline struct pair
+pair_of(const struct ising_packed_transfer *transfer, uint32_t i)
 {
   const struct ising_multispin_replicas *replicas = &transfer->replicas;
+  const uint32_t replica = (uint32_t)((transfer->first + i) / replicas->colour);
+  const uint32_t number = (uint32_t)((transfer->first + i) % replicas->colour);
   const uint32_t line = gpumc_divide(number, replicas->row);
   const uint32_t z = gpumc_divide(line, replicas->height);
   const uint32_t y = line - z * replicas->height.value, even = (y + z) & 1;
-  uint32_t *words = ising_packed_replica(replicas, transfer->run, transfer->replica) + number;
+  uint32_t *words = ising_packed_replica(replicas, transfer->run, replica) + number;
   return {words + (size_t)even * replicas->colour, words + (size_t)(1 - even) * replicas->colour,
           even ? transfer->stagger : 0, even ? 0 : transfer->stagger};
 }
@@ -68,7 +70,7 @@ __global__ void __launch_bounds__(THREADS)
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= transfer.count)
     return;
-  const struct pair pair = pair_of(&transfer, transfer.first + i);
+  const struct pair pair = pair_of(&transfer, i);
   *pair.even = gpumc_bits_even(transfer.sites[i]) ^ pair.turn_even;
   *pair.odd = gpumc_bits_even(transfer.sites[i] >> 1) ^ pair.turn_odd;
 }
@@ -79,13 +81,13 @@ __global__ void __launch_bounds__(THREADS)
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= transfer.count)
     return;
-  const struct pair pair = pair_of(&transfer, transfer.first + i);
+  const struct pair pair = pair_of(&transfer, i);
   transfer.sites[i] = gpumc_bits_spread(*pair.even ^ pair.turn_even) |
                       gpumc_bits_spread(*pair.odd ^ pair.turn_odd) << 1;
 }
 
 __global__ void __launch_bounds__(THREADS)
-    copy_parents(const __grid_constant__ struct ising_multispin_gather arguments)
+    copy_packed(const __grid_constant__ struct ising_multispin_gather arguments)
 {
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
   const struct four four = four_of(replicas);
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(THREADS)
 
 /* Of the runs blockIdx.y and blockIdx.y + 1. */
 __global__ void __launch_bounds__(THREADS)
-    swap_replicas(const __grid_constant__ struct ising_multispin_exchange arguments)
+    swap_packed(const __grid_constant__ struct ising_multispin_exchange arguments)
 {
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
   const struct four four = four_of(replicas);
@@ -130,8 +132,8 @@ ising_packed_randomize(const struct ising_packed_start *arguments, struct gpumc_
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
-enum gpumc_status ising_packed_from_portable(const struct ising_packed_transfer *arguments,
-                                             struct gpumc_error *error)
+enum gpumc_status
+ising_packed_from_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error)
 {
   from_portable<<<(uint32_t)ising_parts(arguments->count, THREADS), THREADS, 0,
                   (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments);
@@ -150,9 +152,9 @@ enum gpumc_status
 ising_packed_copy_parents(const struct ising_multispin_gather *arguments, struct gpumc_error *error)
 {
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  copy_parents<<<grid_of(replicas, replicas->batch.runs), THREADS, 0,
-                 (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+  copy_packed<<<grid_of(replicas, replicas->batch.runs), THREADS, 0,
+                (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("copy_packed", error);
 }
 
 enum gpumc_status
@@ -161,7 +163,7 @@ ising_packed_swap(const struct ising_multispin_exchange *arguments, struct gpumc
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
   if (replicas->batch.runs < 2)
     return GPUMC_OK;
-  swap_replicas<<<grid_of(replicas, replicas->batch.runs - 1), THREADS, 0,
-                  (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
+  swap_packed<<<grid_of(replicas, replicas->batch.runs - 1), THREADS, 0,
+                (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_packed", error);
 }

@@ -126,8 +126,8 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
   return status;
 }
 
-/* Rows of all replicas, shared out: number i of the parts with at most `most` rows each. No rows for
- * a replica that is not in use. */
+/* Rows of all replicas, shared out: number i of the parts with at most `most` rows each. No rows
+ * for a replica that is not in use. */
 static struct ising_packed_part
 part_of(const struct gpumc_ensemble *ensemble, size_t most, size_t i, struct ising_cpu_place *place)
 {
@@ -220,8 +220,8 @@ count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjec
 }
 
 /* What is wanted of the channels, or of the kinds of overlaps. */
-static void
-count(const struct gpumc_ensemble *ensemble, const struct subjects *subjects, bool bonds, bool waves)
+static void count(const struct gpumc_ensemble *ensemble, const struct subjects *subjects,
+                  bool bonds, bool waves)
 {
   const size_t n = subjects->runs * ensemble->plan.capacity;
   memset(own_of(ensemble)->counts, 0, n * sizeof *own_of(ensemble)->counts);
@@ -231,8 +231,8 @@ count(const struct gpumc_ensemble *ensemble, const struct subjects *subjects, bo
     count_parts(ensemble, subjects, true);
 }
 
-static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                 struct gpumc_error *error)
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   const struct own *own = own_of(ensemble);
@@ -254,8 +254,7 @@ static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const
     if (channel[ISING_MAGNETIZATION] != NULL)
       channel[ISING_MAGNETIZATION][i] = spins;
     if (waves)
-      channel[ISING_WAVE][i] =
-          ising_wave_square(&tables->waves.wave, counts->cosine, counts->sine);
+      channel[ISING_WAVE][i] = ising_wave_square(&tables->waves.wave, counts->cosine, counts->sine);
   }
   return GPUMC_OK;
 }
@@ -280,8 +279,7 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
     if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
       overlap[GPUMC_OVERLAP_SPIN][i] = sites - 2 * counts->up;
     if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-      overlap[GPUMC_OVERLAP_LINK][i] =
-          (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
+      overlap[GPUMC_OVERLAP_LINK][i] = (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
     if (waves)
       overlap[GPUMC_OVERLAP_WAVE][i] =
           ising_wave_square(&own->tables.waves.wave, counts->cosine, counts->sine);

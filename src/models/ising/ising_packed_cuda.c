@@ -20,7 +20,8 @@ struct table {
   size_t bytes;
 };
 
-static struct table table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+static struct table
+table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   const size_t wave_bytes = ising_wave_of(model).length * sizeof(int32_t);
   struct table table = {0};
@@ -76,7 +77,8 @@ static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
   return physics.plain && physics.coupling < 0.0 ? UINT32_MAX : 0;
 }
 
-static enum gpumc_status fill_waves(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+static enum gpumc_status
+fill_waves(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct ising_wave wave = ising_wave_of(ensemble->model);
   const size_t place = table_of(ensemble->model, &ensemble->plan).cosine;
@@ -122,78 +124,56 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_packed_randomize(&arguments, error);
 }
 
-/* The pairs of words `from` and so on of one replica, as many as the buffer takes. */
+/* What the buffer takes of the `rest` pairs of words from `first` on. */
 static struct ising_packed_transfer
-next_piece(const struct gpumc_ensemble *ensemble, size_t m, size_t replica, uint32_t from)
+next_piece(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t rest)
 {
   const struct ising_storage *storage = ising_storage_of(ensemble);
   struct ising_packed_transfer piece = {.replicas = replicas_of(ensemble),
                                         .stagger = stagger_of(ensemble),
                                         .run = (uint32_t)m,
-                                        .replica = (uint32_t)replica,
-                                        .first = from,
+                                        .first = first,
                                         .sites = (uint64_t *)storage->staging};
-  const uint32_t rest = piece.replicas.colour - from;
   const size_t most = storage->staging_bytes / sizeof *piece.sites;
-  piece.count = rest < most ? rest : (uint32_t)most;
+  piece.count = (uint32_t)(rest < most ? rest : most);
   return piece;
-}
-
-static enum gpumc_status set_replica(struct gpumc_ensemble *ensemble, size_t m, size_t replica,
-                                     const uint8_t *portable, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const uint32_t pairs = replicas_of(ensemble).colour;
-  enum gpumc_status status = GPUMC_OK;
-  for (uint32_t first = 0; first < pairs && status == GPUMC_OK;) {
-    const struct ising_packed_transfer piece = next_piece(ensemble, m, replica, first);
-    status = device->ops->copy_to_device(device, piece.sites,
-                                         portable + (size_t)first * sizeof *piece.sites,
-                                         piece.count * sizeof *piece.sites, error);
-    if (status == GPUMC_OK)
-      status = ising_packed_from_portable(&piece, error);
-    first += piece.count;
-  }
-  return status;
-}
-
-static enum gpumc_status get_replica(struct gpumc_ensemble *ensemble, size_t m, size_t replica,
-                                     uint8_t *portable, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const uint32_t pairs = replicas_of(ensemble).colour;
-  enum gpumc_status status = GPUMC_OK;
-  for (uint32_t first = 0; first < pairs && status == GPUMC_OK;) {
-    const struct ising_packed_transfer piece = next_piece(ensemble, m, replica, first);
-    status = ising_packed_to_portable(&piece, error);
-    if (status == GPUMC_OK)
-      status =
-          device->ops->copy_to_host(device, portable + (size_t)first * sizeof *piece.sites,
-                                    piece.sites, piece.count * sizeof *piece.sites, error);
-    first += piece.count;
-  }
-  return status;
 }
 
 static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              const uint8_t *portable, struct gpumc_error *error)
 {
+  struct gpumc_device *device = ensemble->device;
+  const size_t of_replica = replicas_of(ensemble).colour, pairs = count * of_replica;
   enum gpumc_status status = GPUMC_OK;
   assert(first + count <= ensemble->plan.capacity);
-  for (size_t i = 0; i < count && status == GPUMC_OK; i++)
-    status = set_replica(ensemble, m, first + i, portable + i * ensemble->model->portable_bytes,
-                         error);
-  return status == GPUMC_OK ? ensemble->device->ops->synchronize(ensemble->device, error) : status;
+  for (size_t done = 0; done < pairs && status == GPUMC_OK;) {
+    const struct ising_packed_transfer piece =
+        next_piece(ensemble, m, first * of_replica + done, pairs - done);
+    status = device->ops->copy_to_device(device, piece.sites, portable + done * sizeof *piece.sites,
+                                         piece.count * sizeof *piece.sites, error);
+    if (status == GPUMC_OK)
+      status = ising_packed_from_portable(&piece, error);
+    done += piece.count;
+  }
+  return status == GPUMC_OK ? device->ops->synchronize(device, error) : status;
 }
 
 static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
                              uint8_t *portable, struct gpumc_error *error)
 {
+  struct gpumc_device *device = ensemble->device;
+  const size_t of_replica = replicas_of(ensemble).colour, pairs = count * of_replica;
   enum gpumc_status status = GPUMC_OK;
   assert(first + count <= ensemble->plan.capacity);
-  for (size_t i = 0; i < count && status == GPUMC_OK; i++)
-    status = get_replica(ensemble, m, first + i, portable + i * ensemble->model->portable_bytes,
-                         error);
+  for (size_t done = 0; done < pairs && status == GPUMC_OK;) {
+    const struct ising_packed_transfer piece =
+        next_piece(ensemble, m, first * of_replica + done, pairs - done);
+    status = ising_packed_to_portable(&piece, error);
+    if (status == GPUMC_OK)
+      status = device->ops->copy_to_host(device, portable + done * sizeof *piece.sites, piece.sites,
+                                         piece.count * sizeof *piece.sites, error);
+    done += piece.count;
+  }
   return status;
 }
 
@@ -214,8 +194,8 @@ static struct ising_packed_measurement measurement_of(const struct gpumc_ensembl
   return measurement;
 }
 
-static enum gpumc_status measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                 struct gpumc_error *error)
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_packed_measurement measurement = measurement_of(ensemble);
   measurement.channels = ising_channels_of(ensemble->model, channel);

@@ -16,15 +16,16 @@ extern "C" {
 #endif
 
 enum {
-  ISING_PACKED_THREADS = 128, /* of a block that sweeps, unless the device says otherwise */
+  ISING_PACKED_THREADS = 128,  /* of a block that sweeps, unless the device says otherwise */
   ISING_PACKED_WORD_SITES = 64 /* sites in a row that share a pair of words */
 };
 
-/* Pairs of words first .. first + count - 1 of one replica, each 64 sites in portable form:
- * sites[count], device memory. */
+/* Pairs of words first .. first + count - 1 of the replicas of a run, one behind the other; each is
+ * 64 sites in portable form: sites[count], device memory. */
 struct ising_packed_transfer {
   struct ising_multispin_replicas replicas;
-  uint32_t stagger, run, replica, first, count;
+  uint32_t stagger, run, count;
+  size_t first;
   uint64_t *sites;
 };
 
@@ -56,8 +57,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_sweep(const struct ising_multispin_sweep *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_measure(const struct ising_packed_measurement *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status ising_packed_randomize(const struct ising_packed_start *arguments,
-                                                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_randomize(const struct ising_packed_start *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_from_portable(const struct ising_packed_transfer *arguments,
                            struct gpumc_error *error);

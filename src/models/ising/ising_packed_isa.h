@@ -17,8 +17,8 @@ static inline uint32_t *ising_packed_array(const struct ising_packed_part *part,
 }
 
 /* Row number `line` of a colour. */
-static inline void
-ising_packed_copy_row(const struct ising_packed_part *part, size_t colour, size_t line, uint32_t *to)
+static inline void ising_packed_copy_row(const struct ising_packed_part *part, size_t colour,
+                                         size_t line, uint32_t *to)
 {
   const size_t row = part->lattice->row, at = colour * part->lattice->colour + line * row;
   memcpy(to, part->words + at, row * sizeof *to);

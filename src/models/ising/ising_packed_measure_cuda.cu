@@ -8,11 +8,11 @@
 
 enum {
   THREADS = 256,
-  STEPS = 16,        /* loads of a thread */
-  ROWS = 256,        /* that a thread counts bit by bit, */
-  ROWS_AT_ONCE = 4,  /* so many together; */
-  COUNT_BITS = 9,    /* of such a count */
-  WARP_ROWS = 16,    /* that a warp counts as a whole */
+  STEPS = 16,       /* loads of a thread */
+  ROWS = 256,       /* that a thread counts bit by bit, */
+  ROWS_AT_ONCE = 4, /* so many together; */
+  COUNT_BITS = 9,   /* of such a count */
+  WARP_ROWS = 16,   /* that a warp counts as a whole */
 };
 
 /* A replica of the run first + blockIdx.y, and the one it is compared with. */
@@ -22,18 +22,16 @@ struct subject {
 };
 
 /* False where the run has no such replica. */
-__device__ static inline bool
-find_subject(const struct ising_packed_measurement *measurement, uint32_t replica,
-             struct subject *subject)
+__device__ static inline bool find_subject(const struct ising_packed_measurement *measurement,
+                                           uint32_t replica, struct subject *subject)
 {
   const struct ising_multispin_replicas *replicas = &measurement->replicas;
   const uint32_t i = blockIdx.y, m = measurement->first + i;
   if (replica >= replicas->batch.size[m])
     return false;
   subject->words = ising_packed_replica(replicas, m, replica);
-  subject->other = measurement->pairs
-                       ? ising_packed_replica(replicas, measurement->second + i, replica)
-                       : NULL;
+  subject->other =
+      measurement->pairs ? ising_packed_replica(replicas, measurement->second + i, replica) : NULL;
   subject->sums = measurement->sums + (size_t)i * replicas->batch.capacity + replica;
   return true;
 }
@@ -108,8 +106,7 @@ __device__ static inline uint32_t word_of(const struct ising_packed_measurement 
   return subject->words[at] ^ (colour != 0 ? measurement->stagger : 0);
 }
 
-__device__ static inline uint32_t
-lines_of(const struct ising_multispin_replicas *replicas)
+__device__ static inline uint32_t lines_of(const struct ising_multispin_replicas *replicas)
 {
   return gpumc_divide(replicas->colour, replicas->row);
 }
@@ -126,7 +123,8 @@ __device__ static inline void add_sum(int64_t value, unsigned long long *sum)
 /* A thread has the sites 64 i + parity + 2 b, b < 32, of ROWS rows: in each row the word i of the
  * colour that stands there. */
 __global__ void __launch_bounds__(THREADS)
-    add_columns(const __grid_constant__ struct ising_packed_measurement measurement, uint32_t blocks)
+    add_columns(const __grid_constant__ struct ising_packed_measurement measurement,
+                uint32_t blocks)
 {
   const struct ising_multispin_replicas *replicas = &measurement.replicas;
   const uint32_t replica = blockIdx.x / blocks, row = replicas->row.value;
@@ -204,8 +202,7 @@ __global__ void __launch_bounds__(THREADS)
 {
   const struct ising_multispin_replicas *replicas = &measurement.replicas;
   const uint32_t replica = blockIdx.x * THREADS + threadIdx.x, i = blockIdx.y;
-  if (replica >= replicas->batch.capacity ||
-      replica >= replicas->batch.size[measurement.first + i])
+  if (replica >= replicas->batch.capacity || replica >= replicas->batch.size[measurement.first + i])
     return;
   const size_t element = (size_t)i * replicas->batch.capacity + replica;
   const struct ising_packed_sums *sums = &measurement.sums[element];

@@ -14,8 +14,7 @@ ising_packed_words(const struct ising_multispin_replicas *replicas)
 __device__ static inline uint32_t *
 ising_packed_replica(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t replica)
 {
-  return replicas->words +
-         ((size_t)m * replicas->groups + replica) * ising_packed_words(replicas);
+  return replicas->words + ((size_t)m * replicas->groups + replica) * ising_packed_words(replicas);
 }
 
 #endif

@@ -29,10 +29,10 @@ static size_t staging_replicas(const struct gpumc_model *model, const struct isi
   return layout->in_pieces ? 0 : replicas < 1 ? 1 : replicas;
 }
 
-static size_t staging_bytes(const struct gpumc_model *model, const struct ising_layout *layout,
-                            size_t capacity)
+static size_t
+staging_bytes(const struct gpumc_model *model, const struct ising_layout *layout, size_t capacity)
 {
-  return layout->in_pieces ? smaller(STAGING_BYTES, model->portable_bytes)
+  return layout->in_pieces ? smaller(STAGING_BYTES, capacity * model->portable_bytes)
                            : staging_replicas(model, layout, capacity) * model->portable_bytes;
 }
 
@@ -43,9 +43,8 @@ size_t ising_storage_bytes(const struct gpumc_model *model, const struct ising_l
          layout->table_bytes + staging_bytes(model, layout, plan->capacity);
 }
 
-static enum gpumc_status
-check_limits(const struct gpumc_ensemble *ensemble, const struct ising_layout *layout,
-             struct gpumc_error *error)
+static enum gpumc_status check_limits(const struct gpumc_ensemble *ensemble,
+                                      const struct ising_layout *layout, struct gpumc_error *error)
 {
   const size_t limit = layout->in_pieces ? ISING_SITES_LIMIT : sites_limit;
   if (ensemble->model->sites >= limit)
@@ -69,8 +68,7 @@ static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
   if (status == GPUMC_OK && layout->table_bytes > 0)
     status = device->ops->allocate(device, 1, layout->table_bytes, "a table of the lattice",
                                    &storage->table, error);
-  storage->staging_replicas =
-      staging_replicas(ensemble->model, layout, ensemble->plan.capacity);
+  storage->staging_replicas = staging_replicas(ensemble->model, layout, ensemble->plan.capacity);
   storage->staging_bytes = staging_bytes(ensemble->model, layout, ensemble->plan.capacity);
   if (status == GPUMC_OK)
     status = device->ops->allocate(device, 1, storage->staging_bytes, "replicas on their way",
