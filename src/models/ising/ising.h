@@ -68,8 +68,9 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);
 
-/* NULL-terminated; those on GPUs are absent in a build without CUDA. */
-extern const struct gpumc_kernel_ops *const ising_kernels[];
+/* Of any model, and of one that always has disorder. NULL-terminated; those on GPUs are absent in a
+ * build without CUDA. */
+extern const struct gpumc_kernel_ops *const ising_kernels[], *const ising_disorder_kernels[];
 extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_packed_cpu;
 extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
     ising_packed_cuda;
