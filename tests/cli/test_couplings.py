@@ -1,4 +1,5 @@
-"""Couplings of a spin glass: written into a result and read back, files that are refused, kernels that cannot take them."""
+"""Couplings of a spin glass: written into a result and read back, files that are refused, kernels
+that cannot take them."""
 import json
 import pathlib
 import sys
@@ -72,11 +73,13 @@ class Couplings(ProgramCase):
         self.write("couplings.txt", text)
         config = self.config("couplings: file, file: couplings.txt, write_couplings: true",
                              "'{model.sample}.h5'")
-        self.write("c.yaml", pathlib.Path(config).read_text() + "campaign: {model.sample: [0, 1]}\n")
+        self.write("c.yaml", pathlib.Path(config).read_text() +
+                   "campaign: {model.sample: [0, 1]}\n")
         self.gpumc("run", config, "--quiet")
         for sample in range(2):
             with h5py.File(self.path(f"{sample}.h5")) as file:
-                np.testing.assert_array_equal(file["disorder/couplings"][0].ravel(), values[sample])
+                found = file["disorder/couplings"][0].ravel()
+                np.testing.assert_array_equal(found, values[sample])
 
     def test_files_of_hdf5_that_are_refused(self):
         good = {"shape": [4, 6], "couplings": np.ones((1, 24, 2))}

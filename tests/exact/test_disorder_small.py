@@ -1,7 +1,8 @@
-"""Models with quenched disorder against exact results: all states enumerated, known samples of 4^3, the Nishimori line.
+"""Models with quenched disorder against exact results: all states enumerated, known samples of 4^3,
+the Nishimori line.
 
-Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative controls: couplings of
-another sample, a temperature 2 % off the Nishimori line.
+Null: the estimates are exact averages. Bounds are stated with each test; seeds are fixed. Negative
+controls: couplings of another sample, a temperature 2 % off the Nishimori line.
 """
 import pathlib
 import sys
@@ -29,7 +30,7 @@ output: {output}
 campaign: {campaign}
 """
 
-# 4^3, PHYSICS.md: by seed of splitmix64 the ground state, and by beta ln Z / N and e.
+# 4^3: by seed of splitmix64 the ground state, and by beta ln Z / N and e.
 SAMPLES = {1: (-112, {0.5: (1.04605038775732, -1.29637048709690),
                       1.0: (1.80896667654758, -1.64755701573054)}),
            2: (-114, {0.5: (1.05870271767372, -1.37872890048442),
@@ -70,20 +71,22 @@ def deviations(summary, curves, at=slice(1, None)):
 
 
 class Enumerated(unittest.TestCase):
-    """16 sites with every kind of disorder. Six quantities at 20 temperatures, neighbouring ones correlated: 5 standard
-    errors, false alarms below 1e-4 a case."""
+    """16 sites with every kind of disorder. Six quantities at 20 temperatures, neighbouring ones
+    correlated: 5 standard errors, false alarms below 1e-4 a case."""
 
     CASES = [
         ("multispin", "{name: ea, shape: [4, 4], disorder_seed: 7, sample: 3"),
         ("multispin", "{name: ea, shape: [4, 4], p: 0.8, h: 0.3, sample: 1"),
-        ("multispin", "{name: ea, shape: [4, 4], random_field: {distribution: bimodal, width: 0.7}"),
+        ("multispin", "{name: ea, shape: [4, 4], random_field: "
+                      "{distribution: bimodal, width: 0.7}"),
         ("multispin", "{name: ea, shape: [2, 4, 2], disorder_seed: 5"),
         ("multispin", "{name: ea, shape: [4, 2, 2], h: -0.2"),
         ("spin", "{name: ea, shape: [4, 4], disorder_seed: 7, sample: 3"),
         ("spin", "{name: ea, shape: [4, 4], couplings: gaussian, sample: 4"),
         ("spin", "{name: ea, shape: [2, 2, 4], couplings: gaussian, h: 0.4, random_field: "
                  "{distribution: gaussian, width: 0.5}"),
-        ("spin", "{name: ea, shape: [4, 4], h: 0.3, random_field: {distribution: bimodal, width: 1}"),
+        ("spin", "{name: ea, shape: [4, 4], h: 0.3, random_field: "
+                 "{distribution: bimodal, width: 1}"),
     ]
 
     def test_averages_are_those_of_all_states(self):
@@ -110,52 +113,58 @@ class Enumerated(unittest.TestCase):
 
 
 class KnownSamples(unittest.TestCase):
-    def compare(self, path, known):
-        """4 standard errors at each temperature, the error of the energy below 2e-4."""
+    """4 standard errors at each temperature, the error of the energy below 2e-4; kernels other than
+    multispin, which are slower, with fewer runs and twice the error."""
+
+    def compare(self, path, known, variant):
         summary = gpumc.summary(path)
         for beta, (log_z, energy) in known.items():
             at = int(np.argmin(np.abs(summary["beta"] - beta)))
             self.assertLess(abs(summary["beta"][at] - beta), 1e-9)
-            self.assertLess(summary["energy_error"][at], 2e-4)
+            self.assertLess(summary["energy_error"][at],
+                            2e-4 if variant == "multispin" else 4e-4)
             self.assertLess(abs(summary["energy"][at] - energy), 4 * summary["energy_error"][at])
             self.assertLess(abs(-summary["beta_free_energy"][at] - log_z),
                             4 * summary["beta_free_energy_error"][at])
 
     def test_spin_glass_of_64_sites(self):
         """Five energies, five free energies: false alarms below 7e-4."""
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], SAMPLES))
                 run(folder, f"{{name: ea, shape: [4, 4, 4], couplings: file, file: {path}}}",
                     "{model.sample: [0, 1, 2]}", variant=variant, population=200000, sweeps=8,
-                    runs=4, beta="{to: 1.0, step: 0.0625}")
+                    runs=4 if variant == "multispin" else 2, beta="{to: 1.0, step: 0.0625}")
                 for sample, (seed, (ground, known)) in enumerate(SAMPLES.items()):
                     with self.subTest(seed=seed):
-                        self.compare(f"{folder}/{sample}.h5", known)
+                        self.compare(f"{folder}/{sample}.h5", known, variant)
                         with h5py.File(f"{folder}/{sample}.h5") as file:
                             lowest = 64 * file["summary"].attrs["lowest_energy"]
                         self.assertAlmostEqual(lowest, ground)
 
     def test_ising_model_of_64_sites(self):
         """Two energies, two free energies: false alarms below 3e-4."""
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
-                path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant, runs=8,
-                           population=1000000, sweeps=5, beta="{to: 0.3, values: [0.08, 0.16, "
-                           "0.2, 0.22165463, 0.25, 0.275, 0.3]}")
-                self.compare(path, ISING3D)
+                path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant,
+                           runs=12 if variant == "multispin" else 3, population=1000000, sweeps=5,
+                           beta="{to: 0.3, values: [0.08, 0.16, 0.2, 0.22165463, 0.25, 0.275, "
+                           "0.3]}")
+                self.compare(path, ISING3D, variant)
 
 
 class NishimoriLine(unittest.TestCase):
-    """p = 1/(1 + exp(-2 beta)): the mean of e over the samples is -d tanh(beta), at any size. 250 samples; the error is
-    that of their scatter. 4 standard errors, false alarms below 7e-5 each; a beta 2 % off is rejected."""
+    """p = 1/(1 + exp(-2 beta)): the mean of e over the samples is -d tanh(beta), at any size. 250
+    samples; the error is that of their scatter. 4 standard errors, false alarms below 7e-5 each; a
+    beta 2 % off is rejected."""
 
     def check(self, shape, beta, variant):
         dimension, samples = len(shape), 250
         with gpumc.folder() as folder:
             probability = 1 / (1 + np.exp(-2 * beta))
-            run(folder, f"{{name: ea, shape: {list(shape)}, p: {probability!r}, disorder_seed: 20}}",
+            run(folder, f"{{name: ea, shape: {list(shape)}, p: {float(probability)!r}, "
+                f"disorder_seed: 20}}",
                 f"{{model.sample: {list(range(samples))}}}", population=500, variant=variant,
                 beta=f"{{to: {beta}, step: {beta / 8}}}")
             energy = np.array([gpumc.summary(f"{folder}/{s}.h5")["energy"][-1]
@@ -167,15 +176,16 @@ class NishimoriLine(unittest.TestCase):
         self.assertGreater(abs(wrong), 4, "the test would not see a wrong energy")
 
     def test_two_dimensions(self):
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((16, 16), 0.6, variant)
 
     def test_three_dimensions(self):
-        for variant in served("multispin", "spin"):
+        for variant in served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((6, 6, 6), 0.4, variant)
 
 
 if __name__ == "__main__":
+    device.require()
     unittest.main()

@@ -64,7 +64,8 @@ class Exact(unittest.TestCase):
         """Without disorder two copies are two configurations, so <q^2> = sum over pairs of sites of
         the squared correlation; at L = 2 that is known by summing over all states."""
         beta = [0.1, 0.3]
-        found, = parallel_tempering.run(side=2, betas=beta, samples=64, replicas=2, sweeps=204800, update="heat_bath")
+        found, = parallel_tempering.run(side=2, betas=beta, samples=64, replicas=2, sweeps=204800,
+                                        update="heat_bath")
         for t, b in enumerate(beta):
             exact = overlap_moments(b)
             for name, value in exact.items():

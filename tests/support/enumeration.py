@@ -1,5 +1,5 @@
-"""Ising spins with any couplings and fields on lattices of up to 20 sites, by enumeration of all states: slow, obvious,
-and without anything of the program."""
+"""Ising spins with any couplings and fields on lattices of up to 20 sites, by enumeration of all
+states: slow, obvious, and without anything of the program."""
 import numpy as np
 
 
@@ -26,8 +26,8 @@ def energies(shape, couplings, fields):
 
 
 def averages(shape, couplings, fields, betas):
-    """Exact curves by name, per site as in a summary: -ln Z (beta_free_energy), energy, moments of the magnetization,
-    and the structure factor at the smallest wave vectors."""
+    """Exact curves by name, per site as in a summary: -ln Z (beta_free_energy), energy, moments of
+    the magnetization, and the structure factor at the smallest wave vectors."""
     sites = int(np.prod(shape))
     spins = states(sites)
     energy = energies(shape, couplings, fields)

@@ -45,7 +45,7 @@ expect_never_wrong(const struct ising_spin_rule *rule, int64_t f, float moved, u
   uint64_t low = 0, high = GPUMC_THRESHOLD_ALWAYS;
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
-    if (ising_spin_flips(rule, f, spin, (uint32_t)middle))
+    if (ising_spin_flips(&rule->exact, rule->start == 0, f, spin, (uint32_t)middle))
       low = middle + 1;
     else
       high = middle;
@@ -56,7 +56,7 @@ expect_never_wrong(const struct ising_spin_rule *rule, int64_t f, float moved, u
       continue;
     const uint32_t estimate = ising_spin_estimate(&rule->estimate, field, spin, (uint32_t)u);
     if (estimate != ISING_OPEN && (estimate == ISING_FLIPS) != (u < (int64_t)low))
-      fail_msg("beta = %g, f = %lld, spin %u, u = %lld of %llu: estimated %u", rule->beta,
+      fail_msg("beta = %g, f = %lld, spin %u, u = %lld of %llu: estimated %u", rule->exact.beta,
                (long long)f, spin, (long long)u, (unsigned long long)low, estimate);
   }
 }

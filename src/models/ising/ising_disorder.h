@@ -45,6 +45,8 @@ struct ising_disorder_traits {
 };
 /* Of a model without disorder: all false. */
 struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *model);
+/* Why couplings and fields cannot be kept as one bit each, NULL where they can. */
+const char *ising_disorder_no_bits(const struct gpumc_model *model);
 
 /* Sample `number` after the first: coupling[sites][dimension] = J(i, i + e_d) and field[sites] =
  * h_i, the uniform field included, in quanta; sites in the order x + Lx (y + Ly z). NULL: not

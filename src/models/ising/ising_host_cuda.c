@@ -1,8 +1,6 @@
 /* What the CUDA kernels tell their drivers. */
 #include "models/ising/ising_host_cuda.h"
 
-#include "models/ising/ising_physics.h"
-
 struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, 0);
@@ -16,21 +14,6 @@ struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
       .time = ensemble->time,
       .stream = ensemble->device->stream,
   };
-}
-
-struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double beta)
-{
-  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  const struct ising_acceptance acceptance =
-      ising_acceptance(beta, parameters->coupling, parameters->field, ISING_CLASSES - 1);
-  struct ising_rule rule = {.plain = parameters->field == 0.0};
-  for (uint32_t up = 0; up < ISING_CLASSES; up++) {
-    const bool always = acceptance.threshold[up] >= GPUMC_THRESHOLD_ALWAYS;
-    rule.threshold[up] = always ? 0 : (uint32_t)acceptance.threshold[up];
-    rule.flip[up] = !always && acceptance.spin_up[up] == 0 ? UINT32_MAX : 0;
-    rule.needed[up] = always ? 0 : UINT32_MAX;
-  }
-  return rule;
 }
 
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)

@@ -91,18 +91,9 @@ static const char *refuses_sites(const struct gpumc_model *model, const char *de
 
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
 {
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
   if (strcmp(kernel->variant, "packed") == 0)
     return ising_packed_refuses(model);
   if (refuses_sites(model, kernel->device) != NULL)
     return refuses_sites(model, kernel->device);
-  if (strcmp(kernel->variant, "multispin") != 0)
-    return NULL;
-  if (traits.couplings && !traits.couplings_are_signs)
-    return "it keeps a coupling as one bit, and these are not all +1 or -1";
-  if (traits.fields && !traits.fields_are_signs)
-    return "it keeps a random field as one bit, and these differ in size";
-  if (traits.fields && ising_parameters(model)->field != 0.0)
-    return "it keeps a field as one bit, and random fields with a uniform one differ in size";
-  return NULL;
+  return strcmp(kernel->variant, "multispin") == 0 ? ising_disorder_no_bits(model) : NULL;
 }

@@ -129,17 +129,19 @@ __global__ void __launch_bounds__(THREADS)
     restore(replicas, &group, other);
 }
 
-/* In place one pair of runs after another, since a run may be part of two. */
+/* In place one pair of runs after another where a run is part of two. */
 template <class KIND>
 static enum gpumc_status
 launch(const struct ising_multispin_comparison *arguments, struct gpumc_error *error)
 {
-  const uint32_t together = arguments->in_shared ? arguments->runs : 1;
+  const uint32_t runs = arguments->runs, first = arguments->first, second = arguments->second;
+  const bool apart = !arguments->pairs || first + runs <= second || second + runs <= first;
+  const uint32_t together = arguments->in_shared || apart ? runs : 1;
   enum gpumc_status status = GPUMC_CUDA(
       cudaFuncSetAttribute((const void *)compare<KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            (int)arguments->shared_bytes),
       error);
-  for (uint32_t i = 0; i < arguments->runs && status == GPUMC_OK; i += together) {
+  for (uint32_t i = 0; i < runs && status == GPUMC_OK; i += together) {
     compare<KIND><<<dim3(arguments->replicas.groups, together), THREADS, arguments->shared_bytes,
                     (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments, i);
     status = GPUMC_CUDA_LAUNCHED("compare", error);

@@ -76,41 +76,31 @@ static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
   return ising_multispin_to_portable(&arguments, error);
 }
 
-static enum gpumc_status take_notes(const struct gpumc_ensemble *ensemble,
-                                    struct ising_storage *storage, struct gpumc_error *error)
+static enum gpumc_status
+take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct gpumc_error *error)
 {
-  const struct ising_wave wave = ising_wave_of(ensemble->model);
   const size_t betas = ensemble->plan.runs * sizeof(double);
-  int32_t *cosine = NULL;
-  unsigned char *memory = NULL;
+  void *memory;
   enum gpumc_status status =
-      gpumc_allocate_array(&memory, sizeof(struct notes) + betas, "the kernel's notes", error);
+      gpumc_allocate(1, sizeof(struct notes) + betas, "the kernel's notes", &memory, error);
+  *notes = memory;
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&cosine, 2 * (size_t)wave.length, "a table of waves", error);
-  storage->notes = memory;
-  if (status == GPUMC_OK) {
-    struct notes *notes = storage->notes;
-    memset(notes->beta, ISING_NO_TEMPERATURE, betas);
-    ising_wave_table(&wave, cosine, cosine + wave.length);
-    for (size_t i = 0; i < wave.length; i++) {
-      notes->sum_cosine += cosine[i];
-      notes->sum_sine += cosine[wave.length + i];
-    }
-  }
-  free(cosine);
+    memset((*notes)->beta, ISING_NO_TEMPERATURE, betas);
   return status;
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  struct notes *notes;
   enum gpumc_status status =
       ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
   if (status != GPUMC_OK)
     return status;
-  status = take_notes(ensemble, ensemble->storage, error);
+  status = take_notes(ensemble, &notes, error);
+  ((struct ising_storage *)ensemble->storage)->notes = notes;
   if (status == GPUMC_OK)
-    status = ising_multispin_table_fill(ensemble, error);
+    status = ising_multispin_table_fill(ensemble, &notes->sum_cosine, &notes->sum_sine, error);
   if (status != GPUMC_OK)
     ising_storage_destroy(ensemble);
   return status;
@@ -128,13 +118,11 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
 {
   struct ising_multispin_device_rule *rule = &sweep->rule;
   struct notes *notes = ising_storage_of(ensemble)->notes;
-  const size_t place = ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds;
   if (rule->physics.plain && rule->physics.coupling < 0.0)
     sweep->disorder.stagger = UINT32_MAX;
   rule->each = sweep->disorder.signs != NULL;
-  rule->thresholds =
-      (struct ising_multispin_thresholds *)((unsigned char *)ising_storage_of(ensemble)->table +
-                                            place);
+  rule->thresholds = ising_multispin_table_at(
+      ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
   if (beta == NULL)
     return GPUMC_OK;
   return ising_multispin_set_temperatures(ensemble, beta, notes->beta, rule, error);
@@ -145,17 +133,15 @@ static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
                                  struct ising_multispin_comparison *comparison,
                                  struct gpumc_error *error)
 {
-  const struct ising_storage *storage = ising_storage_of(ensemble);
-  const struct notes *notes = storage->notes;
+  const struct notes *notes = ising_storage_of(ensemble)->notes;
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   const struct ising_multispin_replicas replicas = replicas_of(ensemble);
-  const unsigned char *place = storage->table;
   const size_t shared = ising_multispin_comparison_bytes(&replicas, true);
   comparison->replicas = replicas;
   comparison->wave = ising_wave_of(ensemble->model);
-  comparison->cosine = (const int32_t *)(place + table.cosine);
-  comparison->sine = (const int32_t *)(place + table.sine);
+  comparison->cosine = ising_multispin_table_at(ensemble, table.cosine);
+  comparison->sine = ising_multispin_table_at(ensemble, table.sine);
   comparison->sum_cosine = notes->sum_cosine;
   comparison->sum_sine = notes->sum_sine;
   comparison->in_shared = shared <= ensemble->device->shared_bytes;
@@ -178,7 +164,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
   enum gpumc_status status = set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
-  arguments.spread = ising_multispin_spread(ensemble->device, &arguments.replicas);
+  arguments.spread =
+      ising_multispin_spread(ensemble->device, &arguments.replicas, arguments.rule.physics.plain);
   if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
     status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
                                         : ising_multispin_sweep_global(&arguments, error);

@@ -28,7 +28,7 @@ enum {
   ISING_MULTISPIN_TILE_BYTES = 1024,
   ISING_MULTISPIN_TILE_SITES = 256,
   ISING_MULTISPIN_THREADS = 640, /* of a block, at most: sweeps have registers for no more */
-  ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once where rows allow it */
+  ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once, at most */
 };
 
 /* words[runs][groups][tiles][256], device memory. */
@@ -77,7 +77,8 @@ struct ising_multispin_device_rule {
 
 /* How a sweep is spread: `slots` groups a block of `threads` each; `shared_bytes` of a block. */
 struct ising_multispin_spread {
-  uint32_t in_shared, by_fours; /* a group stands in shared memory; words are taken by fours */
+  uint32_t in_shared; /* a group stands in shared memory */
+  uint32_t width;     /* words that a thread takes at once: 1, 2 or 4 */
   uint32_t slots, threads, shared_bytes;
   uint32_t regular; /* a thread keeps its place within rows from step to step */
 };
@@ -138,7 +139,7 @@ struct gpumc_device;
 /* In ising_multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
 struct ising_multispin_spread
 ising_multispin_spread(const struct gpumc_device *device,
-                       const struct ising_multispin_replicas *replicas);
+                       const struct ising_multispin_replicas *replicas, bool plain);
 /* Shared memory that a block of `slots` groups with `threads` each takes. */
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads);
@@ -154,6 +155,14 @@ ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
+
+/* What they do with cubic lattices. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,

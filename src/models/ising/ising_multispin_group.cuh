@@ -5,6 +5,9 @@
 #include "models/ising/ising_multispin_update.cuh"
 #include "models/lattice/vertical_counter.cuh"
 
+/* Of a thread's counter of bonds. */
+enum { ISING_MULTISPIN_BOND_PLANES = 16 };
+
 /* Sums over one group, by lane. */
 struct ising_multispin_group_sums {
   unsigned long long unlike[ISING_MULTISPIN_LANES]; /* bonds not satisfied, as the words stand */
@@ -176,7 +179,7 @@ template <class KIND>
 __device__ static inline void
 ising_multispin_count_words(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
                             const uint32_t *sites, uint32_t k,
-                            struct gpumc_vertical_counter *counter)
+                            struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> *counter)
 {
   constexpr int WIDTH = KIND::WIDTH, NEIGHBOURS = KIND::NEIGHBOURS;
   struct ising_multispin_neighbours<KIND> near;
@@ -189,7 +192,7 @@ ising_multispin_count_words(const struct ising_multispin_replicas *replicas, con
 #pragma unroll
     for (int d = 0; d < NEIGHBOURS; d++)
       unlike[j * NEIGHBOURS + d] = ising_multispin_unlike<KIND>(&near, spin[j], d, j);
-  gpumc_counter_add<0, WIDTH * NEIGHBOURS>(counter, unlike);
+  gpumc_counter_add<0, WIDTH * NEIGHBOURS, ISING_MULTISPIN_BOND_PLANES>(counter, unlike);
 }
 
 /* Bonds that are not satisfied: each has one end in colour 0. */
@@ -200,12 +203,17 @@ ising_multispin_group_count(const struct ising_multispin_replicas *replicas, con
                             unsigned long long unlike[ISING_MULTISPIN_LANES])
 {
   constexpr size_t ADDED = (size_t)KIND::WIDTH * KIND::NEIGHBOURS;
-  constexpr size_t MOST = ((1u << GPUMC_COUNTER_PLANES) - 1) / ADDED; /* steps a counter holds */
+  constexpr size_t MOST =
+      ((1u << ISING_MULTISPIN_BOND_PLANES) - 1) / ADDED; /* steps a counter holds */
   const size_t step = (size_t)group->threads * KIND::WIDTH;
   for (size_t begin = 0; begin < replicas->colour; begin += MOST * step) {
     const size_t end =
         begin + MOST * step < replicas->colour ? begin + MOST * step : replicas->colour;
-    struct gpumc_vertical_counter counter = {{0}};
+    struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> counter = {
+      {
+        0
+      }
+    };
     for (size_t k = begin + group->thread * KIND::WIDTH; k < end; k += step)
       ising_multispin_count_words<KIND>(replicas, signs, sites, (uint32_t)k, &counter);
     atomicAdd(&unlike[group->thread % 32], (unsigned long long)gpumc_counter_warp_sum(&counter));

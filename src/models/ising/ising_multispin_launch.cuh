@@ -64,32 +64,36 @@ template <class LAUNCH, int WIDTH, int DIMENSION, bool SIGNS>
 static enum gpumc_status
 ising_multispin_by_rule(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
+  /* Counts of six neighbours are never taken by fours. */
+  constexpr int COUNTED = DIMENSION == 3 && WIDTH == ISING_MULTISPIN_VECTOR ? 2 : WIDTH;
   return sweep->rule.physics.plain
              ? ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, true>(sweep, error)
-             : ising_multispin_by_rounds<LAUNCH, WIDTH, DIMENSION, SIGNS, false>(sweep, error);
+             : ising_multispin_by_rounds<LAUNCH, COUNTED, DIMENSION, SIGNS, false>(sweep, error);
 }
 
-template <class LAUNCH, int WIDTH>
+template <class LAUNCH, int WIDTH, int DIMENSION>
 static enum gpumc_status
-ising_multispin_by_lattice(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+ising_multispin_by_signs(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  const bool signs = sweep->disorder.signs != NULL;
-  if (sweep->replicas.dimension == 2)
-    return signs ? ising_multispin_by_rule<LAUNCH, WIDTH, 2, true>(sweep, error)
-                 : ising_multispin_by_rule<LAUNCH, WIDTH, 2, false>(sweep, error);
-  return signs ? ising_multispin_by_rule<LAUNCH, WIDTH, 3, true>(sweep, error)
-               : ising_multispin_by_rule<LAUNCH, WIDTH, 3, false>(sweep, error);
+  return sweep->disorder.signs != NULL
+             ? ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, true>(sweep, error)
+             : ising_multispin_by_rule<LAUNCH, WIDTH, DIMENSION, false>(sweep, error);
 }
 
 /* LAUNCH::launch<KIND>(sweep, error) for the kind of the sweep; not `each` is for uniform square
  * lattices only. */
-template <class LAUNCH>
+template <class LAUNCH, int DIMENSION>
 static enum gpumc_status
 ising_multispin_dispatch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.by_fours
-             ? ising_multispin_by_lattice<LAUNCH, ISING_MULTISPIN_VECTOR>(sweep, error)
-             : ising_multispin_by_lattice<LAUNCH, 1>(sweep, error);
+  switch (sweep->spread.width) {
+  case ISING_MULTISPIN_VECTOR:
+    return ising_multispin_by_signs<LAUNCH, ISING_MULTISPIN_VECTOR, DIMENSION>(sweep, error);
+  case 2:
+    return ising_multispin_by_signs<LAUNCH, 2, DIMENSION>(sweep, error);
+  default:
+    return ising_multispin_by_signs<LAUNCH, 1, DIMENSION>(sweep, error);
+  }
 }
 
 #endif

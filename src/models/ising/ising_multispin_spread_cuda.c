@@ -95,13 +95,21 @@ static struct ising_multispin_spread asked_spread(const struct gpumc_device *dev
   return filled(device, replicas, threads, block);
 }
 
+/* The most words at once that stand in one row, if a warp finds so many. Counts of six neighbours
+ * leave registers for two. */
+static uint32_t width_of(const struct ising_multispin_replicas *replicas, bool plain)
+{
+  uint32_t width = replicas->dimension == 3 && !plain ? 2 : ISING_MULTISPIN_VECTOR;
+  while (width > 1 && (replicas->row.value % width != 0 || replicas->colour < 32 * width))
+    width /= 2;
+  return width;
+}
+
 struct ising_multispin_spread
 ising_multispin_spread(const struct gpumc_device *device,
-                       const struct ising_multispin_replicas *replicas)
+                       const struct ising_multispin_replicas *replicas, bool plain)
 {
-  const bool by_fours = replicas->row.value % ISING_MULTISPIN_VECTOR == 0 &&
-                        replicas->colour >= 32 * ISING_MULTISPIN_VECTOR;
-  const uint32_t width = by_fours ? ISING_MULTISPIN_VECTOR : 1;
+  const uint32_t width = width_of(replicas, plain);
   const size_t vectors = replicas->colour / width;
   const bool in_shared = ising_multispin_shared_bytes(replicas, 1, 32) <= device->shared_bytes;
   uint32_t block = whole_warps(device->block_threads);
@@ -114,11 +122,10 @@ ising_multispin_spread(const struct gpumc_device *device,
     spread = asked_spread(device, replicas, block, vectors);
   else
     spread = best_spread(device, replicas, vectors);
-  spread.in_shared = in_shared;
-  spread.by_fours = by_fours;
   /* Two rows of a square lattice, or two planes, have all places that there are. */
-  spread.regular = spread.threads * width %
-                       (2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value)) ==
-                   0;
+  const uint32_t period = 2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value);
+  spread.in_shared = in_shared;
+  spread.width = width;
+  spread.regular = spread.threads * width % period == 0;
   return spread;
 }

@@ -37,21 +37,11 @@ size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
          plan->runs * sizeof(struct ising_multispin_rule);
 }
 
-static enum gpumc_status check(const struct gpumc_model *model,
-                               const struct ising_disorder_traits *traits,
-                               struct gpumc_error *error)
+static enum gpumc_status check(const struct gpumc_model *model, struct gpumc_error *error)
 {
-  if (traits->couplings && !traits->couplings_are_signs)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "a bit holds the sign of a coupling, and these differ in size");
-  if (traits->fields && !traits->fields_are_signs)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "a bit holds the sign of a random field, and these differ in size");
-  if (traits->fields && ising_parameters(model)->field != 0.0)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "a bit holds the sign of a random field, and with a uniform one added "
-                           "fields differ in size");
-  return GPUMC_OK;
+  const char *why = ising_disorder_no_bits(model);
+  return why == NULL ? GPUMC_OK
+                     : gpumc_error_set(error, GPUMC_INVALID, "kernel multispin: %s", why);
 }
 
 /* The lanes `lanes` of one word of signs. */
@@ -171,7 +161,7 @@ enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
-  enum gpumc_status status = check(model, &traits, error);
+  enum gpumc_status status = check(model, error);
   if (status == GPUMC_OK)
     status = ising_multispin_tables_begin(model, plan, tables, error);
   if (status == GPUMC_OK)

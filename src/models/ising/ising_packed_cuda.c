@@ -221,11 +221,12 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
       .replicas = replicas_of(ensemble),
       .rule = {.physics = ising_multispin_physics_of(ensemble),
                .thresholds = place_of(ensemble, place)},
-      .spread = {.slots = 1, .threads = block_of(ensemble->device)},
+      .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
       .sweeps = sweeps,
   };
   enum gpumc_status status = GPUMC_OK;
-  arguments.spread.by_fours = arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0;
+  if (arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0)
+    arguments.spread.width = ISING_MULTISPIN_VECTOR;
   if (sweeps > 0)
     status = ising_multispin_set_temperatures(ensemble, beta, ising_storage_of(ensemble)->notes,
                                               &arguments.rule, error);

@@ -133,7 +133,11 @@ __global__ void __launch_bounds__(THREADS)
   const uint32_t parity = pair & 1, first = pair / 2 * ROWS, lines = lines_of(replicas);
   const uint32_t end = first >= lines ? first : lines - first < ROWS ? lines : first + ROWS;
   struct subject subject;
-  struct gpumc_vertical_counter counter = {{0}};
+  struct gpumc_vertical_counter<COUNT_BITS> counter = {
+    {
+      0
+    }
+  };
   int64_t cosine = 0, sine = 0;
   if (!find_subject(&measurement, replica, &subject))
     return;

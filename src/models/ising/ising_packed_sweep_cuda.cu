@@ -91,6 +91,7 @@ launch_lattice(const struct ising_multispin_sweep *sweep, struct gpumc_error *er
 enum gpumc_status
 ising_packed_sweep(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
-  return sweep->spread.by_fours ? launch_lattice<ISING_MULTISPIN_VECTOR>(sweep, error)
-                                : launch_lattice<1>(sweep, error);
+  return sweep->spread.width == ISING_MULTISPIN_VECTOR
+             ? launch_lattice<ISING_MULTISPIN_VECTOR>(sweep, error)
+             : launch_lattice<1>(sweep, error);
 }

@@ -178,6 +178,18 @@ struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *mod
   return traits;
 }
 
+const char *ising_disorder_no_bits(const struct gpumc_model *model)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (traits.couplings && !traits.couplings_are_signs)
+    return "it keeps a coupling as one bit, and these are not all +1 or -1";
+  if (traits.fields && !traits.fields_are_signs)
+    return "it keeps a random field as one bit, and these differ in size";
+  if (traits.fields && ising_parameters(model)->field != 0.0)
+    return "it keeps a field as one bit, and random fields with a uniform one differ in size";
+  return NULL;
+}
+
 /* Where a random number stands: of a purpose, for a site, or for the bond in a direction from it.
  */
 struct place {

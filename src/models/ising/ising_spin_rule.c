@@ -51,13 +51,13 @@ set_table(const struct gpumc_model *model, enum gpumc_update update, struct isin
   const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
   double coupling = parameters->coupling, field[2] = {parameters->field, parameters->field};
   if (rule->kind == ISING_SPIN_SIGNS) {
-    coupling = fabs(parameters->coupling_quanta) * rule->quantum;
-    field[0] = (parameters->field_quanta - traits.field_width) * rule->quantum;
-    field[1] = (parameters->field_quanta + traits.field_width) * rule->quantum;
+    coupling = fabs(parameters->coupling_quanta) * rule->exact.quantum;
+    field[0] = (parameters->field_quanta - traits.field_width) * rule->exact.quantum;
+    field[1] = (parameters->field_quanta + traits.field_width) * rule->exact.quantum;
   }
   for (uint32_t larger = 0; larger < 2; larger++)
-    set_classes(update, rule->beta, coupling, field[larger], neighbours, larger * ISING_TABLE_FIELD,
-                &rule->table);
+    set_classes(update, rule->exact.beta, coupling, field[larger], neighbours,
+                larger * ISING_TABLE_FIELD, &rule->table);
 }
 
 /* No local field of any sample is larger; rounding to quanta included. */
@@ -90,8 +90,7 @@ ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update, doubl
   struct ising_spin_rule rule = {
       .kind = ising_spin_kind(model),
       .start = update == GPUMC_METROPOLIS,
-      .beta = beta,
-      .quantum = model->quantum[ISING_ENERGY],
+      .exact = {beta, model->quantum[ISING_ENERGY]},
   };
   if (rule.kind == ISING_SPIN_TERMS)
     rule.estimate = estimate_of(model, update, beta);

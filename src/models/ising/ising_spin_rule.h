@@ -39,24 +39,31 @@ struct ising_spin_estimate {
   float slope, least, one, narrow, wide;
 };
 
+/* At this temperature, with terms in this unit. */
+struct ising_spin_exact {
+  double beta, quantum;
+};
+
 struct ising_spin_rule {
   enum ising_spin_kind kind;
   uint32_t start; /* what is left of a spin: 1 for Metropolis, 0 for the heat bath */
   struct ising_spin_table table;
   struct ising_spin_estimate estimate;
-  double beta, quantum; /* of the terms */
+  struct ising_spin_exact exact;
 };
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model);
 struct ising_spin_rule
 ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update, double beta);
 
-/* Whether the number u makes a spin flip in the sum f of its terms; spin: 1 or 0. */
-GPUMC_HOST_DEVICE static inline bool
-ising_spin_flips(const struct ising_spin_rule *rule, int64_t f, uint32_t spin, uint32_t u)
+/* Whether the number u makes a spin flip in the sum f of its terms: the spin 1 or 0 of Metropolis,
+ * or one of the heat bath. */
+GPUMC_HOST_DEVICE static inline bool ising_spin_flips(const struct ising_spin_exact *exact,
+                                                      bool heat_bath, int64_t f, uint32_t spin,
+                                                      uint32_t u)
 {
-  const double x = rule->beta * (2.0 * ((double)f * rule->quantum));
-  if (rule->start == 0)
+  const double x = exact->beta * (2.0 * ((double)f * exact->quantum));
+  if (heat_bath)
     return u < gpumc_heat_bath_threshold(x);
   return u < gpumc_metropolis_threshold(spin != 0 ? x : -x);
 }

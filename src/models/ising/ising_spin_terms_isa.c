@@ -54,8 +54,8 @@ GPUMC_INLINE void update_block(const struct ising_spin_rule *rule, const size_t 
     open |= verdict[i];
   for (size_t i = 0; (open & ISING_OPEN) != 0 && i < BLOCK; i++)
     if (verdict[i] == ISING_OPEN)
-      verdict[i] = ising_spin_flips(rule, exact_field(block, dimension, i), spins[i] & start,
-                                    block->number[i]);
+      verdict[i] = ising_spin_flips(&rule->exact, start == 0, exact_field(block, dimension, i),
+                                    spins[i] & start, block->number[i]);
   for (size_t i = 0; i < BLOCK; i++)
     spins[i] = (uint8_t)((spins[i] & start) ^ verdict[i]);
 }
