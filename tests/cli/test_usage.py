@@ -129,6 +129,16 @@ class Validate(ProgramCase):
         self.assertRegex(process.err, rf"^{large}:9:15: 200 replicas of 4294967296 sites are too "
                          "many")
 
+    def test_huge_lattices(self):
+        huge = self.write("huge.yaml", SMALL.replace("[8, 8]", "[131072, 131072]")
+                          .replace("population: 200", "population: 10"))
+        self.gpumc("validate", huge, "--set", "kernel.variant=packed")
+        process = self.gpumc("validate", huge, "--set", "kernel.variant=multispin", code=INVALID)
+        self.assertIn("there are more than 2^32", process.err)
+        process = self.gpumc("validate", huge, "--set", "model.shape=[1048576, 1048576]",
+                             code=INVALID)
+        self.assertIn("sites, not below 2^37", process.err)
+
     def test_what_a_campaign_makes_impossible_is_told_once(self):
         config = self.write("c.yaml", SMALL.replace("[8, 8]", "[16384, 16384]")
                             .replace("small.h5", "o-{seed}-{algorithm.population}.h5")
