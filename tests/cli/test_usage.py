@@ -10,6 +10,15 @@ from support.program import INVALID, SMALL, ProgramCase
 COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "bench",
             "doctor"]
 
+HUGE = """\
+gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [131072, 131072]}
+algorithm: {name: canonical, thermalization: 2, sweeps: 8, beta: {values: [0.1]}}
+kernel: {device: cpu, variant: packed}
+output: huge.h5
+"""
+
 
 class Help(ProgramCase):
     def test_program_help_lists_every_command(self):
@@ -130,9 +139,8 @@ class Validate(ProgramCase):
                          "many")
 
     def test_huge_lattices(self):
-        huge = self.write("huge.yaml", SMALL.replace("[8, 8]", "[131072, 131072]")
-                          .replace("population: 200", "population: 10"))
-        self.gpumc("validate", huge, "--set", "kernel.variant=packed")
+        huge = self.write("huge.yaml", HUGE)
+        self.gpumc("validate", huge)
         process = self.gpumc("validate", huge, "--set", "kernel.variant=multispin", code=INVALID)
         self.assertIn("there are more than 2^32", process.err)
         process = self.gpumc("validate", huge, "--set", "model.shape=[1048576, 1048576]",

@@ -160,7 +160,6 @@ enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
                                                 struct gpumc_error *error)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
   enum gpumc_status status = check(model, error);
   if (status == GPUMC_OK)
     status = ising_multispin_tables_begin(model, plan, tables, error);
