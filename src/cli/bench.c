@@ -15,6 +15,7 @@ enum {
   OPTION_MODEL,
   OPTION_SHAPE,
   OPTION_SET,
+  OPTION_KERNEL,
   OPTION_POPULATION,
   OPTION_SWEEPS,
   OPTION_BETA,
@@ -44,6 +45,7 @@ static const struct argp_option options[] = {
     {"shape", OPTION_SHAPE, "LxLx...", 0, "The model's key `shape` (default: 64x64, or 32x32x32)",
      0},
     {"set", OPTION_SET, "model.KEY=VALUE", 0, "Any other key of the model, such as model.J=-1", 0},
+    {"kernel", OPTION_KERNEL, "VARIANT", 0, "This kernel only, such as packed (default: all)", 0},
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
@@ -120,6 +122,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
       cli_usage_error(command, "--set takes model.KEY=VALUE here, not '%s'", argument);
     cli_config_set(&settings->keys, command, argument);
     return 0;
+  case OPTION_KERNEL:
+    settings->variant = argument;
+    return 0;
   case OPTION_POPULATION:
     settings->population = (size_t)cli_integer(command, "--population", argument, 1, INT_MAX);
     return 0;
@@ -162,6 +167,7 @@ static const struct argp parser = {
     "  gpumc bench\n"
     "  gpumc bench --device cuda:1 --population 100000\n"
     "  gpumc bench --shape 128x128 --population 20000 --threads 1,2,4,8\n"
+    "  gpumc bench --kernel packed --shape 65536x65536 --population 1\n"
     "  gpumc bench --isa x86-64-v3 --rng --json",
     NULL,
     NULL,
@@ -241,15 +247,15 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
                      report->of_cpu ? arguments->threads.count : 1};
   while (bed->ops->kernels[count[0]] != NULL)
     count[0]++;
-  if (count[0] == 0)
-    return gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernels", bed->ops->name);
-  enum gpumc_status status = GPUMC_OK;
+  enum gpumc_status status = bench_check_kernels(&arguments->settings, bed, kind, error);
+  if (status != GPUMC_OK)
+    return status;
   do {
     struct bench_case measured = {.kernel = bed->ops->kernels[which[0]],
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
                                   .rounds = rounds[which[2]],
                                   .threads = arguments->threads.values[which[3]]};
-    if (strcmp(measured.kernel->device, kind) != 0 || measured.kernel->sweep == NULL ||
+    if (!bench_wants(&arguments->settings, kind, measured.kernel) ||
         gpumc_kernel_refusal(measured.kernel, &bed->model) != NULL)
       continue;
     status = bench_measure(&arguments->settings, bed, &measured, error);

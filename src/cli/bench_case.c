@@ -165,6 +165,39 @@ void bench_bed_free(struct bench_bed *bed)
   memset(bed, 0, sizeof *bed);
 }
 
+bool bench_wants(const struct bench_settings *settings, const char *kind,
+                 const struct gpumc_kernel_ops *kernel)
+{
+  return strcmp(kernel->device, kind) == 0 && kernel->sweep != NULL &&
+         (settings->variant == NULL || strcmp(kernel->variant, settings->variant) == 0);
+}
+
+enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
+                                      const struct bench_bed *bed, const char *kind,
+                                      struct gpumc_error *error)
+{
+  const char *variant = settings->variant != NULL ? settings->variant : "";
+  struct gpumc_text why_not = {0};
+  for (const struct gpumc_kernel_ops *const *kernel = bed->ops->kernels; *kernel != NULL;
+       kernel++) {
+    const char *refusal = gpumc_kernel_refusal(*kernel, &bed->model);
+    if (!bench_wants(settings, kind, *kernel))
+      continue;
+    if (refusal == NULL) {
+      gpumc_text_free(&why_not);
+      return GPUMC_OK;
+    }
+    gpumc_text_append(&why_not, "%s%s: %s", why_not.length > 0 ? "; " : ": ", (*kernel)->variant,
+                      refusal);
+  }
+  enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID, "no kernel%s%s of model %s on %s can be measured%s",
+                      settings->variant != NULL ? " " : "", variant, bed->ops->name, kind,
+                      why_not.length > 0 ? gpumc_text_string(&why_not) : "");
+  gpumc_text_free(&why_not);
+  return status;
+}
+
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
                                 struct bench_case *measured, struct gpumc_error *error)
 {

@@ -25,6 +25,7 @@ struct bench_settings {
   const char *device; /* as in a configuration */
   const char *model;
   const char *shape;              /* "64x64"; NULL: the default of the bench or of the model */
+  const char *variant;            /* of the kernel; NULL: all */
   struct cli_config_options keys; /* of the model; no path */
   size_t population;
   uint32_t sweeps;
@@ -52,6 +53,13 @@ struct bench_case {
 GPUMC_MUST_CHECK enum gpumc_status bench_bed_make(const struct bench_settings *settings,
                                                   struct bench_bed *bed, struct gpumc_error *error);
 void bench_bed_free(struct bench_bed *bed);
+/* Whether a kernel is among those to be measured on devices of a kind ("cpu", "cuda"). */
+bool bench_wants(const struct bench_settings *settings, const char *kind,
+                 const struct gpumc_kernel_ops *kernel);
+/* GPUMC_INVALID, saying why, where none of them takes the instance. */
+GPUMC_MUST_CHECK enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
+                                                       const struct bench_bed *bed,
+                                                       const char *kind, struct gpumc_error *error);
 /* Fills rate and bytes_per_site. The kernel is one of settings->device. */
 GPUMC_MUST_CHECK enum gpumc_status
 bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,

@@ -6,7 +6,8 @@
 #include "core/clock.h"
 #include "core/run_internal.h"
 
-enum { SLICE = 1024 /* replicas that are copied at once */ };
+/* Replicas that are copied at once, and about how many bytes, unless one has more. */
+enum { SLICE = 1024, SLICE_BYTES = 1 << 28 };
 
 /* Order in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
@@ -15,7 +16,8 @@ enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTER
 struct transfer {
   struct gpumc_ensemble *ensemble;
   uint32_t *size; /* [runs] */
-  uint8_t *slice; /* [SLICE] replicas */
+  size_t most;    /* replicas of a slice */
+  uint8_t *slice;
 };
 
 /* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
@@ -25,11 +27,13 @@ typedef enum gpumc_status copy_slice(struct transfer *transfer, void *file, size
 static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_ensemble *ensemble,
                                         struct gpumc_error *error)
 {
-  *transfer = (struct transfer){.ensemble = ensemble};
+  const size_t bytes = ensemble->model->portable_bytes;
+  const size_t fitting = SLICE_BYTES / bytes < SLICE ? SLICE_BYTES / bytes : SLICE;
+  *transfer = (struct transfer){.ensemble = ensemble, .most = fitting > 0 ? fitting : 1};
   enum gpumc_status status =
       gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&transfer->slice, SLICE * ensemble->model->portable_bytes,
+    status = gpumc_allocate_array(&transfer->slice, transfer->most * bytes,
                                   "replicas of a checkpoint", error);
   return status;
 }
@@ -54,9 +58,10 @@ copy_replicas(struct transfer *transfer, copy_slice *copy, void *file, struct gp
   size_t row = 0;
   enum gpumc_status status = GPUMC_OK;
   for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    for (size_t first = 0; first < transfer->size[m] && status == GPUMC_OK; first += SLICE) {
+    for (size_t first = 0; first < transfer->size[m] && status == GPUMC_OK;
+         first += transfer->most) {
       size_t left = transfer->size[m] - first;
-      size_t count = left < SLICE ? left : SLICE;
+      size_t count = left < transfer->most ? left : transfer->most;
       status = copy(transfer, file, m, first, count, row, error);
       row += count;
     }

@@ -268,6 +268,15 @@ class Bench(ProgramCase):
                                        "--json").out)
         self.assertEqual(report["sites"], 64)
 
+    def test_one_kernel(self):
+        packed = ["--kernel", "packed", "--population", 4, "--sweeps", 1, "--seconds", 0.01]
+        report = json.loads(self.gpumc("bench", *packed, "--shape", "64x16", "--device", "cpu",
+                                       "--json").out)
+        self.assertEqual({r["kernel"] for r in report["rates"]}, {"packed"})
+        message = self.gpumc("bench", *packed, "--shape", "66x16", "--device", "cpu",
+                             code=INVALID).err
+        self.assertRegex(message, r"no kernel packed of model ising2d on cpu .*multiple of 64")
+
     def test_json(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
                                        "--json").out)

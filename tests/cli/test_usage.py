@@ -10,6 +10,15 @@ from support.program import INVALID, SMALL, ProgramCase
 COMMANDS = ["run", "validate", "plan", "list", "describe", "schema", "info", "status", "bench",
             "doctor"]
 
+HUGE = """\
+gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [131072, 131072]}
+algorithm: {name: canonical, thermalization: 2, sweeps: 8, beta: {values: [0.1]}}
+kernel: {device: cpu, variant: packed}
+output: huge.h5
+"""
+
 
 class Help(ProgramCase):
     def test_program_help_lists_every_command(self):
@@ -128,6 +137,15 @@ class Validate(ProgramCase):
         process = self.gpumc("validate", large, code=INVALID)
         self.assertRegex(process.err, rf"^{large}:9:15: 200 replicas of 4294967296 sites are too "
                          "many")
+
+    def test_huge_lattices(self):
+        huge = self.write("huge.yaml", HUGE)
+        self.gpumc("validate", huge)
+        process = self.gpumc("validate", huge, "--set", "kernel.variant=multispin", code=INVALID)
+        self.assertIn("there are more than 2^32", process.err)
+        process = self.gpumc("validate", huge, "--set", "model.shape=[1048576, 1048576]",
+                             code=INVALID)
+        self.assertIn("sites, not below 2^37", process.err)
 
     def test_what_a_campaign_makes_impossible_is_told_once(self):
         config = self.write("c.yaml", SMALL.replace("[8, 8]", "[16384, 16384]")

@@ -98,8 +98,9 @@ static void shapes_beyond_shared_memory(void **state)
 {
   (void)state;
   enum { FEW = 3 };
-  static const size_t shapes[2][2][2] = {[REFERENCE_MULTISPIN] = {{256, 256}, {130, 508}},
-                                         [REFERENCE_SPIN] = {{512, 512}, {1026, 254}}};
+  static const size_t shapes[][2][2] = {[REFERENCE_MULTISPIN] = {{256, 256}, {130, 508}},
+                                        [REFERENCE_SPIN] = {{512, 512}, {1026, 254}},
+                                        [REFERENCE_PACKED] = {{1024, 1024}, {704, 258}}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)

@@ -2,11 +2,13 @@
 #include "support/ising_cases.h"
 
 /* Sides of 2, rows of less, just and more than a vector, planes that end within one, several parts
- * of a colour. */
+ * of a colour; and, for
+ * packed kernels, rows of one word of a colour and of four. */
 const struct ising_shape case_shapes[CASE_SHAPES] = {
-    {2, {2, 2, 1}}, {2, {6, 10, 1}}, {2, {34, 18, 1}}, {2, {130, 66, 1}},
-    {3, {2, 2, 2}}, {3, {2, 4, 6}},  {3, {4, 4, 4}},   {3, {6, 4, 10}},
-    {3, {8, 8, 8}}, {3, {66, 4, 2}}, {3, {2, 2, 66}},  {3, {18, 16, 16}},
+    {2, {2, 2, 1}},  {2, {6, 10, 1}},  {2, {34, 18, 1}}, {2, {130, 66, 1}},
+    {3, {2, 2, 2}},  {3, {2, 4, 6}},   {3, {4, 4, 4}},   {3, {6, 4, 10}},
+    {3, {8, 8, 8}},  {3, {66, 4, 2}},  {3, {2, 2, 66}},  {3, {18, 16, 16}},
+    {2, {64, 6, 1}}, {2, {256, 2, 1}}, {3, {64, 2, 4}},  {3, {256, 4, 2}},
 };
 
 const struct ising_feeling case_feelings[CASE_FEELINGS] = {

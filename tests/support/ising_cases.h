@@ -18,7 +18,7 @@ struct ising_feeling {
   bool sample_each;
 };
 
-enum { CASE_SHAPES = 12, CASE_FEELINGS = 11 };
+enum { CASE_SHAPES = 16, CASE_FEELINGS = 11 };
 extern const struct ising_shape case_shapes[CASE_SHAPES];
 extern const struct ising_feeling case_feelings[CASE_FEELINGS];
 

@@ -45,7 +45,8 @@ struct ising_case fixture_square(const struct gpumc_kernel_ops *kernel, size_t l
 /* For messages. Valid until the next call. */
 const char *fixture_text(const struct ising_case *with);
 
-/* Whether a kernel of a GPU takes the lattice; those of the CPU take all. */
+/* Whether the kernel takes the instance: one of a GPU may not, nor the packed one; the others on a
+ * CPU take all. */
 bool fixture_serves(const struct ising_case *with);
 
 /* These fail the running test on any error. */

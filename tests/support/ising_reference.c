@@ -149,11 +149,14 @@ uniform(const struct reference *reference, size_t site, uint32_t replica, uint32
                   gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour_of(reference, site)),
                   k / 16 % 4);
   }
-  const uint32_t lane = reference->fault == REFERENCE_SHARED ? 0 : replica % 32;
+  const uint32_t i = site_number(reference, site);
+  const bool packed = reference->trajectory == REFERENCE_PACKED;
+  const uint32_t number = packed ? i / 32 : i, group = packed ? replica : replica / 32;
+  const uint32_t lane = reference->fault == REFERENCE_SHARED ? 0 : packed ? i % 32 : replica % 32;
   uint32_t u = 0;
   for (uint32_t draw = 0; draw < 8; draw++) {
     uint32_t word[4];
-    gpumc_random_draw(reference->random, site_number(reference, site), replica / 32, time,
+    gpumc_random_draw(reference->random, number, group, time,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw), word);
     for (uint32_t p = 0; p < 4; p++)
       u = u << 1 | (word[p] >> lane & 1);

@@ -12,7 +12,7 @@
 #include "core/kernel.h"
 #include "core/random.h"
 
-enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN };
+enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN, REFERENCE_PACKED };
 
 /* What is wrong with it. ACCEPTANCE: thresholds 1 % too low. SHARED: the lanes of a word use the
  * random number of lane 0. */

@@ -231,7 +231,7 @@ static enum gpumc_status every_step(struct work *work, struct gpumc_error *error
 static enum gpumc_status work_once(const struct gpumc_kernel_ops *kernel,
                                    const struct gpumc_device_ops *ops, struct gpumc_error *error)
 {
-  static const size_t shape[2] = {16, 16};
+  static const size_t shape[2] = {64, 16};
   struct work work = {.kernel = kernel, .device = test_device(test_setting())};
   work.device.ops = ops;
   if (ising2d_instance(shape, 1.0, 0.0, &work.model, error) != GPUMC_OK)

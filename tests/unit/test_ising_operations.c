@@ -237,8 +237,23 @@ static void bits_refuse_what_is_no_sign(void **state)
   for (size_t k = 0; k < kernels; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_MULTISPIN) {
       expect_refused(case_of(kernel[k], &shape, &gaussian, ROOM), "a coupling as one bit");
-      expect_refused(case_of(kernel[k], &shape, &gaussian_fields, ROOM), "a random field as one bit");
+      expect_refused(case_of(kernel[k], &shape, &gaussian_fields, ROOM),
+                     "a random field as one bit");
       expect_refused(case_of(kernel[k], &shape, &both_fields, ROOM), "with a uniform one");
+    }
+}
+
+static void packed_refuses_other_rows_and_disorder(void **state)
+{
+  (void)state;
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_kernels(GPUMC_CAN_HEAT_BATH, kernel);
+  const struct ising_shape other = {2, {96, 4, 1}}, good = {2, {64, 4, 1}};
+  for (size_t k = 0; k < kernels; k++)
+    if (fixture_trajectory(kernel[k]) == REFERENCE_PACKED) {
+      expect_refused(case_of(kernel[k], &other, &case_feelings[0], ROOM), "a multiple of 64");
+      expect_refused(case_of(kernel[k], &good, &case_feelings[4], ROOM), "there is disorder");
+      expect_refused(case_of(kernel[k], &good, &case_feelings[8], ROOM), "there is disorder");
     }
 }
 
@@ -252,6 +267,7 @@ int main(void)
       cmocka_unit_test(children_have_the_energy_of_parents),
       cmocka_unit_test(memory_of_samples_is_counted),
       cmocka_unit_test(bits_refuse_what_is_no_sign),
+      cmocka_unit_test(packed_refuses_other_rows_and_disorder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,19 @@
 
 enum { ISING_DIMENSIONS_MAXIMUM = 3 };
 
+/* Lattices have fewer sites: a word of 32 of them is a word of the counter, and the packed kernel
+ * numbers those of one colour with 31 bits. Kernels with a word for each site have 32 bits for
+ * sites. */
+#define ISING_SITES_LIMIT ((size_t)1 << 37)
+#define ISING_WORD_SITES_MAXIMUM ((size_t)1 << 32)
+
 /* The wave channel is |sum_i s_i exp(i k r_i)|^2, the mean over the smallest wave vectors. */
 enum ising_channel { ISING_ENERGY, ISING_MAGNETIZATION, ISING_WAVE, ISING_CHANNELS };
 
 /* What makes an instance. */
 struct ising_settings {
   const struct gpumc_model_ops *ops;
-  size_t dimension, shape[ISING_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 65536 */
+  size_t dimension, shape[ISING_DIMENSIONS_MAXIMUM]; /* sides even, from 2 to 1048576 */
   double coupling; /* J where couplings are uniform, not 0; else J_ij are as drawn and this is 1 */
   double field;    /* h, the same for all sites; random fields come on top */
   struct ising_disorder_settings disorder; /* zeroed: none */
@@ -59,9 +65,14 @@ enum { ISING_OBSERVABLES = 4, ISING_DERIVED = 2 };
 extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
 extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 
-/* NULL-terminated; those on GPUs are absent in a build without CUDA. */
-extern const struct gpumc_kernel_ops *const ising_kernels[];
-extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu;
-extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda;
+/* Why the packed kernel cannot take an instance; NULL: it can. */
+const char *ising_packed_refuses(const struct gpumc_model *model);
+
+/* Of any model, and of one that always has disorder. NULL-terminated; those on GPUs are absent in a
+ * build without CUDA. */
+extern const struct gpumc_kernel_ops *const ising_kernels[], *const ising_disorder_kernels[];
+extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_packed_cpu;
+extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
+    ising_packed_cuda;
 
 #endif

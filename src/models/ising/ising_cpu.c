@@ -19,11 +19,16 @@ static size_t scratch_bytes(const struct ising_cpu_layout *layout, const struct 
   return (scratch + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
+static size_t block_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model)
+{
+  return model->sites * layout->site_bits / 8;
+}
+
 size_t ising_cpu_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
                        const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
 {
-  return layout->buffers * plan->runs * ising_cpu_blocks(layout, plan->capacity) * model->sites *
-             layout->site_bytes +
+  return layout->buffers * plan->runs * ising_cpu_blocks(layout, plan->capacity) *
+             block_bytes(layout, model) +
          (size_t)at_least_one(device->threads) * scratch_bytes(layout, model);
 }
 
@@ -53,7 +58,7 @@ enum gpumc_status ising_cpu_create(const struct ising_cpu_layout *layout,
   storage->run_blocks = run_blocks;
   storage->isa = ensemble->device->isa;
   storage->threads = at_least_one(ensemble->device->threads);
-  storage->block_bytes = ensemble->model->sites * layout->site_bytes;
+  storage->block_bytes = block_bytes(layout, ensemble->model);
   storage->scratch_bytes = scratch_bytes(layout, ensemble->model);
   status = gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error);
   if (status == GPUMC_OK && layout->buffers == 2)

@@ -27,9 +27,9 @@ struct ising_cpu_place;
 /* How a kernel lays out its replicas. set and get: portable[lane] is the first byte of lane's
  * replica, NULL for a replica that is left alone. */
 struct ising_cpu_layout {
-  size_t replicas;   /* in a block */
-  size_t site_bytes; /* of a site, for all replicas of the block */
-  size_t buffers;    /* 1, or 2: with a spare one */
+  size_t replicas;  /* in a block */
+  size_t site_bits; /* of a site, for all replicas of the block */
+  size_t buffers;   /* 1, or 2: with a spare one */
   size_t (*scratch_bytes)(const struct gpumc_checkerboard *lattice); /* of one thread */
   void (*set)(const struct gpumc_model *model, void *block,
               const uint8_t *const portable[ISING_CPU_BLOCK]);

@@ -21,4 +21,11 @@
   .summary = "one thread a replica, one byte and one 32-bit random number a spin",                 \
   .trajectory = "ising.spin.1", .capabilities = ISING_CUDA_CAPABILITIES
 
+#define ISING_PACKED_CUDA_NAMES                                                                    \
+  .device = "cuda", .variant = "packed",                                                           \
+  .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",       \
+  .trajectory = "ising.packed.1",                                                                  \
+  .capabilities =                                                                                  \
+      ISING_CUDA_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP
+
 #endif

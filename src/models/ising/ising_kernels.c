@@ -1,6 +1,10 @@
-/* The kernels of all models of Ising spins, in order of preference. */
+/* The kernels of the models of Ising spins, in order of preference. */
 #include "models/ising/ising.h"
 
-const struct gpumc_kernel_ops *const ising_kernels[] = {&ising_multispin_cpu,  &ising_spin_cpu,
-                                                        &ising_multispin_cuda, &ising_spin_cuda,
-                                                        &ising_replica_cuda,   NULL};
+const struct gpumc_kernel_ops *const ising_kernels[] = {
+    &ising_multispin_cpu, &ising_spin_cpu,     &ising_packed_cpu,  &ising_multispin_cuda,
+    &ising_spin_cuda,     &ising_replica_cuda, &ising_packed_cuda, NULL};
+
+const struct gpumc_kernel_ops *const ising_disorder_kernels[] = {
+    &ising_multispin_cpu, &ising_spin_cpu,     &ising_multispin_cuda,
+    &ising_spin_cuda,     &ising_replica_cuda, NULL};

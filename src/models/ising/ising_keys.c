@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A site is a word of the counter. */
-static const double sites_maximum = 4294967296.0;
+/* Sites below 2^31 are what kernels on a GPU take. */
+static const size_t gpu_sites_limit = (size_t)1 << 31;
 
 static const char *const distributions[] = {"none", "bimodal", "gaussian", NULL};
 
@@ -30,8 +30,8 @@ void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *r
   double sites = 1;
   for (size_t d = 0; d < gpumc_params_count(params, "shape"); d++)
     sites *= (double)gpumc_params_integer_at(params, "shape", d);
-  if (sites > sites_maximum)
-    gpumc_params_mistake(params, report, "shape", "shape: a lattice of %g sites, at most 2^32",
+  if (sites >= (double)ISING_SITES_LIMIT)
+    gpumc_params_mistake(params, report, "shape", "shape: a lattice of %g sites, not below 2^37",
                          sites);
 }
 
@@ -77,7 +77,23 @@ void ising_read_fields(const struct gpumc_params *params, struct ising_settings 
     disorder->fields = ISING_GAUSSIAN;
 }
 
+/* Of kernels with a site a lane, or a byte, or a bit of their own. */
+static const char *refuses_sites(const struct gpumc_model *model, const char *device)
+{
+  if (model->sites > ISING_WORD_SITES_MAXIMUM)
+    return "it numbers sites with 32 bits, and there are more than 2^32; `packed` takes lattices "
+           "without disorder below 2^37 sites";
+  if (strcmp(device, "cuda") == 0 && model->sites >= gpu_sites_limit)
+    return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "
+           "disorder";
+  return NULL;
+}
+
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
 {
+  if (strcmp(kernel->variant, "packed") == 0)
+    return ising_packed_refuses(model);
+  if (refuses_sites(model, kernel->device) != NULL)
+    return refuses_sites(model, kernel->device);
   return strcmp(kernel->variant, "multispin") == 0 ? ising_disorder_no_bits(model) : NULL;
 }

@@ -9,7 +9,7 @@
 #define ISING_KEY_SHAPE(least, most, text)                                                         \
   {                                                                                                \
     .name = "shape", .type = GPUMC_KEY_INTEGER, .doc = (text), .unit = "sites", .minimum = 2,      \
-    .maximum = 65536, .multiple_of = 2, .list_minimum = (least), .list_maximum = (most),           \
+    .maximum = 1048576, .multiple_of = 2, .list_minimum = (least), .list_maximum = (most),         \
     .required = true, .sweepable = true                                                            \
   }
 

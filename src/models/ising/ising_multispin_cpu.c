@@ -143,7 +143,7 @@ static void overlap_group(const struct gpumc_ensemble *ensemble,
 /* A block is a group, words[position]. */
 static const struct ising_cpu_layout layout = {
     .replicas = ISING_LANES,
-    .site_bytes = sizeof(uint32_t),
+    .site_bits = 32,
     .buffers = 2,
     .scratch_bytes = scratch_bytes,
     .set = set_group,
@@ -202,29 +202,16 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
-/* One for each run; most have the temperature of the run before. */
-static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
-{
-  const struct ising_multispin_tables *tables = tables_of(ensemble);
-  for (size_t m = 0; m < ensemble->runs; m++) {
-    if (m > 0 && beta[m] == beta[m - 1])
-      tables->rule[m] = tables->rule[m - 1];
-    else
-      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
-    tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
-  }
-}
-
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  struct ising_multispin_tables *tables = storage->own;
   const struct ising_multispin_ops *ops = ops_of(ensemble);
   const size_t places = ising_cpu_places(ensemble);
   if (sweeps > 0)
-    set_rules(ensemble, beta);
+    ising_multispin_set_rules(ensemble, tables, beta);
 #pragma omp parallel for schedule(dynamic) num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
     const struct ising_cpu_place place = ising_cpu_place(ensemble, i);

@@ -10,6 +10,7 @@
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
 #include "models/ising/ising_multispin_table_cuda.h"
+#include "models/ising/ising_multispin_temperature_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 
 /* ising_storage.notes: the sums of the table of waves, and beta[plan.runs], whose thresholds are on
@@ -75,7 +76,6 @@ static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
   return ising_multispin_to_portable(&arguments, error);
 }
 
-/* No temperature is known yet: none is NaN. */
 static enum gpumc_status
 take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct gpumc_error *error)
 {
@@ -85,7 +85,7 @@ take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct g
       gpumc_allocate(1, sizeof(struct notes) + betas, "the kernel's notes", &memory, error);
   *notes = memory;
   if (status == GPUMC_OK)
-    memset((*notes)->beta, UINT8_MAX, betas);
+    memset((*notes)->beta, ISING_NO_TEMPERATURE, betas);
   return status;
 }
 
@@ -112,92 +112,20 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_multispin_randomize(&replicas, error);
 }
 
-/* With disorder J and h are whole quanta. */
-static struct ising_multispin_physics physics_of(const struct gpumc_ensemble *ensemble)
-{
-  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
-  const bool heat_bath = ensemble->plan.update == GPUMC_HEAT_BATH;
-  struct ising_multispin_physics physics = {
-      .coupling = parameters->coupling,
-      .field = parameters->field,
-      .neighbours = (uint32_t)(2 * parameters->lattice.dimension),
-      .plain = parameters->plain && !heat_bath,
-      .heat_bath = heat_bath,
-  };
-  if (traits.couplings || traits.fields) {
-    const double quantum = ensemble->model->quantum[ISING_ENERGY];
-    physics.coupling = parameters->coupling_quanta * quantum;
-    physics.field = (traits.fields ? traits.field_width : parameters->field_quanta) * quantum;
-  }
-  return physics;
-}
-
-/* Masks of the one temperature of all runs. */
-static void set_rows(struct ising_multispin_device_rule *rule, double beta)
-{
-  const struct ising_multispin_thresholds thresholds =
-      ising_multispin_thresholds(&rule->physics, beta);
-  rule->zeros = ISING_MULTISPIN_PLANES;
-  for (uint32_t row = 0; row < ISING_MULTISPIN_ROWS; row++)
-    for (uint32_t column = 0; column < ISING_MULTISPIN_COLUMNS; column++) {
-      rule->rows[row][column] = ising_multispin_mask(&rule->physics, &thresholds, row, column);
-      if (rule->rows[row][column] != 0 && row < rule->zeros)
-        rule->zeros = row;
-    }
-}
-
-/* Thresholds of the temperatures in device memory, unless they are there. */
-static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble,
-                                  const struct ising_multispin_device_rule *rule,
-                                  struct ising_multispin_thresholds *thresholds, const double *beta,
-                                  struct gpumc_error *error)
-{
-  struct notes *notes = ising_storage_of(ensemble)->notes;
-  const size_t runs = ensemble->runs;
-  enum gpumc_status status = GPUMC_OK;
-  if (memcmp(notes->beta, beta, runs * sizeof *beta) == 0)
-    return GPUMC_OK;
-  struct ising_multispin_temperatures part = {
-      .physics = rule->physics, .thresholds = thresholds, .stream = ensemble->device->stream};
-  for (size_t first = 0; first < runs && status == GPUMC_OK; first += part.count) {
-    const size_t rest = runs - first;
-    part.first = (uint32_t)first;
-    part.count = (uint32_t)(rest < ISING_MULTISPIN_BETAS ? rest : ISING_MULTISPIN_BETAS);
-    memcpy(part.beta, beta + first, part.count * sizeof *beta);
-    status = ising_multispin_work_out(&part, error);
-  }
-  if (status == GPUMC_OK)
-    memcpy(notes->beta, beta, runs * sizeof *beta);
-  return status;
-}
-
-static bool all_same(const double *beta, size_t runs)
-{
-  for (size_t m = 1; m < runs; m++)
-    if (beta[m] != beta[0])
-      return false;
-  return true;
-}
-
 /* beta: NULL where there are no sweeps. */
 static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const double *beta,
                                   struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   struct ising_multispin_device_rule *rule = &sweep->rule;
-  struct ising_multispin_thresholds *thresholds = ising_multispin_table_at(
-      ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
+  struct notes *notes = ising_storage_of(ensemble)->notes;
   if (rule->physics.plain && rule->physics.coupling < 0.0)
     sweep->disorder.stagger = UINT32_MAX;
-  rule->thresholds = thresholds;
+  rule->each = sweep->disorder.signs != NULL;
+  rule->thresholds = ising_multispin_table_at(
+      ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
   if (beta == NULL)
     return GPUMC_OK;
-  rule->each = !rule->physics.plain || sweep->disorder.signs != NULL ||
-               sweep->replicas.dimension == 3 || !all_same(beta, ensemble->runs);
-  if (rule->each)
-    return work_out(ensemble, rule, thresholds, beta, error);
-  set_rows(rule, beta[0]);
-  return GPUMC_OK;
+  return ising_multispin_set_temperatures(ensemble, beta, notes->beta, rule, error);
 }
 
 /* What there is to compare, the replicas of the runs first + i with those of second + i. */
@@ -229,7 +157,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .disorder = ising_multispin_disorder_of(ensemble),
-      .rule = {.physics = physics_of(ensemble)},
+      .rule = {.physics = ising_multispin_physics_of(ensemble)},
       .channels = ising_channels_of(ensemble->model, channel),
       .sweeps = sweeps,
   };

@@ -70,7 +70,7 @@ struct ising_multispin_disorder {
  * the one whose masks are `rows`, and `zeros` planes, from the first, have no bit set. */
 struct ising_multispin_device_rule {
   struct ising_multispin_physics physics;
-  const struct ising_multispin_thresholds *thresholds;
+  struct ising_multispin_thresholds *thresholds;
   uint32_t each, zeros;
   uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 };

@@ -136,28 +136,39 @@ static void set_waves(const struct ising_wave *wave, struct ising_multispin_tabl
   tables->waves = (struct ising_multispin_waves){*wave, cosine, sine};
 }
 
+enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
+                                               const struct gpumc_ensemble_plan *plan,
+                                               struct ising_multispin_tables *tables,
+                                               struct gpumc_error *error)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct ising_wave wave = ising_wave_of(model);
+  enum gpumc_status status =
+      gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
+  if (status != GPUMC_OK)
+    return status;
+  describe(model, &traits, tables);
+  set_waves(&wave, tables);
+  return GPUMC_OK;
+}
+
 enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
                                                 const struct gpumc_ensemble_plan *plan,
                                                 struct ising_multispin_tables *tables,
                                                 struct gpumc_error *error)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const struct ising_disorder_traits traits = ising_disorder_traits(model);
-  const struct ising_wave wave = ising_wave_of(model);
   enum gpumc_status status = check(model, error);
-  if (status != GPUMC_OK)
-    return status;
-  describe(model, &traits, tables);
-  status = gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
-                                "edges of the lattice", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error);
+    status = ising_multispin_tables_begin(model, plan, tables, error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
+    status = gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
+                                  "edges of the lattice", error);
   if (status != GPUMC_OK)
     return status;
   set_edges(tables);
-  set_waves(&wave, tables);
   if (tables->instance.signs == ISING_SAME_SIGNS)
     return GPUMC_OK;
   tables->sign_groups = sign_groups(plan);
@@ -204,4 +215,16 @@ struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_ta
     gpumc_bit_thresholds_set(&rule.thresholds, up, acceptance.threshold[up]);
   }
   return rule;
+}
+
+void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
+                               struct ising_multispin_tables *tables, const double *beta)
+{
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    if (m > 0 && beta[m] == beta[m - 1])
+      tables->rule[m] = tables->rule[m - 1];
+    else
+      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
+    tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
+  }
 }

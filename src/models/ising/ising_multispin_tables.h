@@ -21,6 +21,13 @@ struct ising_multispin_tables {
   bool plain;
 };
 
+/* What follows from the instance and the plan alone: all but edges and signs. Free also after a
+ * failure. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_tables_begin(const struct gpumc_model *model,
+                             const struct gpumc_ensemble_plan *plan,
+                             struct ising_multispin_tables *tables, struct gpumc_error *error);
+
 size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
                                     const struct gpumc_ensemble_plan *plan);
 /* GPUMC_INVALID for couplings or fields that are no signs. Free also after a failure. */
@@ -44,5 +51,9 @@ ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
                                                  enum gpumc_update update, double beta);
+
+/* Of all runs; most have the temperature of the run before. */
+void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
+                               struct ising_multispin_tables *tables, const double *beta);
 
 #endif

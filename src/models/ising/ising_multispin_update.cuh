@@ -96,7 +96,7 @@ ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
       class_bit[b] = note[b];
   } else {
     typedef struct ising_multispin_kind<1, KIND::DIMENSION, KIND::SIGNS, false, KIND::EACH,
-                                        KIND::ROUNDS, 0>
+                                        KIND::ROUNDS, 0, KIND::PACKED>
         single;
     struct ising_multispin_neighbours<single> near;
     ising_multispin_load_neighbours<single>(

@@ -187,6 +187,38 @@ GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const ui
   return field;
 }
 
+/* Update the vector of words from k on, whose neighbours are known; words with an open lane are set
+ * aside. `sign`: of the field, 0 where all have the same. `first_word`: that of sites[0] in the
+ * counters. */
+GPUMC_INLINE void
+ising_update_vector(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                    const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                    uint32_t first_word, size_t k, gpumc_v32 sign, const gpumc_v32 *neighbour,
+                    uint32_t *sites)
+{
+  gpumc_v32 u[ISING_FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
+  const uint32_t label[ISING_FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
+                                             gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 1)};
+  gpumc_v32 spin = gpumc_load(sites + k);
+  struct ising_situation at = ising_situation(as, rule, spin ^ sign, neighbour);
+  gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
+  const gpumc_v32 word[ISING_FIRST_DRAWS] = {index + first_word, index + first_word};
+  gpumc_philox_draws(stream, as.rounds, ISING_FIRST_DRAWS, word, label, u);
+  ising_compare(as, rule, at.class_bit, u[0], 0, ISING_FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less,
+                &equal);
+  gpumc_store(sites + k, (as.update == ISING_HEAT_BATH ? sign : spin) ^ (less | ~at.need));
+  ising_set_aside(as, undecided, index, equal & at.need, at.class_bit);
+}
+
+GPUMC_INLINE void
+ising_finish_words(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                   const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                   uint32_t first_word, uint32_t *sites)
+{
+  for (uint32_t draw = ISING_FIRST_DRAWS; draw < ISING_DRAWS && undecided->count > 0; draw++)
+    ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites);
+}
+
 /* Update the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
 GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct ising_sweep *sweep,
                                     const struct gpumc_philox_stream *stream, size_t colour,
@@ -200,28 +232,16 @@ GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct 
   const uint32_t *other = sweep->sites[1 - colour], *signs = sweep->signs[colour];
   uint32_t *sites = sweep->sites[colour];
   struct ising_undecided undecided = sweep->undecided;
-  const uint32_t label[ISING_FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
-                                             gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 1)};
   for (size_t k = k0; k < end; k += GPUMC_VECTOR_WORDS) {
-    gpumc_v32 u[ISING_FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
     gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], sign = gpumc_broadcast(0);
     gpumc_checkerboard_neighbours(&lattice, as.dimension, edges, other, k, neighbour);
     if (as.signs != ISING_SAME_SIGNS)
       sign = ising_apply_signs(
           as, signs + k / GPUMC_EDGE_SITES * GPUMC_EDGE_SITES * slots + k % GPUMC_EDGE_SITES,
           neighbour);
-    gpumc_v32 spin = gpumc_load(sites + k);
-    struct ising_situation at = ising_situation(as, rule, spin ^ sign, neighbour);
-    gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
-    const gpumc_v32 word[ISING_FIRST_DRAWS] = {index + first_word, index + first_word};
-    gpumc_philox_draws(stream, as.rounds, ISING_FIRST_DRAWS, word, label, u);
-    ising_compare(as, rule, at.class_bit, u[0], 0, ISING_FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less,
-                  &equal);
-    gpumc_store(sites + k, (as.update == ISING_HEAT_BATH ? sign : spin) ^ (less | ~at.need));
-    ising_set_aside(as, &undecided, index, equal & at.need, at.class_bit);
+    ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites);
   }
-  for (uint32_t draw = ISING_FIRST_DRAWS; draw < ISING_DRAWS && undecided.count > 0; draw++)
-    ising_finish_draw(as, rule, stream, &undecided, first_word, draw, sites);
+  ising_finish_words(as, rule, stream, &undecided, first_word, sites);
 }
 
 GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct ising_sweep *sweep)

@@ -126,7 +126,7 @@ static void overlap_replicas(const struct gpumc_ensemble *ensemble,
 
 static const struct ising_cpu_layout layout = {
     .replicas = 1,
-    .site_bytes = sizeof(uint8_t),
+    .site_bits = 8,
     .buffers = 1,
     .scratch_bytes = ising_spin_scratch,
     .set = set_replica,

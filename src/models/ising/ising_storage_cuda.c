@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "core/model.h"
+#include "models/ising/ising.h"
 
 enum {
   STAGING_BYTES = 16 << 20, /* of replicas on their way, unless one is larger */
@@ -20,26 +21,35 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* At least one. */
-static size_t staging_replicas(const struct gpumc_model *model, size_t capacity)
+/* At least one, unless in pieces. */
+static size_t staging_replicas(const struct gpumc_model *model, const struct ising_layout *layout,
+                               size_t capacity)
 {
   const size_t replicas = smaller(STAGING_BYTES / model->portable_bytes, capacity);
-  return replicas < 1 ? 1 : replicas;
+  return layout->in_pieces ? 0 : replicas < 1 ? 1 : replicas;
+}
+
+static size_t
+staging_bytes(const struct gpumc_model *model, const struct ising_layout *layout, size_t capacity)
+{
+  return layout->in_pieces ? smaller(STAGING_BYTES, capacity * model->portable_bytes)
+                           : staging_replicas(model, layout, capacity) * model->portable_bytes;
 }
 
 size_t ising_storage_bytes(const struct gpumc_model *model, const struct ising_layout *layout,
                            const struct gpumc_ensemble_plan *plan)
 {
   return plan->runs * ising_parts(plan->capacity, layout->group) * layout->group_bytes +
-         layout->table_bytes + staging_replicas(model, plan->capacity) * model->portable_bytes;
+         layout->table_bytes + staging_bytes(model, layout, plan->capacity);
 }
 
-static enum gpumc_status
-check_limits(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+static enum gpumc_status check_limits(const struct gpumc_ensemble *ensemble,
+                                      const struct ising_layout *layout, struct gpumc_error *error)
 {
-  if (ensemble->model->sites >= sites_limit)
+  const size_t limit = layout->in_pieces ? ISING_SITES_LIMIT : sites_limit;
+  if (ensemble->model->sites >= limit)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "a GPU takes lattices below 2^31 sites, not %zu: use device: cpu",
+                           "on a GPU this kernel takes lattices below %zu sites, not %zu", limit,
                            ensemble->model->sites);
   if (ensemble->plan.runs > RUNS_MAXIMUM)
     return gpumc_error_set(error, GPUMC_INVALID, "a batch may have %d runs on a GPU, not %zu",
@@ -58,11 +68,11 @@ static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
   if (status == GPUMC_OK && layout->table_bytes > 0)
     status = device->ops->allocate(device, 1, layout->table_bytes, "a table of the lattice",
                                    &storage->table, error);
-  storage->staging_replicas = staging_replicas(ensemble->model, ensemble->plan.capacity);
+  storage->staging_replicas = staging_replicas(ensemble->model, layout, ensemble->plan.capacity);
+  storage->staging_bytes = staging_bytes(ensemble->model, layout, ensemble->plan.capacity);
   if (status == GPUMC_OK)
-    status =
-        device->ops->allocate(device, storage->staging_replicas, ensemble->model->portable_bytes,
-                              "replicas on their way", (void **)&storage->staging, error);
+    status = device->ops->allocate(device, 1, storage->staging_bytes, "replicas on their way",
+                                   (void **)&storage->staging, error);
   return status;
 }
 
@@ -72,7 +82,7 @@ enum gpumc_status ising_storage_create(struct gpumc_ensemble *ensemble,
                                        struct gpumc_error *error)
 {
   struct ising_storage *storage;
-  enum gpumc_status status = check_limits(ensemble, error);
+  enum gpumc_status status = check_limits(ensemble, layout, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&storage, 1, "the kernel's storage", error);
   if (status != GPUMC_OK)

@@ -11,6 +11,7 @@
 struct ising_layout {
   size_t group, group_bytes;
   size_t table_bytes;
+  bool in_pieces; /* the kernel brings in and out parts of a replica, and counts sites in words */
 };
 
 /* Converts replicas of the ensemble from or to their portable form. */
@@ -20,11 +21,11 @@ typedef enum gpumc_status ising_convert(const struct gpumc_ensemble *ensemble,
 
 /* gpumc_ensemble.storage: device memory
  * replicas[runs][groups][group_bytes], table[table_bytes] or NULL,
- * staging[staging_replicas][model->portable_bytes]. */
+ * staging[staging_bytes]: staging_replicas in portable form, 0 where they come in pieces. */
 struct ising_storage {
   void *replicas, *table;
   uint8_t *staging;
-  size_t staging_replicas;
+  size_t staging_bytes, staging_replicas;
   void *notes; /* the kernel's own, host memory of gpumc_allocate; NULL at first */
   ising_convert *from_portable, *to_portable;
 };
@@ -34,8 +35,8 @@ static inline const struct ising_storage *ising_storage_of(const struct gpumc_en
   return ensemble->storage;
 }
 
-/* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: 2^31 sites or more, or more runs than a
- * dimension of CUDA's grid. */
+/* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: 2^31 sites or more, in pieces
+ * ISING_SITES_LIMIT, or more runs than a dimension of CUDA's grid. */
 size_t ising_storage_bytes(const struct gpumc_model *model, const struct ising_layout *layout,
                            const struct gpumc_ensemble_plan *plan);
 GPUMC_MUST_CHECK enum gpumc_status

@@ -10,8 +10,10 @@ struct ising_wave ising_wave_of(const struct gpumc_model *model)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
-  struct ising_wave wave = {.shift =
-                                (uint32_t)(2 * ISING_WAVE_TABLE_BITS + ilogb(model->wave_quantum))};
+  struct ising_wave wave = {.bits = ISING_WAVE_BITS_MAXIMUM};
+  while (model->sites > (size_t)1 << (ISING_WAVE_SUM_BITS - wave.bits))
+    wave.bits--;
+  wave.shift = (uint32_t)(2 * (int)wave.bits + ilogb(model->wave_quantum));
   for (size_t axis = 0; axis < 3; axis++)
     wave.length = length[axis] > wave.length ? (uint32_t)length[axis] : wave.length;
   for (size_t axis = 0; axis < 3; axis++) {
@@ -25,7 +27,7 @@ void ising_wave_table(const struct ising_wave *wave, int32_t *cosine, int32_t *s
 {
   for (uint32_t x = 0; x < wave->length; x++) {
     const double angle = 2.0 * GPUMC_PI * (double)x / (double)wave->length;
-    cosine[x] = (int32_t)rint(ldexp(cos(angle), ISING_WAVE_TABLE_BITS));
-    sine[x] = (int32_t)rint(ldexp(sin(angle), ISING_WAVE_TABLE_BITS));
+    cosine[x] = (int32_t)rint(ldexp(cos(angle), (int)wave->bits));
+    sine[x] = (int32_t)rint(ldexp(sin(angle), (int)wave->bits));
   }
 }

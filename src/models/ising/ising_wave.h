@@ -7,14 +7,15 @@
 
 #include "core/host_device.h"
 
-/* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-ISING_WAVE_TABLE_BITS, rounded, x < L. */
-enum { ISING_WAVE_TABLE_BITS = 30 };
+/* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-bits, rounded, x < L: `bits` are these, fewer
+ * where there are more than 2^32 sites, so that sums over all of them keep below 2^62. */
+enum { ISING_WAVE_BITS_MAXIMUM = 30, ISING_WAVE_SUM_BITS = 62 };
 
 /* The waves run along the `axes` longest sides, whose length is `length`; `shift`: the quantum is
- * 2^-(2 ISING_WAVE_TABLE_BITS - shift). */
+ * 2^-(2 bits - shift). */
 struct ising_wave {
   uint32_t along[3]; /* whether along x, y, z */
-  uint32_t axes, length, shift;
+  uint32_t axes, length, bits, shift;
 };
 
 /* The mean over the axes of C^2 + S^2, in quanta, rounded down; cosine[axis] = C: the sum over all

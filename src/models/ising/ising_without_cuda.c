@@ -5,3 +5,4 @@
 const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = true};
 const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES, .absent = true};
 const struct gpumc_kernel_ops ising_replica_cuda = {ISING_REPLICA_CUDA_NAMES, .absent = true};
+const struct gpumc_kernel_ops ising_packed_cuda = {ISING_PACKED_CUDA_NAMES, .absent = true};

@@ -21,6 +21,12 @@ enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, doubl
   return ising_instance(&settings, model, error);
 }
 
+static void check(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  ising_check_shape(params, report);
+  ising_check_coupling(params, report);
+}
+
 static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
 {
@@ -52,7 +58,8 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
     .derived = ising_derived,
     .n_derived = ISING_DERIVED,
     .kernels = ising_kernels,
-    .check = ising_check_coupling,
+    .refuses = ising_refuses,
+    .check = check,
     .create = create,
     .destroy = ising_destroy,
 };
