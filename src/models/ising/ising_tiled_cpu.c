@@ -224,13 +224,13 @@ static void measure_replica(const struct gpumc_ensemble *ensemble, struct place 
 {
   const struct tiled_storage *storage = ensemble->storage;
   const struct ising_tiled_geometry *geometry = &storage->geometry;
+  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
   const bool waves = channel[ISING_WAVE] != NULL;
   const uint32_t *words = words_of(ensemble, place);
   struct ising_tiled_sums sums = {0};
-  int64_t up = 0, unlike = 0;
-  int64_t *wave = &sums.cosine[0]; /* cosine, then sine */
+  int64_t up = 0, unlike = 0, *cosine = sums.cosine, *sine = sums.sine;
 #pragma omp parallel for schedule(static) num_threads(storage->threads)                            \
-    reduction(+ : up, unlike, wave[ : 2 * ISING_TILED_AXES])
+    reduction(+ : up, unlike, cosine[ : ISING_TILED_AXES], sine[ : ISING_TILED_AXES])
   for (uint32_t i = 0; i < geometry->n_tiles; i++) {
     const struct ising_tiled_scratch scratch = scratch_of(storage);
     const uint32_t half = i % 2;
@@ -249,14 +249,20 @@ static void measure_replica(const struct gpumc_ensemble *ensemble, struct place 
     up += of_tile.up;
     unlike += of_tile.unlike;
     for (uint32_t axis = 0; axis < ISING_TILED_AXES; axis++) {
-      wave[axis] += of_tile.cosine[axis];
-      wave[ISING_TILED_AXES + axis] += of_tile.sine[axis];
+      cosine[axis] += of_tile.cosine[axis];
+      sine[axis] += of_tile.sine[axis];
     }
   }
-  ising_cpu_record(ensemble, channel, place.m, place.r, up, unlike);
+  sums.up = up;
+  sums.unlike = unlike;
+  const size_t at = index_of(ensemble, place);
+  if (channel[ISING_ENERGY] != NULL)
+    channel[ISING_ENERGY][at] = ising_tiled_energy(geometry, parameters->coupling_quanta,
+                                                   parameters->field_quanta, &sums);
+  if (channel[ISING_MAGNETIZATION] != NULL)
+    channel[ISING_MAGNETIZATION][at] = ising_tiled_spins(geometry, &sums);
   if (waves)
-    channel[ISING_WAVE][index_of(ensemble, place)] =
-        ising_wave_square(&storage->waves.wave, wave, wave + ISING_TILED_AXES);
+    channel[ISING_WAVE][at] = ising_wave_square(&storage->waves.wave, sums.cosine, sums.sine);
 }
 
 static enum gpumc_status

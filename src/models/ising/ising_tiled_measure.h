@@ -17,6 +17,28 @@ struct ising_tiled_sums {
   int64_t cosine[ISING_TILED_AXES], sine[ISING_TILED_AXES];
 };
 
+GPUMC_HOST_DEVICE static inline int64_t
+ising_tiled_sites(const struct ising_tiled_geometry *geometry)
+{
+  return 2 * (int64_t)geometry->n_tiles * geometry->places;
+}
+
+/* The sum of all spins. */
+GPUMC_HOST_DEVICE static inline int64_t
+ising_tiled_spins(const struct ising_tiled_geometry *geometry, const struct ising_tiled_sums *sums)
+{
+  return 2 * sums->up - ising_tiled_sites(geometry);
+}
+
+/* The energy, with J and h in quanta. */
+GPUMC_HOST_DEVICE static inline int64_t
+ising_tiled_energy(const struct ising_tiled_geometry *geometry, double coupling, double field,
+                   const struct ising_tiled_sums *sums)
+{
+  const int64_t bonds = geometry->dimension * ising_tiled_sites(geometry) - 2 * sums->unlike;
+  return ising_energy(coupling, field, bonds, ising_tiled_spins(geometry, sums));
+}
+
 /* Adds what word w of line l of a tile has: its sites that are up and, of colour 0, its bonds. */
 GPUMC_HOST_DEVICE static inline void
 ising_tiled_count(const struct ising_tiled_geometry *geometry, const uint32_t *own,
