@@ -10,7 +10,7 @@ install(TARGETS gpumc_program gpumc)
 install(FILES ${public_headers} src/core/recorder.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/core)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/plot tools/time-pa DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
+install(PROGRAMS tools/merge-pt tools/plot tools/time-pa DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(FILES tools/gpumc_reader.py tools/ising2d_exact.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)

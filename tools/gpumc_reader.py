@@ -12,6 +12,7 @@
     result.provenance["host"]             # who, when, with what
     result.remarks                        # {"trusted": 1, "rho_t_maximum": 12.3, ...}
     result.runs[0]["families"]            # curves of one independent run
+    sweeps, spins = gpumc_reader.configurations("results/ising3d-canonical.h5")
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
 Needs numpy and h5py. The format itself is in docs/file-format.md.
@@ -20,6 +21,7 @@ import dataclasses
 import json
 
 import h5py
+import numpy
 
 
 class ResultError(Exception):
@@ -87,6 +89,35 @@ def read(path):
             config=json.loads(_scalar_text(file, "config/resolved") or "{}"),
             source=_scalar_text(file, "config/source"),
             provenance=_attributes(file.get("provenance")))
+
+
+def configurations(path, sweep=None):
+    """The configurations that a canonical run has written (its key `configurations`).
+
+    Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
+    array of +1 and -1 with the axes [time, temperature, replica, (z,) y, x]: spins[k] is of sweeps[k], of
+    temperature m and replica r as everywhere else in the file. `sweep`: only those of that time, a part of
+    the file. What a stopped run has not written at all temperatures yet is left out.
+    """
+    with _open(path) as file:
+        if "configurations" not in file:
+            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
+        group = file["configurations"]
+        count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+        times = group["sweep"][:count]
+        config = json.loads(_scalar_text(file, "config/resolved"))
+        runs = len(file["runs"])
+        replicas = 1 + (int(group["replica"][:count].max()) if count > 0 else 0)
+        count -= count % (runs * replicas)
+        chosen = numpy.arange(count) if sweep is None else numpy.flatnonzero(times[:count] == sweep)
+        if sweep is not None and len(chosen) == 0:
+            raise ResultError(f"{path}: no configurations of sweep {sweep}")
+        rows = slice(chosen[0], chosen[-1] + 1) if len(chosen) > 0 else slice(0, 0)
+        shape = tuple(reversed(config["model"]["shape"]))
+        bits = numpy.unpackbits(group["bytes"][rows], axis=1, bitorder="little",
+                                count=int(numpy.prod(shape)))
+    spins = 2 * bits.astype(numpy.int8) - 1
+    return times[rows][::runs * replicas], spins.reshape(-1, runs, replicas, *shape)
 
 
 def _open(path):

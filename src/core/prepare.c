@@ -62,6 +62,20 @@ static bool fits(const struct gpumc_preparation *preparation, double host, doubl
   return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
 }
 
+/* Heat-bath updates are asked for by a key, not by every run of an algorithm. */
+static enum gpumc_status
+check_update(const struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  const struct gpumc_kernel_ops *kernel = preparation->kernel;
+  if (preparation->demand.plan.update == GPUMC_METROPOLIS ||
+      (kernel->capabilities & GPUMC_CAN_HEAT_BATH) != 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "kernel %s of model %s on %s has no heat-bath updates; use "
+                         "algorithm.update: metropolis, or another kernel.variant",
+                         kernel->variant, preparation->task->model->name, kernel->device);
+}
+
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
@@ -80,6 +94,8 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   }
   if (status == GPUMC_OK)
     status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
+  if (status == GPUMC_OK)
+    status = check_update(preparation, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;
@@ -154,7 +170,9 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
                   available);
   const struct gpumc_key *key = population_key(preparation->task->algorithm);
-  int64_t population = key != NULL ? largest_population(preparation, key) : 0;
+  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  bool given = key != NULL && gpumc_params_has(&params, key->name);
+  int64_t population = given ? largest_population(preparation, key) : 0;
   if (population > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
              (long long)population);

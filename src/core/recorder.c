@@ -59,7 +59,8 @@ enum gpumc_status gpumc_recorder_add_table(struct gpumc_recorder *recorder, cons
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
   assert(n_columns > 0 && columns[0].width == 1 && columns[0].across == NULL);
   for (size_t i = 0; i < n_columns; i++)
-    assert(columns[i].width == 1 || columns[i].across != NULL);
+    assert(columns[i].bytes > 0 ? columns[i].width == gpumc_column_words(columns[i].bytes)
+                                : columns[i].width == 1 || columns[i].across != NULL);
   size_t count = recorder->n_tables + 1;
   struct gpumc_table *tables = realloc(recorder->tables, count * sizeof *tables);
   if (tables == NULL)

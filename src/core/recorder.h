@@ -29,13 +29,20 @@ struct gpumc_label {
 };
 
 /* One column: `width` values a row (1: dataset [rows], else [rows, width]). Column 0 of a table is
- * its axis, width 1. `across`: name of the axis along the width ("block"), NULL for width 1. */
+ * its axis, width 1. `across`: name of the axis along the width ("block"), NULL for width 1. Raw
+ * bytes: a dataset [rows, bytes] of uint8, without an axis; they stand in the row in place of
+ * numbers, gpumc_column_words(bytes) wide. */
 struct gpumc_column {
   struct gpumc_label label;
   size_t width;
   bool integer; /* stored as int64, else float64 */
   const char *across;
+  size_t bytes; /* 0: numbers */
 };
+static inline size_t gpumc_column_words(size_t bytes)
+{
+  return (bytes + sizeof(double) - 1) / sizeof(double);
+}
 
 /* What stands in /, /config and /provenance from the start. All strings are copied. */
 struct gpumc_recorder_header {

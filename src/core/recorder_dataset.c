@@ -50,17 +50,16 @@ static enum gpumc_status set_label(const struct gpumc_hdf5_file *file, hid_t dat
   return GPUMC_OK;
 }
 
-hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
-                           const struct gpumc_label *label, size_t rank, const hsize_t *shape,
-                           size_t chunk_rows, bool integer, struct gpumc_error *error)
+static hid_t create_of_type(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                            const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                            size_t chunk_rows, hid_t type, struct gpumc_error *error)
 {
   assert(rank <= GPUMC_DATASET_RANK_MAXIMUM);
   hid_t data = H5I_INVALID_HID;
   hid_t space = dataspace(rank, shape, chunk_rows);
   hid_t creation = dataset_creation_list(rank, shape, chunk_rows);
   if (space >= 0 && creation >= 0)
-    data = H5Dcreate2(location, label->name, integer ? H5T_STD_I64LE : H5T_IEEE_F64LE, space,
-                      H5P_DEFAULT, creation, H5P_DEFAULT);
+    data = H5Dcreate2(location, label->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   if (data < 0)
     (void)gpumc_hdf5_error(file, error, "make the dataset %s in %s", label->name, group);
   gpumc_hdf5_release(creation);
@@ -70,6 +69,22 @@ hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, c
     return H5I_INVALID_HID;
   }
   return data;
+}
+
+hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                           const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                           size_t chunk_rows, bool integer, struct gpumc_error *error)
+{
+  return create_of_type(file, location, group, label, rank, shape, chunk_rows,
+                        integer ? H5T_STD_I64LE : H5T_IEEE_F64LE, error);
+}
+
+hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t location,
+                                 const char *group, const struct gpumc_label *label,
+                                 const hsize_t shape[2], size_t chunk_rows,
+                                 struct gpumc_error *error)
+{
+  return create_of_type(file, location, group, label, 2, shape, chunk_rows, H5T_STD_U8LE, error);
 }
 
 enum gpumc_status gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data,
@@ -146,4 +161,15 @@ enum gpumc_status gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t 
   }
   free(integers);
   return status;
+}
+
+enum gpumc_status gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data,
+                                            const char *where, size_t first, size_t count,
+                                            const uint8_t *bytes, struct gpumc_error *error)
+{
+  if (count == 0)
+    return GPUMC_OK;
+  return write_rows(data, H5T_NATIVE_UINT8, first, count, bytes)
+             ? gpumc_hdf5_check(file, error)
+             : gpumc_hdf5_error(file, error, "write %s", where);
 }

@@ -12,6 +12,11 @@
 hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
                            const struct gpumc_label *label, size_t rank, const hsize_t *shape,
                            size_t chunk_rows, bool integer, struct gpumc_error *error);
+/* Likewise of uint8, extensible, shape[2]. */
+hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t location,
+                                 const char *group, const struct gpumc_label *label,
+                                 const hsize_t shape[2], size_t chunk_rows,
+                                 struct gpumc_error *error);
 /* Attach the axis at `axis_path` to a dimension; it becomes a dimension scale of its own name. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data, unsigned dimension,
@@ -23,5 +28,10 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t data, const char *where, bool integer,
                     size_t first, size_t count, size_t width, const double *values,
                     struct gpumc_error *error);
+/* The same for whole rows of bytes. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data, const char *where,
+                          size_t first, size_t count, const uint8_t *bytes,
+                          struct gpumc_error *error);
 
 #endif

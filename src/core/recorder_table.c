@@ -71,8 +71,11 @@ char *gpumc_table_layout(const struct gpumc_table *table)
   struct gpumc_text text = {0};
   gpumc_text_append(&text, "%s%s", table->is_long ? "long " : "", table->group);
   for (size_t i = 0; i < table->n_columns; i++)
-    gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
-                      table->columns[i].integer ? "i" : "f");
+    if (table->columns[i].bytes > 0)
+      gpumc_text_append(&text, " %s:%zub", table->columns[i].label.name, table->columns[i].bytes);
+    else
+      gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
+                        table->columns[i].integer ? "i" : "f");
   if (!text.failed)
     return text.characters;
   gpumc_text_free(&text);
@@ -172,22 +175,45 @@ static enum gpumc_status attach_axis(const struct gpumc_table *table, const char
   return gpumc_dataset_attach(file, data, dimension, path, error);
 }
 
+/* Values a row that stand in the dataset, and their size. */
+static size_t stored_width(const struct gpumc_column *column)
+{
+  return column->bytes > 0 ? column->bytes : column->width;
+}
+
+static size_t stored_size(const struct gpumc_column *column)
+{
+  return column->bytes > 0 ? sizeof(uint8_t) : sizeof(double);
+}
+
+/* Empty. Negative, with the error set, on failure. */
+static hid_t create_dataset(const struct gpumc_table *table, const struct gpumc_column *column,
+                            const struct gpumc_hdf5_file *file, hid_t group,
+                            struct gpumc_error *error)
+{
+  hsize_t shape[2] = {0, stored_width(column)};
+  size_t chunk_bytes = table->is_long ? LONG_CHUNK_BYTES : CHUNK_BYTES;
+  size_t chunk_rows = chunk_bytes / (stored_size(column) * stored_width(column));
+  chunk_rows = chunk_rows > 0 ? chunk_rows : 1;
+  if (column->bytes > 0)
+    return gpumc_dataset_create_bytes(file, group, table->group, &column->label, shape, chunk_rows,
+                                      error);
+  return gpumc_dataset_create(file, group, table->group, &column->label,
+                              column->across != NULL ? 2 : 1, shape, chunk_rows, column->integer,
+                              error);
+}
+
 static enum gpumc_status create_column(const struct gpumc_table *table, size_t index,
                                        const struct gpumc_hdf5_file *file, hid_t group,
                                        struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   const struct gpumc_column *column = &table->columns[index];
-  hsize_t shape[2] = {0, column->width};
-  size_t chunk_bytes = table->is_long ? LONG_CHUNK_BYTES : CHUNK_BYTES;
-  size_t chunk_rows = chunk_bytes / (sizeof(double) * column->width);
   if (column->across != NULL)
     status = ensure_across(table, column, file, group, error);
   if (status != GPUMC_OK)
     return status;
-  hid_t data = gpumc_dataset_create(file, group, table->group, &column->label,
-                                    column->across != NULL ? 2 : 1, shape,
-                                    chunk_rows > 0 ? chunk_rows : 1, column->integer, error);
+  hid_t data = create_dataset(table, column, file, group, error);
   if (data < 0)
     return GPUMC_FAILURE;
   if (index > 0)
@@ -211,6 +237,17 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   return status;
 }
 
+/* `count` rows from `first` on into their dataset. */
+static enum gpumc_status write_values(const struct gpumc_column *column, const char *where,
+                                      hid_t data, size_t first, size_t count, const void *values,
+                                      const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  if (column->bytes > 0)
+    return gpumc_dataset_write_bytes(file, data, where, first, count, values, error);
+  return gpumc_dataset_write(file, data, where, column->integer, first, count, column->width,
+                             values, error);
+}
+
 /* Rows that are gathered at once on their way to a dataset. */
 static size_t rows_at_once(const struct gpumc_table *table)
 {
@@ -226,16 +263,16 @@ static enum gpumc_status store_rows(const struct gpumc_table *table,
                                     const char *where, hid_t data, double *values,
                                     const struct gpumc_hdf5_file *file, struct gpumc_error *error)
 {
+  const size_t row_bytes = stored_width(column) * stored_size(column);
   size_t most = rows_at_once(table);
   enum gpumc_status status = GPUMC_OK;
   for (size_t row = table->n_stored; row < table->n_rows && status == GPUMC_OK; row += most) {
     size_t left = table->n_rows - row;
     size_t count = left < most ? left : most;
     for (size_t i = 0; i < count; i++)
-      memcpy(values + i * column->width, gpumc_table_row(table, row + i) + offset,
-             column->width * sizeof *values);
-    status = gpumc_dataset_write(file, data, where, column->integer, row, count, column->width,
-                                 values, error);
+      memcpy((unsigned char *)values + i * row_bytes, gpumc_table_row(table, row + i) + offset,
+             row_bytes);
+    status = write_values(column, where, data, row, count, values, file, error);
   }
   return status;
 }
@@ -248,7 +285,7 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
 {
   char where[BUFSIZ];
   const struct gpumc_column *column = &table->columns[index];
-  hsize_t shape[2] = {table->n_rows, column->width};
+  hsize_t shape[2] = {table->n_rows, stored_width(column)};
   snprintf(where, sizeof where, "%s/%s", table->group, column->label.name);
   hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
   if (data < 0)

@@ -108,7 +108,7 @@ accumulate(struct gpumc_tempering *tempering, bool histogram, struct gpumc_error
   (void)error;
   const struct gpumc_tempering_plan *plan = &tempering->plan;
   const size_t samples = plan->samples, n = stretches(samples);
-#pragma omp parallel num_threads(tempering->device->threads)
+#pragma omp parallel num_threads(gpumc_tempering_threads(tempering))
   {
 #pragma omp for collapse(3) nowait
     for (size_t i = 0; i < plan->n_terms; i++)

@@ -3,9 +3,20 @@
 #define GPUMC_CORE_TEMPERING_CPU_H
 
 #include "core/device.h"
-#include "core/tempering.h"
+#include "core/tempering_record.h"
 
 extern const struct gpumc_tempering_ops gpumc_tempering_cpu;
+
+/* Places that are worth a thread: tens of microseconds. */
+enum { GPUMC_TEMPERING_PLACES_A_THREAD = 2048 };
+
+static inline int gpumc_tempering_threads(const struct gpumc_tempering *tempering)
+{
+  const size_t useful =
+      gpumc_tempering_places(&tempering->plan) / GPUMC_TEMPERING_PLACES_A_THREAD + 1;
+  const size_t threads = (size_t)tempering->device->threads;
+  return (int)(useful < threads ? useful : threads);
+}
 
 /* The entry of the table that has a file of its own. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -1,6 +1,5 @@
 /* Exchanges on the CPU. All counts are of integers, so that the order of the threads does not
  * matter. */
-
 #include "core/tempering_cpu.h"
 #include "core/tempering_record.h"
 #include "core/tempering_rules.h"
@@ -134,7 +133,7 @@ enum gpumc_status gpumc_tempering_cpu_exchange(struct gpumc_tempering *tempering
 {
   (void)error;
   const struct round round = round_make(tempering, random, number);
-#pragma omp parallel for collapse(3) num_threads(tempering->device->threads)
+#pragma omp parallel for collapse(3) num_threads(gpumc_tempering_threads(tempering))
   for (size_t c = 0; c < tempering->plan.copies; c++)
     for (size_t unit = 0; unit < round.units; unit++)
       for (size_t stretch = 0; stretch < round.stretches; stretch++)

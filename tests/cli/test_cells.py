@@ -10,7 +10,9 @@ from support.program import DEVICE, INVALID, OK, ProgramCase
 
 # A new plugin adds its smallest job here.
 MODELS = {"ising2d": "shape: [4, 4]", "ising3d": "shape: [4, 4, 4]", "ea": "shape: [4, 4, 4]"}
-ALGORITHMS = {"pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}"}
+ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
+              "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
+              "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
 
 CONFIG = """\
 gpumc: 1
@@ -46,17 +48,17 @@ class Cells(ProgramCase):
             model=model, model_keys=MODELS[model], algorithm=algorithm,
             algorithm_keys=ALGORITHMS[algorithm], device=device, variant=variant))
         cell = kernel["algorithms"][algorithm]
-        if not cell["serves"]:
-            self.assertNotEqual(cell["missing"], "")
-            process = self.gpumc("run", config, code=INVALID)
-            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
-                          process.err)
-            return
         if kernel["absent"]:
             process = self.start("run", config)
             process.out, process.err = process.communicate(timeout=120)
             self.assertIn(process.returncode, (INVALID, DEVICE))
             self.assertIn("built without CUDA", process.err)
+            return
+        if not cell["serves"]:
+            self.assertNotEqual(cell["missing"], "")
+            process = self.gpumc("run", config, code=INVALID)
+            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
+                          process.err)
             return
         process = self.start("run", config)
         process.out, process.err = process.communicate(timeout=120)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
 import yaml
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -28,23 +29,47 @@ def shortened(config):
     algorithm = config["algorithm"]
     if "population" in algorithm:
         changes["algorithm.population"] = 200
-    if "sweeps" in algorithm:
+    if algorithm["name"] == "canonical":
+        changes.update(canonical(algorithm))
+    elif algorithm["name"] == "pt":
+        changes.update(parallel_tempering(algorithm))
+    elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if algorithm.get("runs", 1) > 2:
         changes["algorithm.runs"] = 2
-    if "step" in algorithm.get("beta", {}):
+    if algorithm["name"] == "pa" and "step" in algorithm["beta"]:
         changes["algorithm.beta.step"] = algorithm["beta"]["to"] / 16
     if "overlap" in algorithm.get("beta", {}):
         changes["algorithm.beta.overlap"] = 0.6
     if "campaign" in config:
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
-            campaign["model.shape"] = [[4, 4], [6, 6]]
+            dimension = len(config["model"]["shape"])
+            campaign["model.shape"] = [[4] * dimension, [6] * dimension]
             del changes["model.shape"]
         changes["campaign"] = campaign
     texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
              for value in changes.values())
     return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]
+
+
+def canonical(algorithm):
+    """Long enough for errors: hundreds of measurements."""
+    interval = algorithm.get("interval", 1)
+    changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval}
+    if "samples" in algorithm:
+        changes["algorithm.samples"] = 64
+    if "every" in algorithm.get("configurations", {}):
+        changes["algorithm.configurations.every"] = 100 * interval
+    return changes
+
+
+def parallel_tempering(algorithm):
+    """Long enough for errors."""
+    changes = {"algorithm.samples": 32, "algorithm.sweeps": 64 * algorithm["exchange_every"]}
+    if "tune" in algorithm:
+        changes["algorithm.tune.sweeps"] = 500
+    return changes
 
 
 class Configs(unittest.TestCase):
@@ -91,8 +116,12 @@ class Configs(unittest.TestCase):
         self.assertEqual(result.config["algorithm"].get("population"),
                          200 if "population" in config["algorithm"] else None)
         for name in result.quantities():
-            if name + "_error" in result.summary:
-                self.assertTrue((result.summary[name + "_error"] >= 0).all(), name)
+            if name + "_error" not in result.summary:
+                continue
+            error = result.summary[name + "_error"]
+            # Undetermined where S(k) is not below N <m^2>, at high temperatures for example.
+            undetermined = np.isnan(error) & (name == "correlation_length")
+            self.assertTrue((undetermined | (error >= 0)).all(), name)
 
 
 if __name__ == "__main__":

@@ -52,10 +52,11 @@ static void an_exchange_has_its_probability(void **state)
     for (uint32_t t = 0; t + 1 < T; t++)
       for (int up = 0; up < 2; up++) {
         const uint32_t round = 4 * i + 2 * (uint32_t)up + t;
-        int64_t *energy = fixture.reference.channel[0];
+        int64_t *hotter = fixture.reference.channel[0] + (size_t)t * SAMPLES;
+        int64_t *colder = hotter + SAMPLES;
         for (size_t s = 0; s < SAMPLES; s++) {
-          energy[t * SAMPLES + s] = -100 + (up ? gaps[i] : 0);
-          energy[(t + 1) * SAMPLES + s] = -100 + (up ? 0 : gaps[i]);
+          hotter[s] = -100 + (up ? gaps[i] : 0);
+          colder[s] = -100 + (up ? 0 : gaps[i]);
         }
         tempering_bring_channels(&fixture);
         const double count = (double)accepted(&fixture, round, t);

@@ -26,10 +26,10 @@ enum { N_BLOCKS = 4, VALUES = 20000 };
 enum { ROWS_A_CHECKPOINT = 40, ROWS_A_FLUSH = 15 };
 
 static const struct gpumc_column columns[] = {
-    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL},
-    {{"energy", "energy per site", "J", "e"}, 1, false, NULL},
-    {{"population", "replicas", "1", "R"}, 1, true, NULL},
-    {{"block_energy", "energy per site of each block", "J", "e_b"}, N_BLOCKS, false, "block"},
+    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL, 0},
+    {{"energy", "energy per site", "J", "e"}, 1, false, NULL, 0},
+    {{"population", "replicas", "1", "R"}, 1, true, NULL, 0},
+    {{"block_energy", "energy per site of each block", "J", "e_b"}, N_BLOCKS, false, "block", 0},
 };
 
 static enum gpumc_status

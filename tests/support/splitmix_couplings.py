@@ -1,4 +1,4 @@
-"""The samples of +-J couplings of PHYSICS.md: splitmix64 with state = seed; for each site in order and for each
+"""Samples of +-J couplings with known averages: splitmix64 with state = seed; for each site and each
 direction in order, J = -1 if the top bit of the next output is 1, else +1."""
 
 MASK = 2**64 - 1
@@ -14,7 +14,7 @@ def splitmix64(state):
 
 
 def couplings(shape, seed):
-    """J in the order of a file of couplings: site by site, x + Lx (y + Ly z), direction by direction."""
+    """J in the order of a file of couplings: site x + Lx (y + Ly z), then direction."""
     sites = 1
     for side in shape:
         sites *= side

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -9,7 +10,7 @@
 #include "core/random.h"
 #include "core/simd_philox.h"
 #include "models/lattice/bit_serial.h"
-#include "models/lattice/checkerboard.h"
+#include "models/lattice/checkerboard_simd.h"
 #include "models/lattice/vertical_counter.h"
 
 static uint32_t noise(uint32_t i)
@@ -148,6 +149,71 @@ static void checkerboard_neighbours(void **state)
   }
 }
 
+/* The site next to (x, y, z), `steps` along the axis, as an index of its colour. */
+static size_t index_beside(const struct gpumc_checkerboard *lattice, const size_t at[3],
+                           size_t axis, size_t steps)
+{
+  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  size_t to[3] = {at[0], at[1], at[2]};
+  to[axis] = (to[axis] + steps) % length[axis];
+  return gpumc_checkerboard_position(lattice, to[0] + length[0] * (to[1] + length[1] * to[2])) %
+         lattice->colour;
+}
+
+static void expect_neighbours(const struct gpumc_checkerboard *lattice, const size_t at[3],
+                              const gpumc_v32 *neighbour, size_t word, bool side_is_back)
+{
+  static const enum gpumc_neighbour before[3] = {GPUMC_SIDE, GPUMC_ROW_BEFORE, GPUMC_PLANE_BEFORE};
+  static const enum gpumc_neighbour after[3] = {GPUMC_SAME_INDEX, GPUMC_ROW_AFTER,
+                                                GPUMC_PLANE_AFTER};
+  const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  for (size_t axis = 0; axis < lattice->dimension; axis++) {
+    const bool swapped = axis == 0 && !side_is_back;
+    const size_t back = swapped ? after[axis] : before[axis];
+    const size_t forward = swapped ? before[axis] : after[axis];
+    assert_int_equal(neighbour[forward][word], index_beside(lattice, at, axis, 1));
+    assert_int_equal(neighbour[back][word], index_beside(lattice, at, axis, length[axis] - 1));
+  }
+}
+
+/* Vectors of neighbours, from a working copy in which every word is its own index. */
+static void vectors_of_neighbours(void **state)
+{
+  (void)state;
+  static const size_t shapes[][3] = {{2, 2, 2}, {2, 4, 6}, {6, 4, 2}, {8, 8, 8}, {34, 4, 6}};
+  for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+    const size_t dimension = 2 + i % 2;
+    const struct gpumc_checkerboard lattice = gpumc_checkerboard_make(dimension, shapes[i / 2]);
+    const size_t blocks = gpumc_checkerboard_edge_blocks(&lattice);
+    struct gpumc_checkerboard_edges *edges = calloc(blocks, sizeof *edges);
+    uint32_t *copy = calloc(gpumc_checkerboard_extent(&lattice), sizeof *copy);
+    uint32_t *sites = copy + gpumc_checkerboard_lead(&lattice);
+    assert_non_null(edges);
+    assert_non_null(copy);
+    for (size_t k = 0; k < lattice.colour; k++)
+      sites[k] = (uint32_t)k;
+    gpumc_checkerboard_wrap(&lattice, sites, sizeof *sites);
+    for (size_t colour = 0; colour < 2; colour++) {
+      gpumc_checkerboard_edges_fill(&lattice, colour, edges);
+      for (size_t k = 0; k < lattice.colour; k++) {
+        gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM];
+        const struct gpumc_checkerboard_place place =
+            gpumc_checkerboard_place_at(&lattice, colour, k);
+        const bool back = gpumc_checkerboard_side_is_back(&place);
+        const size_t word = k % GPUMC_VECTOR_WORDS;
+        const size_t at[3] = {2 * (k % lattice.row) + (back ? 0 : 1), place.y, place.z};
+        if (dimension == 2)
+          gpumc_checkerboard_neighbours(&lattice, 2, edges, sites, k - word, neighbour);
+        else
+          gpumc_checkerboard_neighbours(&lattice, 3, edges, sites, k - word, neighbour);
+        expect_neighbours(&lattice, at, neighbour, word, back);
+      }
+    }
+    free(edges);
+    free(copy);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -158,6 +224,7 @@ int main(void)
       cmocka_unit_test(thresholds_are_rounded_and_bounded),
       cmocka_unit_test(threshold_bits_spell_the_threshold),
       cmocka_unit_test(checkerboard_neighbours),
+      cmocka_unit_test(vectors_of_neighbours),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

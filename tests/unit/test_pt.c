@@ -174,8 +174,7 @@ static void test_tuning_equalizes_acceptance(void **state)
   count_exchanges(beta, tried, accepted);
   const double mean = pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, 0);
   for (size_t t = 0; t < STEPS; t++)
-    assert_near(pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, t), mean,
-                        0.01 * mean);
+    assert_near(pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, t), mean, 0.01 * mean);
   assert_true(isnan(pt_acceptance(counts.rounds, accepted, 1.0, STEPS + 1, STEPS)));
   assert_true(beta[0] == before[0] && beta[STEPS] == before[STEPS]);
 }
@@ -272,7 +271,7 @@ static void test_quantities_follow_from_averages(void **state)
   assert_near(value_of(&job, "binder_overlap", 2.0, average), 0.75, 1e-12);
   assert_near(value_of(&job, "chi_overlap", 2.0, average), 8.0, 1e-12);
   assert_near(value_of(&job, "correlation_length_overlap", 2.0, average),
-                      2.0 / (2.0 * sin(0.25 * acos(-1.0))), 1e-12);
+              2.0 / (2.0 * sin(0.25 * acos(-1.0))), 1e-12);
   assert_near(value_of(&job, "gaussian_identity", 2.0, average), 0.0, 1e-12);
   job.model.ops->destroy(&job.model);
 }

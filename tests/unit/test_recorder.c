@@ -21,10 +21,10 @@
 enum { ROW = 5 };
 
 static const struct gpumc_column columns[] = {
-    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL},
-    {{"energy", "energy per site", "J", "e"}, 1, false, NULL},
-    {{"families", "families alive", "1", "F"}, 1, true, NULL},
-    {{"block_energy", "energy per site of each block", "J", "e_b"}, 2, false, "block"},
+    {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL, 0},
+    {{"energy", "energy per site", "J", "e"}, 1, false, NULL, 0},
+    {{"families", "families alive", "1", "F"}, 1, true, NULL, 0},
+    {{"block_energy", "energy per site of each block", "J", "e_b"}, 2, false, "block", 0},
 };
 
 static void assert_ok(enum gpumc_status status, struct gpumc_error *error)

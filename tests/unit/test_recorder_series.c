@@ -40,8 +40,8 @@ struct tables {
 static struct gpumc_recorder *declare(struct tables *tables, size_t width)
 {
   const struct gpumc_column columns[] = {
-      {{"time", "sweeps", "1", "t"}, 1, true, NULL},
-      {{"energy", "energy per site", "J", "e"}, width, false, width > 1 ? "replica" : NULL},
+      {{"time", "sweeps", "1", "t"}, 1, true, NULL, 0},
+      {{"energy", "energy per site", "J", "e"}, width, false, width > 1 ? "replica" : NULL, 0},
   };
   struct gpumc_error error = {0};
   struct gpumc_recorder *recorder;

@@ -36,7 +36,8 @@ static const struct gpumc_kernel_ops *choose(const char *device, const char *var
 {
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
-  if (gpumc_kernel_choose(&fake_chain, NULL, &fake_anneal, device, variant, &kernel, &error) != GPUMC_OK)
+  if (gpumc_kernel_choose(&fake_chain, NULL, &fake_anneal, device, variant, &kernel, &error) !=
+      GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   return kernel;
 }
@@ -50,8 +51,8 @@ static void test_choose(void **state)
   assert_string_equal(choose("cuda", "auto")->variant, "wide");
   assert_string_equal(choose("cuda", "auto")->trajectory, choose("cpu", "auto")->trajectory);
   assert_string_equal(choose("cuda", "deep")->variant, "deep");
-  assert_int_equal(gpumc_kernel_choose(&fake_chain, NULL, &fake_look, "cpu", "auto", &kernel, &error),
-                   GPUMC_OK);
+  assert_int_equal(
+      gpumc_kernel_choose(&fake_chain, NULL, &fake_look, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_string_equal(kernel->variant, "plain");
 }
 
@@ -115,14 +116,50 @@ static void test_kernels_that_a_build_lacks(void **state)
   struct gpumc_error error = {0};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &idle, cases[i].device, cases[i].variant,
-                                         &kernel, &error),
+    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &idle, cases[i].device,
+                                         cases[i].variant, &kernel, &error),
                      GPUMC_INVALID);
     assert_string_equal(gpumc_error_text(&error), cases[i].message);
     gpumc_error_free(&error);
   }
-  assert_int_equal(gpumc_kernel_choose(&half, NULL, &idle, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&half, NULL, &idle, "cpu", "auto", &kernel, &error),
+                   GPUMC_OK);
   assert_ptr_equal(kernel, &near);
+}
+
+static const struct gpumc_kernel_ops picky = {.device = "cpu", .variant = "picky"};
+static const struct gpumc_kernel_ops *const picky_kernels[] = {&picky, &near, NULL};
+
+static const char *
+refuses_odd(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
+{
+  return kernel == &picky && model->sites % 2 == 1 ? "it takes no odd number of sites" : NULL;
+}
+
+static const struct gpumc_model_ops choosy = {
+    .name = "choosy", .kernels = picky_kernels, .refuses = refuses_odd};
+
+/* `auto` passes over a kernel that cannot take the instance; asked for, it is refused. */
+static void test_kernels_that_cannot_take_the_instance(void **state)
+{
+  const struct gpumc_model even = {.ops = &choosy, .sites = 4}, odd = {.ops = &choosy, .sites = 3};
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_error error = {0};
+  (void)state;
+  assert_int_equal(gpumc_kernel_choose(&choosy, &even, &idle, "cpu", "auto", &kernel, &error),
+                   GPUMC_OK);
+  assert_ptr_equal(kernel, &picky);
+  assert_int_equal(gpumc_kernel_choose(&choosy, &odd, &idle, "cpu", "auto", &kernel, &error),
+                   GPUMC_OK);
+  assert_ptr_equal(kernel, &near);
+  assert_int_equal(gpumc_kernel_choose(&choosy, NULL, &idle, "cpu", "picky", &kernel, &error),
+                   GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&choosy, &odd, &idle, "cpu", "picky", &kernel, &error),
+                   GPUMC_INVALID);
+  assert_string_equal(gpumc_error_text(&error),
+                      "no kernel of model choosy on cpu serves algorithm idle: picky cannot take "
+                      "this model: it takes no odd number of sites; kernels that do: near on cpu");
+  gpumc_error_free(&error);
 }
 
 int main(void)
@@ -133,6 +170,7 @@ int main(void)
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_choose_errors),
       cmocka_unit_test(test_kernels_that_a_build_lacks),
+      cmocka_unit_test(test_kernels_that_cannot_take_the_instance),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

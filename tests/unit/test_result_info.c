@@ -39,8 +39,8 @@ static void assert_refused(const char *file, const char *message)
 static struct gpumc_recorder *start(void)
 {
   static const struct gpumc_column columns[] = {
-      {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL},
-      {{"energy", "energy per site", "J", "e"}, 1, false, NULL},
+      {{"beta", "inverse temperature", "1/J", "\\beta"}, 1, false, NULL, 0},
+      {{"energy", "energy per site", "J", "e"}, 1, false, NULL, 0},
   };
   struct gpumc_error error = {0};
   struct gpumc_recorder *recorder;

@@ -114,7 +114,8 @@ static void the_file_holds_the_numbers_of_the_reference(void **state)
   const uint64_t calls[3] = {5, 3, 2};
   expect_ok(gpumc_checkpoint_open("numbers.h5", &reader, &error), &error);
   expect_same_array(reader, "pt/tempering/calls", GPUMC_UINT64, 3, 1, 8, calls);
-  expect_same_array(reader, "pt/tempering/sums", GPUMC_FLOAT64, 3 * T, SAMPLES, 8, found->sums);
+  expect_same_array(reader, "pt/tempering/sums", GPUMC_FLOAT64, (size_t)3 * T, SAMPLES, 8,
+                    found->sums);
   expect_same_array(reader, "pt/tempering/accepted", GPUMC_UINT64, T, 1, 8, found->accepted);
   expect_same_array(reader, "pt/tempering/labelled", GPUMC_UINT64, T, 1, 8, found->labelled);
   expect_same_array(reader, "pt/tempering/from_hottest", GPUMC_UINT64, T, 1, 8,
@@ -122,7 +123,7 @@ static void the_file_holds_the_numbers_of_the_reference(void **state)
   expect_same_array(reader, "pt/tempering/lowest", GPUMC_INT64, SAMPLES, 1, 8, found->lowest);
   expect_same_array(reader, "pt/tempering/round_trips", GPUMC_UINT32, COPIES, SAMPLES, 4,
                     found->round_trips);
-  expect_same_array(reader, "pt/tempering/link_bins", GPUMC_UINT64, STRATA * T, BINS, 8,
+  expect_same_array(reader, "pt/tempering/link_bins", GPUMC_UINT64, (size_t)STRATA * T, BINS, 8,
                     found->bins[GPUMC_OVERLAP_LINK]);
   gpumc_checkpoint_close(reader);
   tempering_close(&fixture);
@@ -178,7 +179,7 @@ static void memory_is_what_is_announced(void **state)
   assert_int_equal(counted.bytes + ops.tempering->own_bytes(&plan),
                    gpumc_tempering_bytes(&device, &plan));
   assert_true(ops.tempering->own_bytes(&plan) + gpumc_tempering_host_bytes(&device, &plan) >=
-              GPUMC_OUTCOME_SLOTS * 3 * T * SAMPLES * sizeof(double));
+              sizeof(double) * GPUMC_OUTCOME_SLOTS * 3 * T * SAMPLES);
   gpumc_tempering_free(&tempering);
 }
 

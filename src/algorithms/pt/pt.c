@@ -1,5 +1,4 @@
 /* Parallel tempering: its life from creation to destruction, and its vtable. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

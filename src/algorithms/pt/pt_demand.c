@@ -62,16 +62,18 @@ pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *m
                                       .update = settings->update};
 }
 
-/* Sums of a bin, the compared terms of the last ones, histograms, and the averages by sample at one
- * temperature; the summary holds the samples' averages once more. */
-static double host_bytes(const struct pt_settings *settings,
+/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
+ * temperature, and those without each sample; what the summary writes at once. */
+static double host_bytes(const struct pt_settings *settings, const struct gpumc_model *model,
                          const struct gpumc_tempering_plan *plan, const struct pt_terms *terms)
 {
+  struct pt_quantities quantities;
+  pt_quantities_make(model, &settings->observables, terms, &quantities);
   const double samples = (double)settings->samples;
   const double places = samples * (double)settings->temperatures;
   double numbers = places * (double)(terms->count * settings->blocks);
-  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED);
-  numbers += samples * (double)(terms->count + 1) + 2 * places;
+  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
+  numbers += samples * (double)(terms->count + 3 + quantities.count);
   for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
     numbers += (double)(pt_histogram_rows(settings) * settings->temperatures) *
                (double)plan->histogram[kind].bins;
@@ -100,8 +102,8 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
-  demanded->host_bytes =
-      saturated(host_bytes(&settings, &plan, &terms)) + gpumc_tempering_host_bytes(device, &plan);
+  demanded->host_bytes = saturated(host_bytes(&settings, model, &plan, &terms)) +
+                         gpumc_tempering_host_bytes(device, &plan);
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
   demanded->updates = (double)timeline.rounds * pt_round_updates(&settings, model);
   pt_timeline_free(&timeline);

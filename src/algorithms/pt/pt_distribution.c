@@ -1,5 +1,4 @@
 /* Parallel tempering: distributions of the overlaps in the last bin of time. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

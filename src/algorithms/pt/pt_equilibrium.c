@@ -1,7 +1,6 @@
 /* Parallel tempering: whether equilibrium was reached, and what the summary warns of. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "algorithms/pt/pt_output.h"
 #include "core/jackknife.h"

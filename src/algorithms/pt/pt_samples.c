@@ -1,6 +1,5 @@
 /* Parallel tempering: averages of each sample in the last bin of time, from which those of several
  * files can be formed together. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_average.h"

@@ -14,16 +14,26 @@ ising_batch_random(const struct ising_batch *batch, uint32_t m)
   return {{batch->key[0], batch->key[1] + (m << 16)}, batch->rounds};
 }
 
-/* The channels of replica `element` with `up` spins up and `unlike` bonds between unlike spins. */
+/* The channels of replica `element` with these sums over all bonds and spins. Signs: s_i s_j times
+ * the sign of J_ij where couplings are signs. `along`: sum of the spins along their fields, where
+ * these have signs of their own, else that of the spins. */
+__device__ static inline void ising_record_sums(const struct ising_channels *channels,
+                                                size_t element, int64_t bonds, int64_t spins,
+                                                int64_t along)
+{
+  if (channels->energy != NULL)
+    channels->energy[element] = ising_energy(channels->coupling, channels->field, bonds, along);
+  if (channels->magnetization != NULL)
+    channels->magnetization[element] = spins;
+}
+
+/* The same of a square lattice without disorder with `up` spins up and `unlike` bonds between
+ * unlike spins. */
 __device__ static inline void ising_record(const struct ising_channels *channels, size_t element,
                                            int64_t sites, int64_t up, int64_t unlike)
 {
   const int64_t spins = 2 * up - sites;
-  const int64_t bonds = 2 * (sites - unlike);
-  if (channels->energy != NULL)
-    channels->energy[element] = ising_energy(channels->coupling, channels->field, bonds, spins);
-  if (channels->magnetization != NULL)
-    channels->magnetization[element] = spins;
+  ising_record_sums(channels, element, 2 * (sites - unlike), spins, spins);
 }
 
 #endif

@@ -28,7 +28,8 @@ struct ising_portable {
   uint8_t *replica;
 };
 
-/* Arrays [runs][capacity] in device memory, NULL where not wanted; J and h in quanta. */
+/* Arrays [runs][capacity] in device memory, NULL where not wanted; J and h in quanta, h the size of
+ * random fields that are signs. */
 struct ising_channels {
   int64_t *energy, *magnetization;
   double coupling, field;

@@ -3,13 +3,13 @@
 #define GPUMC_ISING_CUDA_H
 
 #define ISING_CUDA_CAPABILITIES                                                                    \
-  (GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |                \
-   GPUMC_CAN_GATHER)
+  (GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH |              \
+   GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP)
 
 /* Designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
   .device = "cuda", .variant = "multispin",                                                        \
-  .summary = "one bit a spin, 32 replicas a word, bit-serial Metropolis in shared memory",         \
+  .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",         \
   .trajectory = "ising.multispin.1", .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_SPIN_CUDA_NAMES                                                                      \

@@ -1,8 +1,6 @@
 /* What the CUDA kernels tell their drivers. */
 #include "models/ising/ising_host_cuda.h"
 
-#include "models/ising/ising_spin.h"
-
 struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, 0);
@@ -18,26 +16,14 @@ struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
   };
 }
 
-struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double beta)
-{
-  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  const struct ising_spin_rule of_cpu =
-      ising_spin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble, 0), beta,
-                      parameters->coupling, parameters->field);
-  struct ising_rule rule = {.plain = parameters->field == 0.0};
-  for (uint32_t up = 0; up < ISING_CLASSES; up++) {
-    rule.threshold[up] = of_cpu.threshold[up];
-    rule.flip[up] = of_cpu.compared[up] == 0 ? UINT32_MAX : 0;
-    rule.needed[up] = of_cpu.compared[up] == ISING_EITHER_SPIN ? 0 : UINT32_MAX;
-  }
-  return rule;
-}
-
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  struct ising_channels channels = {.coupling = parameters->coupling_quanta,
-                                    .field = parameters->field_quanta};
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  struct ising_channels channels = {
+      .coupling = parameters->coupling_quanta,
+      .field = traits.fields_are_signs ? traits.field_width : parameters->field_quanta,
+  };
   if (channel != NULL) {
     channels.energy = channel[ISING_ENERGY];
     channels.magnetization = channel[ISING_MAGNETIZATION];

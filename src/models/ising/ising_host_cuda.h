@@ -5,10 +5,8 @@
 
 #include "models/ising/ising.h"
 #include "models/ising/ising_batch_cuda.h"
-#include "models/ising/ising_rule_cuda.h"
 
 struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble);
-struct ising_rule ising_rule_of(const struct gpumc_ensemble *ensemble, double beta);
 /* `channel` may be NULL. */
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 

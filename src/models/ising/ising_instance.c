@@ -152,8 +152,8 @@ energy_variance(const struct gpumc_model *model, const struct ising_parameters *
          fma((double)parameters->lattice.dimension, coupling_square, field_square);
 }
 
-/* Sides are even: domain walls cross every line of the lattice an even number of times, so that link
- * overlaps are multiples of 4 apart. */
+/* Sides are even: domain walls cross every line of the lattice an even number of times, so that
+ * link overlaps are multiples of 4 apart. */
 static void describe_overlaps(const struct ising_settings *settings, struct gpumc_model *model)
 {
   const int64_t sites = (int64_t)model->sites, bonds = (int64_t)settings->dimension * sites;

@@ -1,10 +1,11 @@
-/* Replicas drawn at beta = 0, brought in and out, and copied: everything that moves tiles by
- * replica and updates nothing. */
+/* Replicas drawn at beta = 0, brought in and out, copied and exchanged: everything that moves tiles
+ * by replica and updates nothing. */
 #include "models/ising/ising_multispin_group.cuh"
 
 enum {
   THREADS = 256,
-  GATHER_TILES = 4, /* pieces of a replica that a thread copies at once */
+  PIECE_TILES = 4,                    /* of a replica that a thread moves at once */
+  TILE_STRIDE = GPUMC_TILE_WORDS / 4, /* in vectors */
 };
 
 /* A warp draws a tile by site. */
@@ -44,6 +45,13 @@ word_of(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t re
          replica % ISING_MULTISPIN_LANES * GPUMC_TILE_LANE_WORDS + v % GPUMC_TILE_LANE_WORDS;
 }
 
+/* Whether y + z is odd in the row `line` = z Ly + y; Ly is even. */
+__device__ static inline uint32_t
+parity_of(const struct ising_multispin_replicas *replicas, uint32_t line)
+{
+  return (line + gpumc_divide(line, replicas->height)) & 1;
+}
+
 /* One word of one replica from 32 bits of its portable form. */
 __global__ void __launch_bounds__(THREADS)
     from_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
@@ -63,8 +71,9 @@ __global__ void __launch_bounds__(THREADS)
     if (w >= 2 * (size_t)replicas->colour)
       break;
     const uint32_t colour = w >= replicas->colour, k = (uint32_t)(w - colour * replicas->colour);
-    const uint32_t y = gpumc_divide(k, replicas->row), half_x = k - y * replicas->row.value;
-    const size_t site = (size_t)y * replicas->length_x + 2 * half_x + ((y + colour) & 1);
+    const uint32_t line = gpumc_divide(k, replicas->row), half_x = k - line * replicas->row.value;
+    const size_t site =
+        (size_t)line * replicas->length_x + 2 * half_x + ((parity_of(replicas, line) + colour) & 1);
     word |= (uint32_t)(bytes[site / 8] >> site % 8 & 1) << i;
   }
   *word_of(replicas, portable->run, (uint32_t)portable->first + replica, v) = word;
@@ -84,10 +93,10 @@ __global__ void __launch_bounds__(THREADS)
   uint32_t bits = 0;
   for (uint32_t i = 0; i < 8 && 8 * byte + i < 2 * (size_t)replicas->colour; i++) {
     const size_t site = 8 * byte + i;
-    const uint32_t y = (uint32_t)(site / replicas->length_x),
+    const uint32_t line = (uint32_t)(site / replicas->length_x),
                    x = (uint32_t)(site % replicas->length_x);
-    const size_t w =
-        (size_t)((x + y) & 1) * replicas->colour + (size_t)y * replicas->row.value + x / 2;
+    const size_t w = (size_t)((x + parity_of(replicas, line)) & 1) * replicas->colour +
+                     (size_t)line * replicas->row.value + x / 2;
     bits |=
         (*word_of(replicas, portable->run, (uint32_t)portable->first + replica, w / 32) >> w % 32 &
          1)
@@ -96,35 +105,82 @@ __global__ void __launch_bounds__(THREADS)
   portable->replica[index] = (uint8_t)bits;
 }
 
-/* A thread copies one sector of one replica in each of GATHER_TILES tiles; a warp has a group. */
+/* A thread moves one sector of one replica in each of PIECE_TILES tiles; a warp has a group. */
+struct piece {
+  size_t replica;
+  uint32_t first; /* tile */
+};
+
+__device__ static inline struct piece piece_of(const struct ising_multispin_replicas *replicas)
+{
+  const uint32_t parts = (replicas->tiles + PIECE_TILES - 1) / PIECE_TILES;
+  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
+  const size_t group = index / parts;
+  return {group * ISING_MULTISPIN_LANES + threadIdx.x % 32,
+          (uint32_t)(index - group * parts) * PIECE_TILES};
+}
+
+__device__ static inline uint4 *place_of(const struct ising_multispin_replicas *replicas,
+                                         uint32_t m, size_t replica, uint32_t first)
+{
+  return (uint4 *)word_of(replicas, m, (uint32_t)replica, (size_t)first * GPUMC_TILE_LANE_WORDS);
+}
+
+__device__ static inline void piece_load(const struct ising_multispin_replicas *replicas,
+                                         uint32_t first, const uint4 *from,
+                                         uint4 words[2 * PIECE_TILES])
+{
+#pragma unroll
+  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
+    if (first + i / 2 < replicas->tiles)
+      words[i] = from[i / 2 * TILE_STRIDE + i % 2];
+}
+
+__device__ static inline void piece_store(const struct ising_multispin_replicas *replicas,
+                                          uint32_t first, uint4 *to,
+                                          const uint4 words[2 * PIECE_TILES])
+{
+#pragma unroll
+  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
+    if (first + i / 2 < replicas->tiles)
+      to[i / 2 * TILE_STRIDE + i % 2] = words[i];
+}
+
 __global__ void __launch_bounds__(THREADS)
     copy_parents(const __grid_constant__ struct ising_multispin_gather arguments)
 {
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const uint32_t parts = (replicas->tiles + GATHER_TILES - 1) / GATHER_TILES;
-  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
-  const size_t group = index / parts;
-  const uint32_t first = (uint32_t)(index - group * parts) * GATHER_TILES;
-  const size_t replica = group * ISING_MULTISPIN_LANES + threadIdx.x % 32;
-  if (replica >= replicas->batch.size[blockIdx.y])
+  const struct piece piece = piece_of(replicas);
+  const uint32_t m = blockIdx.y;
+  if (piece.replica >= replicas->batch.size[m])
     return;
-  const uint32_t from = arguments.parent[(size_t)blockIdx.y * replicas->batch.capacity + replica];
-  if (from == replica)
+  const uint32_t from = arguments.parent[(size_t)m * replicas->batch.capacity + piece.replica];
+  if (from == piece.replica)
     return;
-  const uint4 *source =
-      (const uint4 *)word_of(replicas, blockIdx.y, from, (size_t)first * GPUMC_TILE_LANE_WORDS);
-  uint4 *to = (uint4 *)word_of(replicas, blockIdx.y, (uint32_t)replica,
-                               (size_t)first * GPUMC_TILE_LANE_WORDS);
-  uint4 piece[2 * GATHER_TILES];
-  const uint32_t stride = GPUMC_TILE_WORDS / 4; /* of tiles, in vectors */
-#pragma unroll
-  for (uint32_t i = 0; i < 2 * GATHER_TILES; i++)
-    if (first + i / 2 < replicas->tiles)
-      piece[i] = source[i / 2 * stride + i % 2];
-#pragma unroll
-  for (uint32_t i = 0; i < 2 * GATHER_TILES; i++)
-    if (first + i / 2 < replicas->tiles)
-      to[i / 2 * stride + i % 2] = piece[i];
+  uint4 words[2 * PIECE_TILES];
+  piece_load(replicas, piece.first, place_of(replicas, m, from, piece.first), words);
+  piece_store(replicas, piece.first, place_of(replicas, m, piece.replica, piece.first), words);
+}
+
+/* Of the runs blockIdx.y and blockIdx.y + 1. */
+__global__ void __launch_bounds__(THREADS)
+    swap_replicas(const __grid_constant__ struct ising_multispin_exchange arguments)
+{
+  const struct ising_multispin_replicas *replicas = &arguments.replicas;
+  const struct piece piece = piece_of(replicas);
+  const uint32_t m = blockIdx.y;
+  if (piece.replica >= replicas->batch.size[m])
+    return;
+  const uint32_t swap = arguments.swap[(size_t)m * arguments.words + piece.replica / 32];
+  if ((swap >> piece.replica % 32 & 1) == 0)
+    return;
+  uint4 *one = place_of(replicas, m, piece.replica, piece.first);
+  uint4 *other = place_of(replicas, m + 1, piece.replica, piece.first);
+  uint4 of_one[2 * PIECE_TILES], of_other[2 * PIECE_TILES];
+  piece_load(replicas, piece.first, one, of_one);
+  piece_load(replicas, piece.first, other, of_other);
+  piece_store(replicas, piece.first, one, of_other);
+  piece_store(replicas, piece.first, other, of_one);
 }
 
 static uint32_t blocks_for(size_t threads)
@@ -164,8 +220,20 @@ enum gpumc_status ising_multispin_copy_parents(const struct ising_multispin_gath
                                                struct gpumc_error *error)
 {
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  const size_t parts = ising_parts(replicas->tiles, GATHER_TILES);
+  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
   const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs);
   copy_parents<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+}
+
+enum gpumc_status
+ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error)
+{
+  const struct ising_multispin_replicas *replicas = &arguments->replicas;
+  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
+  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs - 1);
+  if (replicas->batch.runs < 2)
+    return GPUMC_OK;
+  swap_replicas<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

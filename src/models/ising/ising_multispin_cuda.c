@@ -2,32 +2,43 @@
 #include "models/ising/ising_multispin_cuda.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/memory.h"
+#include "models/ising/ising.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_multispin.h"
+#include "models/ising/ising_multispin_table_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 
-static_assert((int)ISING_MULTISPIN_CLASSES == (int)ISING_CLASSES &&
-                  (int)ISING_MULTISPIN_PLANES == (int)GPUMC_BIT_PLANES,
-              "the drivers' thresholds are those of the rule");
+/* ising_storage.notes: the sums of the table of waves, and beta[plan.runs], whose thresholds are on
+ * the device. */
+struct notes {
+  int64_t sum_cosine, sum_sine;
+  double beta[];
+};
 
 static size_t tiles_of(const struct gpumc_model *model)
 {
   return ising_parts(model->sites, ISING_MULTISPIN_TILE_SITES);
 }
 
-static struct ising_layout layout_of(const struct gpumc_model *model)
+static struct ising_layout
+layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  return (struct ising_layout){.group = ISING_MULTISPIN_LANES,
-                               .group_bytes = tiles_of(model) * ISING_MULTISPIN_TILE_BYTES};
+  return (struct ising_layout){
+      .group = ISING_MULTISPIN_LANES,
+      .group_bytes = tiles_of(model) * ISING_MULTISPIN_TILE_BYTES,
+      .table_bytes = ising_multispin_table_of(model, plan).bytes,
+  };
 }
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
   (void)device;
-  const struct ising_layout layout = layout_of(model);
+  const struct ising_layout layout = layout_of(model, plan);
   return ising_storage_bytes(model, &layout, plan);
 }
 
@@ -39,9 +50,12 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
       .words = ising_storage_of(ensemble)->replicas,
       .groups = (uint32_t)ising_parts(ensemble->plan.capacity, ISING_MULTISPIN_LANES),
       .tiles = (uint32_t)tiles_of(ensemble->model),
+      .dimension = (uint32_t)lattice->dimension,
       .length_x = (uint32_t)lattice->length_x,
       .colour = (uint32_t)lattice->colour,
+      .plane = (uint32_t)lattice->plane,
       .row = gpumc_divisor_make((uint32_t)lattice->row),
+      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
   };
 }
 
@@ -61,10 +75,35 @@ static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
   return ising_multispin_to_portable(&arguments, error);
 }
 
+/* No temperature is known yet: none is NaN. */
+static enum gpumc_status
+take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct gpumc_error *error)
+{
+  const size_t betas = ensemble->plan.runs * sizeof(double);
+  void *memory;
+  enum gpumc_status status =
+      gpumc_allocate(1, sizeof(struct notes) + betas, "the kernel's notes", &memory, error);
+  *notes = memory;
+  if (status == GPUMC_OK)
+    memset((*notes)->beta, UINT8_MAX, betas);
+  return status;
+}
+
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_layout layout = layout_of(ensemble->model);
-  return ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  struct notes *notes;
+  enum gpumc_status status =
+      ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = take_notes(ensemble, &notes, error);
+  ((struct ising_storage *)ensemble->storage)->notes = notes;
+  if (status == GPUMC_OK)
+    status = ising_multispin_table_fill(ensemble, &notes->sum_cosine, &notes->sum_sine, error);
+  if (status != GPUMC_OK)
+    ising_storage_destroy(ensemble);
+  return status;
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -73,34 +112,115 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_multispin_randomize(&replicas, error);
 }
 
-/* The plain rule has two classes. */
-static bool no_bit(const uint32_t bit[ISING_CLASSES], bool plain)
-{
-  uint32_t any = 0;
-  for (size_t c = 0; c < (plain ? 2 : ISING_CLASSES); c++)
-    any |= bit[c];
-  return any == 0;
-}
-
-/* A class that is always accepted has all ones, and its lanes that equal them are let through. */
-static struct ising_multispin_device_rule
-rule_of(const struct gpumc_ensemble *ensemble, double beta)
+/* With disorder J and h are whole quanta. */
+static struct ising_multispin_physics physics_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_parameters *parameters = ising_parameters(ensemble->model);
-  const struct ising_multispin_rule host =
-      ising_multispin_rule(&parameters->lattice, gpumc_ensemble_random(ensemble, 0), beta,
-                           parameters->coupling, parameters->field);
-  struct ising_multispin_device_rule rule = {.plain = host.plain,
-                                             .stagger = host.plain ? ~host.like : 0};
-  for (size_t c = 0; c < ISING_CLASSES; c++) {
-    rule.always[c] = ~host.thresholds.need[c];
-    rule.spin_up[c] = host.spin_up[c];
-    for (size_t p = 0; p < GPUMC_BIT_PLANES; p++)
-      rule.bit[p][c] = host.thresholds.bit[p][c] | rule.always[c];
+  const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
+  const bool heat_bath = ensemble->plan.update == GPUMC_HEAT_BATH;
+  struct ising_multispin_physics physics = {
+      .coupling = parameters->coupling,
+      .field = parameters->field,
+      .neighbours = (uint32_t)(2 * parameters->lattice.dimension),
+      .plain = parameters->plain && !heat_bath,
+      .heat_bath = heat_bath,
+  };
+  if (traits.couplings || traits.fields) {
+    const double quantum = ensemble->model->quantum[ISING_ENERGY];
+    physics.coupling = parameters->coupling_quanta * quantum;
+    physics.field = (traits.fields ? traits.field_width : parameters->field_quanta) * quantum;
   }
-  while (rule.zeros < GPUMC_BIT_PLANES && no_bit(rule.bit[rule.zeros], host.plain))
-    rule.zeros++;
-  return rule;
+  return physics;
+}
+
+/* Masks of the one temperature of all runs. */
+static void set_rows(struct ising_multispin_device_rule *rule, double beta)
+{
+  const struct ising_multispin_thresholds thresholds =
+      ising_multispin_thresholds(&rule->physics, beta);
+  rule->zeros = ISING_MULTISPIN_PLANES;
+  for (uint32_t row = 0; row < ISING_MULTISPIN_ROWS; row++)
+    for (uint32_t column = 0; column < ISING_MULTISPIN_COLUMNS; column++) {
+      rule->rows[row][column] = ising_multispin_mask(&rule->physics, &thresholds, row, column);
+      if (rule->rows[row][column] != 0 && row < rule->zeros)
+        rule->zeros = row;
+    }
+}
+
+/* Thresholds of the temperatures in device memory, unless they are there. */
+static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble,
+                                  const struct ising_multispin_device_rule *rule,
+                                  struct ising_multispin_thresholds *thresholds, const double *beta,
+                                  struct gpumc_error *error)
+{
+  struct notes *notes = ising_storage_of(ensemble)->notes;
+  const size_t runs = ensemble->runs;
+  enum gpumc_status status = GPUMC_OK;
+  if (memcmp(notes->beta, beta, runs * sizeof *beta) == 0)
+    return GPUMC_OK;
+  struct ising_multispin_temperatures part = {
+      .physics = rule->physics, .thresholds = thresholds, .stream = ensemble->device->stream};
+  for (size_t first = 0; first < runs && status == GPUMC_OK; first += part.count) {
+    const size_t rest = runs - first;
+    part.first = (uint32_t)first;
+    part.count = (uint32_t)(rest < ISING_MULTISPIN_BETAS ? rest : ISING_MULTISPIN_BETAS);
+    memcpy(part.beta, beta + first, part.count * sizeof *beta);
+    status = ising_multispin_work_out(&part, error);
+  }
+  if (status == GPUMC_OK)
+    memcpy(notes->beta, beta, runs * sizeof *beta);
+  return status;
+}
+
+static bool all_same(const double *beta, size_t runs)
+{
+  for (size_t m = 1; m < runs; m++)
+    if (beta[m] != beta[0])
+      return false;
+  return true;
+}
+
+/* beta: NULL where there are no sweeps. */
+static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const double *beta,
+                                  struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+{
+  struct ising_multispin_device_rule *rule = &sweep->rule;
+  struct ising_multispin_thresholds *thresholds = ising_multispin_table_at(
+      ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
+  if (rule->physics.plain && rule->physics.coupling < 0.0)
+    sweep->disorder.stagger = UINT32_MAX;
+  rule->thresholds = thresholds;
+  if (beta == NULL)
+    return GPUMC_OK;
+  rule->each = !rule->physics.plain || sweep->disorder.signs != NULL ||
+               sweep->replicas.dimension == 3 || !all_same(beta, ensemble->runs);
+  if (rule->each)
+    return work_out(ensemble, rule, thresholds, beta, error);
+  set_rows(rule, beta[0]);
+  return GPUMC_OK;
+}
+
+/* What there is to compare, the replicas of the runs first + i with those of second + i. */
+static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
+                                 struct ising_multispin_comparison *comparison,
+                                 struct gpumc_error *error)
+{
+  const struct notes *notes = ising_storage_of(ensemble)->notes;
+  const struct ising_multispin_table table =
+      ising_multispin_table_of(ensemble->model, &ensemble->plan);
+  const struct ising_multispin_replicas replicas = replicas_of(ensemble);
+  const size_t shared = ising_multispin_comparison_bytes(&replicas, true);
+  comparison->replicas = replicas;
+  comparison->wave = ising_wave_of(ensemble->model);
+  comparison->cosine = ising_multispin_table_at(ensemble, table.cosine);
+  comparison->sine = ising_multispin_table_at(ensemble, table.sine);
+  comparison->sum_cosine = notes->sum_cosine;
+  comparison->sum_sine = notes->sum_sine;
+  comparison->in_shared = shared <= ensemble->device->shared_bytes;
+  comparison->by_fours = replicas.row.value % ISING_MULTISPIN_VECTOR == 0;
+  comparison->shared_bytes =
+      (uint32_t)ising_multispin_comparison_bytes(&replicas, comparison->in_shared);
+  return ising_multispin_compare(comparison, error);
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
@@ -108,13 +228,44 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 {
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
-      .rule = rule_of(ensemble, sweeps > 0 ? beta[0] : 0.0),
+      .disorder = ising_multispin_disorder_of(ensemble),
+      .rule = {.physics = physics_of(ensemble)},
       .channels = ising_channels_of(ensemble->model, channel),
       .sweeps = sweeps,
   };
+  struct ising_multispin_comparison waves = {
+      .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
+  enum gpumc_status status = set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
   arguments.spread = ising_multispin_spread(ensemble->device, &arguments.replicas);
-  return arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
-                                    : ising_multispin_sweep_global(&arguments, error);
+  if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
+    status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
+                                        : ising_multispin_sweep_global(&arguments, error);
+  return status == GPUMC_OK && waves.square != NULL ? compare(ensemble, &waves, error) : status;
+}
+
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  const struct ising_multispin_exchange arguments = {
+      replicas_of(ensemble), swap, (uint32_t)gpumc_swap_words(ensemble->plan.capacity)};
+  return ising_multispin_swap(&arguments, error);
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  assert(first != second && first + runs <= ensemble->runs && second + runs <= ensemble->runs);
+  struct ising_multispin_comparison pairs = {
+      .pairs = 1,
+      .first = (uint32_t)first,
+      .second = (uint32_t)second,
+      .runs = (uint32_t)runs,
+      .spin = overlap[GPUMC_OVERLAP_SPIN],
+      .link = overlap[GPUMC_OVERLAP_LINK],
+      .square = overlap[GPUMC_OVERLAP_WAVE],
+  };
+  return compare(ensemble, &pairs, error);
 }
 
 static enum gpumc_status
@@ -135,4 +286,6 @@ const struct gpumc_kernel_ops ising_multispin_cuda = {
     .sweep = sweep,
     .measure = ising_host_measure,
     .gather = gather,
+    .exchange = exchange,
+    .overlap = overlap,
 };

@@ -9,11 +9,14 @@
 #ifndef GPUMC_ISING_MULTISPIN_CUDA_H
 #define GPUMC_ISING_MULTISPIN_CUDA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
+#include "models/ising/ising_multispin_rule_cuda.h"
+#include "models/ising/ising_wave.h"
 #include "models/lattice/divisor.h"
 
 #ifdef __cplusplus
@@ -26,8 +29,6 @@ enum {
   ISING_MULTISPIN_TILE_SITES = 256,
   ISING_MULTISPIN_THREADS = 640, /* of a block, at most: sweeps have registers for no more */
   ISING_MULTISPIN_VECTOR = 4,    /* words that a thread takes at once where rows allow it */
-  ISING_MULTISPIN_CLASSES = 5,
-  ISING_MULTISPIN_PLANES = 32,
 };
 
 /* words[runs][groups][tiles][256], device memory. */
@@ -35,19 +36,43 @@ struct ising_multispin_replicas {
   struct ising_batch batch;
   uint32_t *words;
   uint32_t groups, tiles; /* of a run; of a group */
-  uint32_t length_x;
-  uint32_t colour;          /* sites of one colour */
-  struct gpumc_divisor row; /* of one colour */
+  uint32_t dimension, length_x;
+  uint32_t colour, plane;           /* sites of one colour; in a plane (lattice/checkerboard.h) */
+  struct gpumc_divisor row, height; /* sites of one colour in a row; rows in a plane */
 };
 
-/* Thresholds by class (models/ising/ising_multispin.h): masks of their bits, and of the classes
- * that are always accepted. */
+/* Neighbours by direction, the first four in two dimensions; the other end of a bond sees it above
+ * instead of below, before instead of behind. */
+enum ising_multispin_direction {
+  ISING_MULTISPIN_ABOVE,
+  ISING_MULTISPIN_BELOW,
+  ISING_MULTISPIN_SAME,
+  ISING_MULTISPIN_SIDE,
+  ISING_MULTISPIN_BEFORE,
+  ISING_MULTISPIN_BEHIND,
+};
+
+/* Disorder as words of 32 lanes in device memory, NULL where there is none of a kind; group g has
+ * those from g times the stride on.
+ *
+ * signs[2 d + 1][colour]: all ones where J_ij is less than 0, for the bonds from colour 0 in the
+ * order of enum ising_multispin_direction; the last array are the bonds at the side, by the site of
+ * colour 1. `turned`, by site as sweeps see it, padded to whole vectors: spins that are turned over
+ * meanwhile, those in random fields below 0. `stagger`: all ones where J < 0 and all spins of
+ * colour 1 are. */
+struct ising_multispin_disorder {
+  const uint32_t *signs, *turned;
+  size_t signs_stride, turned_stride;
+  uint32_t stagger;
+};
+
+/* `each`: every run has its own temperature, and thresholds[runs] in device memory; else all have
+ * the one whose masks are `rows`, and `zeros` planes, from the first, have no bit set. */
 struct ising_multispin_device_rule {
-  uint32_t plain;   /* no field */
-  uint32_t stagger; /* plain: all ones where J < 0, and colour 1 is turned over meanwhile */
-  uint32_t zeros;   /* planes, from the first, in which the thresholds of all classes are 0 */
-  uint32_t bit[ISING_MULTISPIN_PLANES][ISING_MULTISPIN_CLASSES];
-  uint32_t always[ISING_MULTISPIN_CLASSES], spin_up[ISING_MULTISPIN_CLASSES];
+  struct ising_multispin_physics physics;
+  const struct ising_multispin_thresholds *thresholds;
+  uint32_t each, zeros;
+  uint32_t rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
 };
 
 /* How a sweep is spread: `slots` groups a block of `threads` each; `shared_bytes` of a block. */
@@ -60,10 +85,21 @@ struct ising_multispin_spread {
 /* `sweeps` may be 0. */
 struct ising_multispin_sweep {
   struct ising_multispin_replicas replicas;
+  struct ising_multispin_disorder disorder;
   struct ising_multispin_device_rule rule;
   struct ising_multispin_spread spread;
   struct ising_channels channels;
   uint32_t sweeps;
+};
+
+/* Temperatures of the runs first .. first + count - 1, and what becomes of them. */
+enum { ISING_MULTISPIN_BETAS = 256 };
+struct ising_multispin_temperatures {
+  struct ising_multispin_physics physics;
+  struct ising_multispin_thresholds *thresholds; /* [runs], device memory */
+  uint32_t first, count;
+  double beta[ISING_MULTISPIN_BETAS];
+  void *stream; /* cudaStream_t */
 };
 
 struct ising_multispin_transfer {
@@ -77,6 +113,26 @@ struct ising_multispin_gather {
   const uint32_t *parent;
 };
 
+/* swap[runs][words] */
+struct ising_multispin_exchange {
+  struct ising_multispin_replicas replicas;
+  const uint32_t *swap;
+  uint32_t words;
+};
+
+/* Replicas of the runs first + i and, if `pairs`, their overlaps with those of the runs second + i,
+ * i < runs. cosine, sine: [wave.length], and their sums; arrays [runs][capacity], NULL where not
+ * wanted; without pairs `square` alone may be. */
+struct ising_multispin_comparison {
+  struct ising_multispin_replicas replicas;
+  struct ising_wave wave;
+  const int32_t *cosine, *sine;
+  int64_t sum_cosine, sum_sine;
+  uint32_t pairs, first, second, runs;
+  uint32_t in_shared, by_fours, shared_bytes;
+  int64_t *spin, *link, *square;
+};
+
 struct gpumc_device;
 
 /* In ising_multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
@@ -86,6 +142,9 @@ ising_multispin_spread(const struct gpumc_device *device,
 /* Shared memory that a block of `slots` groups with `threads` each takes. */
 size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
                                     uint32_t threads);
+/* And one that compares a group. */
+size_t
+ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared);
 
 /* Sweeps, then measurement of the channels that are wanted; a group in shared memory. */
 GPUMC_MUST_CHECK enum gpumc_status
@@ -96,6 +155,17 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
 
+/* What they do with cubic lattices. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,
+                         struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_randomize(const struct ising_multispin_replicas *arguments,
                           struct gpumc_error *error);
@@ -108,6 +178,11 @@ ising_multispin_to_portable(const struct ising_multispin_transfer *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_copy_parents(const struct ising_multispin_gather *arguments,
                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_compare(const struct ising_multispin_comparison *arguments,
+                        struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

@@ -5,10 +5,14 @@
 #include "models/ising/ising_multispin_update.cuh"
 #include "models/lattice/vertical_counter.cuh"
 
+/* Of a thread's counter of bonds. */
+enum { ISING_MULTISPIN_BOND_PLANES = 16 };
+
 /* Sums over one group, by lane. */
 struct ising_multispin_group_sums {
-  uint32_t unlike[ISING_MULTISPIN_LANES]; /* bonds between unlike words, as they stand */
-  uint32_t up[ISING_MULTISPIN_LANES];     /* spins up */
+  unsigned long long unlike[ISING_MULTISPIN_LANES]; /* bonds not satisfied, as the words stand */
+  uint32_t up[ISING_MULTISPIN_LANES];               /* spins up */
+  uint32_t along[ISING_MULTISPIN_LANES];            /* words up, where spins are turned over */
 };
 
 /* A group, and the calling thread among the `threads` (whole warps) that work on it. */
@@ -41,45 +45,76 @@ ising_multispin_group_words(const struct ising_multispin_replicas *replicas)
   return (sites + part - 1) / part * part;
 }
 
-/* Turn over colour 1 of the words w .. w + 7. */
-__device__ static inline void
-ising_multispin_stagger(const struct ising_multispin_replicas *replicas, uint32_t stagger, size_t w,
-                        uint32_t *word)
+/* Turn over what disorder says of the words w .. w + 7 of a group. */
+__device__ static inline void ising_multispin_turn(const struct ising_multispin_replicas *replicas,
+                                                   const struct ising_multispin_disorder *disorder,
+                                                   uint32_t number, size_t w,
+                                                   uint32_t word[GPUMC_TILE_LANE_WORDS])
 {
+  if (disorder->stagger != 0) {
 #pragma unroll
-  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
-    if (w + i >= replicas->colour && w + i < 2 * (size_t)replicas->colour)
-      word[i] ^= stagger;
+    for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      if (w + i >= replicas->colour && w + i < 2 * (size_t)replicas->colour)
+        word[i] ^= UINT32_MAX;
+  }
+  if (disorder->turned != NULL && w < ising_multispin_group_words(replicas)) {
+    const uint32_t *turned = disorder->turned + number * disorder->turned_stride + w;
+#pragma unroll
+    for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      word[i] ^= turned[i];
+  }
+}
+
+/* A tile of which the calling thread has its words, by site. `lane`: of the warp. */
+__device__ static inline void
+ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPUMC_TILE_LANE_WORDS])
+{
+  const uint32_t *from = tile + gpumc_tile_place(lane);
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    word[i] = from[i * GPUMC_TILE_LANE_WORDS];
+  gpumc_tile_transpose(word);
+}
+
+/* The words w .. w + 7 of a group of `words`. */
+__device__ static inline void
+ising_multispin_words_store(uint32_t *sites, size_t w, size_t words, const uint32_t *word)
+{
+  if (w < words) {
+    ising_multispin_store<ISING_MULTISPIN_VECTOR>(sites + w, word);
+    ising_multispin_store<ISING_MULTISPIN_VECTOR>(sites + w + 4, word + 4);
+  }
+}
+
+__device__ static inline void
+ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32_t *word)
+{
+  if (w < words) {
+    ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w, word);
+    ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w + 4, word + 4);
+  }
 }
 
 /* From the tiles to `sites`, which may stand in the place of the tiles. */
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
-                           const struct ising_multispin_group *group, uint32_t stagger,
-                           uint32_t *sites)
+                           const struct ising_multispin_disorder *disorder,
+                           const struct ising_multispin_group *group, uint32_t *sites)
 {
-  const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
+  const uint32_t lane = group->thread % 32;
   const size_t words = ising_multispin_group_words(replicas);
   for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
-    const uint32_t *from = group->tiles + (size_t)tile * GPUMC_TILE_WORDS + place;
     const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
     uint32_t word[GPUMC_TILE_LANE_WORDS];
-#pragma unroll
-    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
-      word[i] = from[i * GPUMC_TILE_LANE_WORDS];
-    gpumc_tile_transpose(word);
-    if (stagger != 0)
-      ising_multispin_stagger(replicas, stagger, w, word);
-    if (w < words) {
-      *(uint4 *)(sites + w) = make_uint4(word[0], word[1], word[2], word[3]);
-      *(uint4 *)(sites + w + 4) = make_uint4(word[4], word[5], word[6], word[7]);
-    }
+    ising_multispin_tile_load(group->tiles + (size_t)tile * GPUMC_TILE_WORDS, lane, word);
+    ising_multispin_turn(replicas, disorder, group->number, w, word);
+    ising_multispin_words_store(sites, w, words, word);
   }
 }
 
-/* Add up the spins up, which a thread has of the lanes 8 (thread mod 4) .. + 7. */
+/* Add up counts that a thread has of the lanes 8 (thread mod 4) .. + 7. */
 __device__ static inline void ising_multispin_add_up(const uint32_t up[GPUMC_TILE_LANE_WORDS],
-                                                     struct ising_multispin_group_sums *sums)
+                                                     uint32_t sums[ISING_MULTISPIN_LANES])
 {
   const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
@@ -89,85 +124,99 @@ __device__ static inline void ising_multispin_add_up(const uint32_t up[GPUMC_TIL
     for (uint32_t width = 4; width < 32; width *= 2)
       sum += __shfl_xor_sync(UINT32_MAX, sum, width);
     if (lane < 4)
-      atomicAdd(&sums->up[lane * GPUMC_TILE_LANE_WORDS + i], sum);
+      atomicAdd(&sums[lane * GPUMC_TILE_LANE_WORDS + i], sum);
   }
+}
+
+__device__ static inline void ising_multispin_count_up(const uint32_t word[GPUMC_TILE_LANE_WORDS],
+                                                       uint32_t up[GPUMC_TILE_LANE_WORDS])
+{
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    up[i] += (uint32_t)__popc(word[i]);
 }
 
 /* From `sites` to the tiles, if `write`; `sums` get the spins up, if `count`. */
 __device__ static inline void
 ising_multispin_group_store(const struct ising_multispin_replicas *replicas,
-                            const struct ising_multispin_group *group, uint32_t stagger,
-                            const uint32_t *sites, bool write, bool count,
-                            struct ising_multispin_group_sums *sums)
+                            const struct ising_multispin_disorder *disorder,
+                            const struct ising_multispin_group *group, const uint32_t *sites,
+                            bool write, bool count, struct ising_multispin_group_sums *sums)
 {
   const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
   const size_t words = ising_multispin_group_words(replicas);
-  uint32_t up[GPUMC_TILE_LANE_WORDS] = {0};
+  const bool twice = count && disorder->turned != NULL;
+  uint32_t up[GPUMC_TILE_LANE_WORDS] = {0}, along[GPUMC_TILE_LANE_WORDS] = {0};
   for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
     uint32_t *to = group->tiles + (size_t)tile * GPUMC_TILE_WORDS + place;
     const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
     uint32_t word[GPUMC_TILE_LANE_WORDS] = {0};
-    if (w < words) {
-      ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w, word);
-      ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w + 4, word + 4);
-    }
-    if (stagger != 0)
-      ising_multispin_stagger(replicas, stagger, w, word);
-    gpumc_tile_transpose(word);
+    if (twice) {
+      ising_multispin_words_load(sites, w, words, word);
+      gpumc_tile_transpose(word);
+      ising_multispin_count_up(word, along);
 #pragma unroll
-    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
-      up[i] += (uint32_t)__popc(word[i]);
+      for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+        word[i] = 0;
+    }
+    ising_multispin_words_load(sites, w, words, word);
+    ising_multispin_turn(replicas, disorder, group->number, w, word);
+    gpumc_tile_transpose(word);
+    ising_multispin_count_up(word, up);
+#pragma unroll
+    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
       if (write)
         to[i * GPUMC_TILE_LANE_WORDS] = word[i];
-    }
   }
   if (count)
-    ising_multispin_add_up(up, sums);
+    ising_multispin_add_up(up, sums->up);
+  if (twice)
+    ising_multispin_add_up(along, sums->along);
 }
 
 /* Bonds of the words k .. k + WIDTH - 1 of colour 0. */
-template <int WIDTH>
+template <class KIND>
 __device__ static inline void
-ising_multispin_count_words(const struct ising_multispin_replicas *replicas, const uint32_t *sites,
-                            uint32_t k, struct gpumc_vertical_counter *counter)
+ising_multispin_count_words(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
+                            const uint32_t *sites, uint32_t k,
+                            struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> *counter)
 {
-  struct ising_multispin_neighbours<WIDTH> near;
-  uint32_t spin[WIDTH], carry[WIDTH];
+  constexpr int WIDTH = KIND::WIDTH, NEIGHBOURS = KIND::NEIGHBOURS;
+  struct ising_multispin_neighbours<KIND> near;
+  uint32_t spin[WIDTH], unlike[WIDTH * NEIGHBOURS];
   ising_multispin_load<WIDTH>(sites + k, spin);
-  ising_multispin_load_neighbours<WIDTH>(replicas, sites + replicas->colour, k,
-                                         ising_multispin_side<WIDTH>(replicas, 0, k), &near);
+  ising_multispin_load_neighbours<KIND>(replicas, sites + replicas->colour, signs, 0, k,
+                                        ising_multispin_place<KIND>(replicas, 0, k), &near);
 #pragma unroll
-  for (int j = 0; j < WIDTH; j++) {
-    const uint32_t unlike[4] = {spin[j] ^ near.above[j], spin[j] ^ near.below[j],
-                                spin[j] ^ near.same[j], spin[j] ^ near.side[j]};
-    carry[j] = gpumc_counter_add4(counter, unlike);
-  }
-  if constexpr (WIDTH == ISING_MULTISPIN_VECTOR) {
-    const uint32_t eight0 = gpumc_full_add(&counter->plane[2], carry[0], carry[1]);
-    const uint32_t eight1 = gpumc_full_add(&counter->plane[2], carry[2], carry[3]);
-    gpumc_counter_carry(counter, 4, gpumc_full_add(&counter->plane[3], eight0, eight1));
-  } else {
-    gpumc_counter_carry(counter, 2, carry[0]);
-  }
+  for (int j = 0; j < WIDTH; j++)
+#pragma unroll
+    for (int d = 0; d < NEIGHBOURS; d++)
+      unlike[j * NEIGHBOURS + d] = ising_multispin_unlike<KIND>(&near, spin[j], d, j);
+  gpumc_counter_add<0, WIDTH * NEIGHBOURS, ISING_MULTISPIN_BOND_PLANES>(counter, unlike);
 }
 
-/* Bonds between unlike words: each has one end in colour 0. */
-template <int WIDTH>
+/* Bonds that are not satisfied: each has one end in colour 0. */
+template <class KIND>
 __device__ static inline void
-ising_multispin_group_count(const struct ising_multispin_replicas *replicas,
+ising_multispin_group_count(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
                             const struct ising_multispin_group *group, const uint32_t *sites,
-                            struct ising_multispin_group_sums *sums)
+                            unsigned long long unlike[ISING_MULTISPIN_LANES])
 {
-  const size_t step = (size_t)group->threads * WIDTH;
-  const size_t most =
-      ((1u << GPUMC_COUNTER_PLANES) / 4 - WIDTH) / WIDTH; /* steps a counter holds */
-  for (size_t begin = 0; begin < replicas->colour; begin += most * step) {
+  constexpr size_t ADDED = (size_t)KIND::WIDTH * KIND::NEIGHBOURS;
+  constexpr size_t MOST =
+      ((1u << ISING_MULTISPIN_BOND_PLANES) - 1) / ADDED; /* steps a counter holds */
+  const size_t step = (size_t)group->threads * KIND::WIDTH;
+  for (size_t begin = 0; begin < replicas->colour; begin += MOST * step) {
     const size_t end =
-        begin + most * step < replicas->colour ? begin + most * step : replicas->colour;
-    struct gpumc_vertical_counter counter = {{0}};
-    for (size_t k = begin + group->thread * WIDTH; k < end; k += step)
-      ising_multispin_count_words<WIDTH>(replicas, sites, (uint32_t)k, &counter);
-    atomicAdd(&sums->unlike[group->thread % 32], gpumc_counter_warp_sum(&counter));
+        begin + MOST * step < replicas->colour ? begin + MOST * step : replicas->colour;
+    struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> counter = {
+      {
+        0
+      }
+    };
+    for (size_t k = begin + group->thread * KIND::WIDTH; k < end; k += step)
+      ising_multispin_count_words<KIND>(replicas, signs, sites, (uint32_t)k, &counter);
+    atomicAdd(&unlike[group->thread % 32], (unsigned long long)gpumc_counter_warp_sum(&counter));
   }
 }
 
@@ -181,10 +230,29 @@ ising_multispin_group_record(const struct ising_multispin_sweep *sweep,
   const uint32_t lane = group->thread, replica = group->number * ISING_MULTISPIN_LANES + lane;
   if (lane >= ISING_MULTISPIN_LANES || replica >= replicas->batch.size[group->m])
     return;
-  /* What was turned over changed all bonds. */
-  const int64_t sites = 2 * (int64_t)replicas->colour, unlike = sums->unlike[lane];
-  ising_record(&sweep->channels, (size_t)group->m * replicas->batch.capacity + replica, sites,
-               sums->up[lane], sweep->rule.stagger != 0 ? 2 * sites - unlike : unlike);
+  const int64_t sites = 2 * (int64_t)replicas->colour, unlike = (int64_t)sums->unlike[lane];
+  const int64_t bonds = (int64_t)replicas->dimension * sites - 2 * unlike;
+  const int64_t spins = 2 * (int64_t)sums->up[lane] - sites;
+  const int64_t along = 2 * (int64_t)sums->along[lane] - sites;
+  /* Staggering changed all bonds. */
+  ising_record_sums(&sweep->channels, (size_t)group->m * replicas->batch.capacity + replica,
+                    sweep->disorder.stagger != 0 ? -bonds : bonds, spins,
+                    sweep->disorder.turned != NULL ? along : spins);
+}
+
+/* Where the signs of a group stand. */
+__device__ static inline const uint32_t *
+ising_multispin_signs(const struct ising_multispin_disorder *disorder, uint32_t number)
+{
+  return disorder->signs + number * disorder->signs_stride;
+}
+
+/* The sums of a group before anything is added. */
+__device__ static inline void
+ising_multispin_sums_clear(struct ising_multispin_group_sums *sums, uint32_t lane)
+{
+  sums->unlike[lane] = 0;
+  sums->up[lane] = sums->along[lane] = 0;
 }
 
 #endif

@@ -17,6 +17,7 @@ GPUMC_INLINE void bonds_of(const struct subject *subject, const size_t dimension
   const gpumc_v32 spin = gpumc_load(subject->sites[0] + k);
   gpumc_checkerboard_neighbours(&subject->instance->lattice, dimension, subject->instance->edges[0],
                                 subject->sites[1], k, bond);
+#pragma GCC unroll 6
   for (size_t i = 0; i < 2 * dimension; i++) {
     gpumc_v32 sign = gpumc_broadcast(0);
     if (has_signs)
@@ -26,35 +27,46 @@ GPUMC_INLINE void bonds_of(const struct subject *subject, const size_t dimension
   }
 }
 
-/* Unsatisfied bonds of the sites k0 <= k < end of colour 0: each bond has one end there. Two
+/* Unsatisfied bonds of the sites k0 <= k < end of colour 0: each bond has one end there. Four
  * vectors at a time. */
 GPUMC_INLINE void count_bonds(const struct subject *subject, const size_t dimension,
                               const bool has_signs, size_t k0, size_t end,
                               int64_t count[ISING_LANES])
 {
   const size_t slots = ising_multispin_slots(dimension, subject->instance->signs);
-  const size_t planes = gpumc_counter_planes(2 * dimension * ((end - k0) / GPUMC_VECTOR_WORDS + 2));
+  const size_t most = 2 * dimension * ((end - k0) / GPUMC_VECTOR_WORDS + ISING_COUNT_VECTORS);
+  const size_t planes = gpumc_counter_planes(most < 16 ? 16 : most);
+  const gpumc_v32 zero = gpumc_broadcast(0);
   struct gpumc_vertical_counter counter = {0};
-  gpumc_v32 ones = counter.plane[0], twos = counter.plane[1], fours = counter.plane[2];
-  for (size_t k = k0; k < end; k += 2 * GPUMC_VECTOR_WORDS) {
-    gpumc_v32 pair[2 * ISING_AXES] = {0}, four[ISING_AXES];
-    for (size_t v = 0; v < 2 && k + v * GPUMC_VECTOR_WORDS < end; v++) {
+  gpumc_v32 ones = zero, twos = zero, fours = zero, eights = zero;
+  for (size_t k = k0; k < end; k += ISING_COUNT_BLOCK) {
+    gpumc_v32 two[4 * ISING_AXES] = {0}, four[2 * ISING_AXES], eight[ISING_AXES];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < ISING_COUNT_VECTORS; v++) {
       const size_t at = k + v * GPUMC_VECTOR_WORDS;
       gpumc_v32 bond[GPUMC_NEIGHBOURS_MAXIMUM];
+      if (at >= end)
+        break;
       bonds_of(subject, dimension, has_signs, slots, at, ising_within(end - at), bond);
+#pragma GCC unroll 3
       for (size_t d = 0; d < dimension; d++)
-        pair[v * dimension + d] = gpumc_full_add(&ones, bond[2 * d], bond[2 * d + 1]);
+        two[v * dimension + d] = gpumc_full_add(&ones, bond[2 * d], bond[2 * d + 1]);
     }
+#pragma GCC unroll 6
+    for (size_t d = 0; d < 2 * dimension; d++)
+      four[d] = gpumc_full_add(&twos, two[2 * d], two[2 * d + 1]);
+#pragma GCC unroll 3
     for (size_t d = 0; d < dimension; d++)
-      four[d] = gpumc_full_add(&twos, pair[2 * d], pair[2 * d + 1]);
-    gpumc_counter_add(&counter, 3, planes, gpumc_full_add(&fours, four[0], four[1]));
+      eight[d] = gpumc_full_add(&fours, four[2 * d], four[2 * d + 1]);
+    gpumc_counter_add(&counter, 4, planes, gpumc_full_add(&eights, eight[0], eight[1]));
     if (dimension == 3)
-      gpumc_counter_add(&counter, 3, planes, gpumc_full_add(&fours, four[2], gpumc_broadcast(0)));
+      gpumc_counter_add(&counter, 4, planes, gpumc_full_add(&eights, eight[2], zero));
   }
   counter.plane[0] = ones;
   counter.plane[1] = twos;
   counter.plane[2] = fours;
-  gpumc_counter_flush(&counter, planes > 3 ? planes : 3, count);
+  counter.plane[3] = eights;
+  gpumc_counter_flush(&counter, planes, count);
 }
 
 static void count_bonds_of_part(const struct subject *subject, size_t k0, size_t end,
@@ -115,7 +127,9 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
   const struct gpumc_checkerboard *lattice = &group->instance->lattice;
   const struct subject subject = subject_of(group, other);
   const bool random_fields = subject.signs != NULL && group->instance->signs == ISING_FIELD_SIGNS;
-  memset(sums, 0, sizeof *sums);
+  memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
+  memset(sums->up, 0, sizeof sums->up);
+  memset(sums->along, 0, sizeof sums->along);
   for (size_t k0 = 0; k0 < lattice->colour; k0 += ISING_PART) {
     const size_t end = k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
     const uint32_t *const colour[2] = {subject.sites[0] + k0, subject.sites[1] + k0};
@@ -128,6 +142,6 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
     memcpy(sums->along, sums->up, sizeof sums->along);
   if (waves != NULL)
     GPUMC_ISA_NAME(ising_multispin_wave)
-    (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]},
-     ising_multispin_part(lattice, group->scratch, 0), waves, sums);
+  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]},
+   ising_multispin_part(lattice, group->scratch, 0), waves, sums);
 }

@@ -116,6 +116,9 @@ ising_multispin_spread(const struct gpumc_device *device,
     spread = best_spread(device, replicas, vectors);
   spread.in_shared = in_shared;
   spread.by_fours = by_fours;
-  spread.regular = spread.threads * width % (2 * replicas->row.value) == 0;
+  /* Two rows of a square lattice, or two planes, have all places that there are. */
+  spread.regular = spread.threads * width %
+                       (2 * (replicas->dimension == 3 ? replicas->plane : replicas->row.value)) ==
+                   0;
   return spread;
 }

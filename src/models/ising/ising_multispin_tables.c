@@ -54,16 +54,6 @@ static enum gpumc_status check(const struct gpumc_model *model,
   return GPUMC_OK;
 }
 
-/* The slot of the bond to the neighbour one step along `axis`, forward or back. */
-static size_t slot_of(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
-{
-  if (axis == 0)
-    return forward == gpumc_checkerboard_side_is_back(place) ? GPUMC_SAME_INDEX : GPUMC_SIDE;
-  if (axis == 1)
-    return forward ? GPUMC_ROW_AFTER : GPUMC_ROW_BEFORE;
-  return forward ? GPUMC_PLANE_AFTER : GPUMC_PLANE_BEFORE;
-}
-
 /* The lanes `lanes` of one word of signs. */
 static void set_sign(const struct ising_multispin_instance *instance, uint32_t *signs,
                      const struct gpumc_checkerboard_place *place, size_t slot, uint32_t lanes)
@@ -90,8 +80,8 @@ static void set_sample(const struct ising_multispin_tables *tables, uint32_t *si
           gpumc_checkerboard_place(lattice, gpumc_checkerboard_next(lattice, i, axis));
       if ((coupling[i * dimension + axis] < 0) == negative)
         continue;
-      set_sign(instance, signs, &place, slot_of(&place, axis, true), lanes);
-      set_sign(instance, signs, &next, slot_of(&next, axis, false), lanes);
+      set_sign(instance, signs, &place, gpumc_checkerboard_towards(&place, axis, true), lanes);
+      set_sign(instance, signs, &next, gpumc_checkerboard_towards(&next, axis, false), lanes);
     }
     if (instance->signs == ISING_FIELD_SIGNS && field[i] < 0)
       set_sign(instance, signs, &place, 2 * dimension, lanes);

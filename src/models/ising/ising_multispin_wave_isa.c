@@ -16,11 +16,13 @@ static void count_held(struct collection *to)
   to->held = 0;
 }
 
+/* Whole vectors, since rows are short; what is too much is written over, or in the padding. */
 static void collect(struct collection *to, const uint32_t *words, size_t n)
 {
   while (n > 0) {
     const size_t room = ISING_PART - to->held, taken = n < room ? n : room;
-    memcpy(to->buffer + to->held, words, taken * sizeof *words);
+    for (size_t i = 0; i < taken; i += GPUMC_VECTOR_WORDS)
+      gpumc_store(to->buffer + to->held + i, gpumc_load(words + i));
     to->held += taken;
     words += taken;
     n -= taken;
@@ -33,13 +35,15 @@ static void collect(struct collection *to, const uint32_t *words, size_t n)
 static void collect_column(struct collection *to, const struct gpumc_checkerboard *lattice,
                            const uint32_t *const sites[2], size_t x)
 {
-  const size_t lines = lattice->length_y * lattice->length_z;
-  for (size_t line = 0; line < lines; line++) {
-    const size_t y = line % lattice->length_y, z = line / lattice->length_y;
-    to->buffer[to->held++] = sites[(x + y + z) & 1][line * lattice->row + x / 2];
-    if (to->held == ISING_PART)
-      count_held(to);
-  }
+  const uint32_t *of_colour[2] = {sites[0] + x / 2, sites[1] + x / 2};
+  for (size_t z = 0; z < lattice->length_z; z++)
+    for (size_t y = 0; y < lattice->length_y; y++) {
+      to->buffer[to->held++] = *of_colour[(x + y + z) & 1];
+      of_colour[0] += lattice->row;
+      of_colour[1] += lattice->row;
+      if (to->held == ISING_PART)
+        count_held(to);
+    }
 }
 
 /* Bits set among the sites whose coordinate along `axis` is x. */
@@ -65,6 +69,8 @@ void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *latti
 {
   const int64_t across = (int64_t)(2 * lattice->colour / waves->wave.length);
   struct collection to = {.buffer = buffer};
+  memset(sums->cosine, 0, sizeof sums->cosine);
+  memset(sums->sine, 0, sizeof sums->sine);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
     for (size_t x = 0; waves->wave.along[axis] && x < waves->wave.length; x++) {
       count_plane(&to, lattice, sites, axis, x);

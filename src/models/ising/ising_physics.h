@@ -85,4 +85,14 @@ ising_energy(double coupling, double field, int64_t bonds, int64_t spins)
   return (int64_t)rint(fma(-coupling, (double)bonds, -(field * (double)spins)));
 }
 
+/* The same where couplings or fields differ in sign, in whole quanta: every |J_ij| is |coupling|,
+ * `bonds` the sum of sign(J_ij) s_i s_j; every h_i is field + width or field - width, `along` the
+ * sum of the spins times the sign of the second term. */
+GPUMC_HOST_DEVICE static inline int64_t ising_energy_of_signs(double coupling, double field,
+                                                              double width, int64_t bonds,
+                                                              int64_t spins, int64_t along)
+{
+  return -((int64_t)fabs(coupling) * bonds + (int64_t)field * spins + (int64_t)width * along);
+}
+
 #endif

@@ -1,8 +1,7 @@
 /* The replica kernel: every thread goes through the lattice of its replica, spin by spin. The
  * scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
  * model. */
-#include "models/ising/ising_batch.cuh"
-#include "models/ising/ising_replica_cuda.h"
+#include "models/ising/ising_replica_cuda.cuh"
 
 enum {
   SWEEP_THREADS = 128,
@@ -14,99 +13,78 @@ enum {
   PARTS = 64 /* that a replica is copied in */
 };
 
-/* One replica: its spins are ISING_REPLICA_GROUP bytes apart. */
-struct lane {
-  uint8_t *spins;
-  uint32_t row, colour;
+/* What a thread needs for a sweep. */
+struct walk {
+  const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
+  struct lane lane;
+  struct sample sample;
+  struct gpumc_random random;
+  uint32_t replica;
 };
 
-static __device__ inline struct lane
-lane_of(const struct ising_replica_replicas *replicas, size_t run, size_t replica)
+template <int DIMENSION, int KIND>
+static __device__ inline bool
+flips(const struct walk *walk, uint32_t colour, uint32_t k, uint32_t start, uint32_t number)
 {
-  const size_t group = run * replicas->groups + replica / ISING_REPLICA_GROUP;
-  const size_t sites = 2 * (size_t)replicas->colour;
-  return {replicas->spins + group * sites * ISING_REPLICA_GROUP + replica % ISING_REPLICA_GROUP,
-          replicas->row, replicas->colour};
+  const struct ising_run_rule *rule = walk->rule;
+  uint32_t near[2 * DIMENSION];
+  find_neighbours<DIMENSION>(walk->lane, colour, k, near);
+#pragma unroll
+  for (int n = 0; n < 2 * DIMENSION; n++)
+    near[n] = *spin_at(walk->lane, 1 - colour, near[n]);
+  const size_t position = (size_t)colour * walk->lane.colour + k;
+  if (KIND != ISING_SPIN_TERMS) {
+    const uint32_t of_spin = class_of<DIMENSION, KIND>(walk->sample, position, near);
+    return number < rule->threshold[of_spin] || ising_rule_compared(rule, of_spin) != start;
+  }
+  const uint32_t estimate = ising_spin_estimate(
+      &rule->estimate, field_of<DIMENSION, float>(walk->sample, position, near), start, number);
+  if (estimate != ISING_OPEN)
+    return estimate == ISING_FLIPS;
+  return ising_spin_flips(&rule->exact, rule->start == 0,
+                          field_of<DIMENSION, int64_t>(walk->sample, position, near), start,
+                          number);
 }
 
-static __device__ inline uint8_t *spin_at(struct lane lane, uint32_t colour, uint32_t k)
-{
-  return lane.spins + ((size_t)colour * lane.colour + k) * ISING_REPLICA_GROUP;
-}
-
-/* The neighbours of spin k of `colour`, as indices of the other colour. */
-static __device__ inline void
-find_neighbours(struct lane lane, uint32_t colour, uint32_t k, uint32_t neighbour[4])
-{
-  const uint32_t row = lane.row, y = k / row, x = k - y * row;
-  neighbour[0] = k < row ? k + lane.colour - row : k - row;
-  neighbour[1] = k >= lane.colour - row ? k + row - lane.colour : k + row;
-  neighbour[2] = k;
-  if (((y ^ colour) & 1) != 0)
-    neighbour[3] = x == row - 1 ? k + 1 - row : k + 1;
-  else
-    neighbour[3] = x == 0 ? k + row - 1 : k - 1;
-}
-
-static __device__ inline uint32_t count_up(struct lane lane, uint32_t colour, uint32_t k)
-{
-  uint32_t neighbour[4], up = 0;
-  find_neighbours(lane, colour, k, neighbour);
-  for (int i = 0; i < 4; i++)
-    up += *spin_at(lane, 1 - colour, neighbour[i]);
-  return up;
-}
-
-static __device__ inline void update_colour(const struct ising_rule *rule,
-                                            struct gpumc_random random, struct lane lane,
-                                            uint32_t replica, uint32_t time, uint32_t colour)
+template <int DIMENSION, int KIND>
+static __device__ inline void update_colour(const struct walk *walk, uint32_t time, uint32_t colour)
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
-  const uint32_t n_counters = (lane.colour + BLOCK - 1) / BLOCK * COUNTERS;
+  const uint32_t n_counters = (walk->lane.colour + BLOCK - 1) / BLOCK * COUNTERS;
   for (uint32_t counter = 0; counter < n_counters; counter++) {
     uint32_t number[OUTPUTS];
-    gpumc_random_draw(random, counter, replica, time, label, number);
+    gpumc_random_draw(walk->random, counter, walk->replica, time, label, number);
 #pragma unroll
     for (uint32_t j = 0; j < OUTPUTS; j++) {
       const uint32_t k = counter / COUNTERS * BLOCK + j * COUNTERS + counter % COUNTERS;
-      if (k >= lane.colour)
+      if (k >= walk->lane.colour)
         break;
-      uint8_t *spin = spin_at(lane, colour, k);
-      const uint32_t up = count_up(lane, colour, k);
-      const uint32_t compared = (*spin ^ rule->flip[up]) & rule->needed[up] & 1;
-      if (compared == 0 || number[j] < rule->threshold[up])
-        *spin ^= 1;
+      uint8_t *spin = spin_at(walk->lane, colour, k);
+      const uint32_t start = *spin & walk->rule->start;
+      *spin =
+          (uint8_t)(start ^ (uint32_t)flips<DIMENSION, KIND>(walk, colour, k, start, number[j]));
     }
   }
 }
 
-static __device__ inline void
-measure(const struct ising_channels *channels, struct lane lane, size_t element)
-{
-  int64_t up = 0, unsatisfied = 0;
-  for (uint32_t k = 0; k < lane.colour; k++) {
-    const uint32_t neighbours_up = count_up(lane, 0, k);
-    const uint32_t spin = *spin_at(lane, 0, k);
-    up += spin + *spin_at(lane, 1, k);
-    unsatisfied += spin != 0 ? 4 - neighbours_up : neighbours_up;
-  }
-  ising_record(channels, element, 2 * (int64_t)lane.colour, up, unsatisfied);
-}
-
-static __global__ void __launch_bounds__(THREADS_MAXIMUM)
+template <int DIMENSION, int KIND>
+__global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_replicas(const __grid_constant__ struct ising_replica_sweep arguments)
 {
+  __shared__ struct ising_run_rule rule;
   const struct ising_batch *batch = &arguments.replicas.batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0)
+    rule = arguments.tables.rules[blockIdx.y];
+  __syncthreads();
   if (replica >= batch->size[blockIdx.y])
     return;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
-  const struct lane lane = lane_of(&arguments.replicas, blockIdx.y, replica);
+  const struct walk walk = {&rule, lane_of(&arguments.replicas, blockIdx.y, replica),
+                            sample_of(&arguments.replicas, &arguments.tables, replica),
+                            ising_batch_random(batch, blockIdx.y), replica};
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
-      update_colour(&arguments.rule, random, lane, replica, batch->time + s, colour);
-  if (ising_wanted(&arguments.channels))
-    measure(&arguments.channels, lane, blockIdx.y * batch->capacity + replica);
+      update_colour<DIMENSION, KIND>(&walk, batch->time + s, colour);
 }
 
 static __global__ void randomize(const __grid_constant__ struct ising_replica_replicas arguments)
@@ -129,7 +107,7 @@ static __global__ void randomize(const __grid_constant__ struct ising_replica_re
   }
 }
 
-/* A thread for each byte of portable form; site 2 k + ((y + colour) & 1) is spin k in row y. */
+/* A thread for each byte of portable form; see spin_of_site. */
 static __device__ inline struct lane
 portable_lane(const struct ising_replica_transfer *arguments, size_t *number, size_t *first_site)
 {
@@ -137,14 +115,15 @@ portable_lane(const struct ising_replica_transfer *arguments, size_t *number, si
   const size_t i = *number / arguments->portable.replica_bytes;
   *first_site = (*number - i * arguments->portable.replica_bytes) * 8;
   if (i >= arguments->portable.count)
-    return {NULL, 0, 0};
+    return {NULL};
   return lane_of(&arguments->replicas, arguments->portable.run, arguments->portable.first + i);
 }
 
 static __device__ inline uint8_t *spin_of_site(struct lane lane, size_t site)
 {
   const uint32_t k = (uint32_t)(site / 2);
-  return spin_at(lane, (k / lane.row + site) & 1, k);
+  const uint32_t line = k / lane.row;
+  return spin_at(lane, (line + line / lane.height + site) & 1, k);
 }
 
 static __global__ void
@@ -189,6 +168,28 @@ static __global__ void copy_parents(const __grid_constant__ struct ising_replica
     to.spins[position * ISING_REPLICA_GROUP] = from.spins[position * ISING_REPLICA_GROUP];
 }
 
+/* Likewise; blockIdx.y is the first run of a pair. */
+static __global__ void
+swap_replicas(const __grid_constant__ struct ising_replica_exchange arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x, run = blockIdx.y;
+  if (replica >= batch->size[run])
+    return;
+  const uint32_t *swap = arguments.swap + run * ising_parts(batch->capacity, 32);
+  if ((swap[replica / 32] >> replica % 32 & 1) == 0)
+    return;
+  const struct lane one = lane_of(&arguments.replicas, run, replica);
+  const struct lane other = lane_of(&arguments.replicas, run + 1, replica);
+  const size_t sites = 2 * (size_t)one.colour;
+#pragma unroll 4
+  for (size_t position = blockIdx.z; position < sites; position += gridDim.z) {
+    const uint8_t spin = one.spins[position * ISING_REPLICA_GROUP];
+    one.spins[position * ISING_REPLICA_GROUP] = other.spins[position * ISING_REPLICA_GROUP];
+    other.spins[position * ISING_REPLICA_GROUP] = spin;
+  }
+}
+
 static dim3 replica_grid(const struct ising_batch *batch, uint32_t threads, uint32_t parts)
 {
   return dim3((uint32_t)ising_parts(batch->capacity, threads), batch->runs, parts);
@@ -203,6 +204,16 @@ ising_replica_randomize(const struct ising_replica_replicas *arguments, struct g
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
+typedef void sweep_kernel(struct ising_replica_sweep);
+
+template <int DIMENSION> static sweep_kernel *choose_kernel(enum ising_spin_kind kind)
+{
+  if (kind == ISING_SPIN_UNIFORM)
+    return sweep_replicas<DIMENSION, ISING_SPIN_UNIFORM>;
+  return kind == ISING_SPIN_SIGNS ? sweep_replicas<DIMENSION, ISING_SPIN_SIGNS>
+                                  : sweep_replicas<DIMENSION, ISING_SPIN_TERMS>;
+}
+
 extern "C" enum gpumc_status
 ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_error *error)
 {
@@ -210,8 +221,10 @@ ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_erro
   uint32_t threads = arguments->replicas.block_threads;
   if (threads == 0 || threads > THREADS_MAXIMUM)
     threads = (uint32_t)(threads == 0 ? SWEEP_THREADS : THREADS_MAXIMUM);
-  sweep_replicas<<<replica_grid(batch, threads, 1), threads, 0, (cudaStream_t)batch->stream>>>(
-      *arguments);
+  sweep_kernel *kernel = arguments->tables.dimension == 3
+                             ? choose_kernel<3>(arguments->tables.kind)
+                             : choose_kernel<2>(arguments->tables.kind);
+  kernel<<<replica_grid(batch, threads, 1), threads, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("sweep_replicas", error);
 }
 
@@ -238,13 +251,29 @@ ising_replica_to_portable(const struct ising_replica_transfer *arguments, struct
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
 }
 
+static uint32_t copy_parts(const struct ising_replica_replicas *replicas)
+{
+  const uint32_t sites = 2 * replicas->colour;
+  return sites < PARTS ? sites : (uint32_t)PARTS;
+}
+
 extern "C" enum gpumc_status
 ising_replica_copy_parents(const struct ising_replica_gather *arguments, struct gpumc_error *error)
 {
   const struct ising_batch *batch = &arguments->replicas.batch;
-  const uint32_t sites = 2 * arguments->replicas.colour,
-                 parts = sites < PARTS ? sites : (uint32_t)PARTS;
-  copy_parents<<<replica_grid(batch, THREADS, parts), THREADS, 0, (cudaStream_t)batch->stream>>>(
-      *arguments);
+  copy_parents<<<replica_grid(batch, THREADS, copy_parts(&arguments->replicas)), THREADS, 0,
+                 (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+}
+
+extern "C" enum gpumc_status
+ising_replica_swap(const struct ising_replica_exchange *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  if (batch->runs < 2)
+    return GPUMC_OK;
+  dim3 grid = replica_grid(batch, THREADS, copy_parts(&arguments->replicas));
+  grid.y--;
+  swap_replicas<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

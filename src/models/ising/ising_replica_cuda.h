@@ -8,7 +8,7 @@
 
 #include "core/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
-#include "models/ising/ising_rule_cuda.h"
+#include "models/ising/ising_tables_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,18 +19,35 @@ enum { ISING_REPLICA_GROUP = 32 };
 /* `groups`: that a run has room for. */
 struct ising_replica_replicas {
   struct ising_batch batch;
-  uint32_t row, colour; /* see struct gpumc_checkerboard */
+  uint32_t dimension, row, height, plane, colour; /* see struct gpumc_checkerboard; height: Ly */
   size_t groups;
   uint8_t *spins;
   uint32_t block_threads; /* 0: the driver's choice */
 };
 
-/* `sweeps` may be 0. */
+/* `sweeps` may be 0. Samples, in groups like the replicas, or one for all without the last index:
+ * of ISING_SPIN_SIGNS bytes [position][replica % 32], of ISING_SPIN_TERMS
+ * [2d + 1][position][replica % 32], the neighbours and then the field. */
 struct ising_replica_sweep {
   struct ising_replica_replicas replicas;
-  struct ising_rule rule;
-  struct ising_channels channels;
+  struct ising_tables tables;
   uint32_t sweeps;
+};
+
+/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
+ * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
+ * links (the sum of s_i s_j over the bonds) only of products. */
+struct ising_replica_measurement {
+  struct ising_replica_replicas replicas;
+  struct ising_tables tables;
+  uint32_t first, second, runs, product;
+  int64_t *energy, *spins, *links, *wave;
+};
+
+/* swap[runs][gpumc_swap_words(capacity)] */
+struct ising_replica_exchange {
+  struct ising_replica_replicas replicas;
+  const uint32_t *swap;
 };
 
 struct ising_replica_transfer {
@@ -46,9 +63,12 @@ struct ising_replica_gather {
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_randomize(const struct ising_replica_replicas *arguments, struct gpumc_error *error);
-/* Sweeps, then measurement of the channels that are wanted. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_swap(const struct ising_replica_exchange *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_from_portable(const struct ising_replica_transfer *arguments,
                             struct gpumc_error *error);

@@ -54,19 +54,15 @@ ising_spin_valid(const struct ising_spin_lattice *lattice, uint32_t w)
   return n < ISING_SPIN_WORD_BITS ? (1u << n) - 1 : UINT32_MAX;
 }
 
-/* Rows of any length. The side of the spin k is k + 1 or k - 1, but for the last or the first of
- * a row. */
-__device__ static inline struct ising_spin_neighbours
-ising_spin_neighbours_any(const struct ising_spin_lattice *lattice, const uint32_t *other,
-                          uint32_t colour, uint32_t w)
+/* The side of the spin k is k + 1 or k - 1, but for the last or the first of a row, which may have
+ * any length. */
+__device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_lattice *lattice,
+                                                      const uint32_t *other, uint32_t colour,
+                                                      uint32_t w)
 {
   const uint32_t n_words = ising_spin_words(lattice);
   const uint32_t row = lattice->row, start = w * ISING_SPIN_WORD_BITS;
   const struct ising_spin_row_masks masks = lattice->masks[w];
-  struct ising_spin_neighbours neighbours;
-  neighbours.before = ising_spin_periodic_window(lattice, other, start + lattice->colour - row);
-  neighbours.after = ising_spin_periodic_window(lattice, other, start + row);
-  neighbours.beside = other[w];
   const int32_t to_first = 1 - (int32_t)row;
   const uint32_t first = ising_spin_window(other, n_words, w + (uint32_t)(to_first >> 5),
                                            (uint32_t)to_first % ISING_SPIN_WORD_BITS);
@@ -77,7 +73,20 @@ ising_spin_neighbours_any(const struct ising_spin_lattice *lattice, const uint32
   const uint32_t forward = (next & ~masks.last) | (first & masks.last);
   const uint32_t backward = (previous & ~masks.first) | (last & masks.first);
   const uint32_t odd = colour == 0 ? masks.odd : ~masks.odd;
-  neighbours.side = (forward & odd) | (backward & ~odd);
+  return (forward & odd) | (backward & ~odd);
+}
+
+/* Rows of any length. */
+__device__ static inline struct ising_spin_neighbours
+ising_spin_neighbours_any(const struct ising_spin_lattice *lattice, const uint32_t *other,
+                          uint32_t colour, uint32_t w)
+{
+  const uint32_t row = lattice->row, start = w * ISING_SPIN_WORD_BITS;
+  struct ising_spin_neighbours neighbours;
+  neighbours.before = ising_spin_periodic_window(lattice, other, start + lattice->colour - row);
+  neighbours.after = ising_spin_periodic_window(lattice, other, start + row);
+  neighbours.beside = other[w];
+  neighbours.side = ising_spin_side_any(lattice, other, colour, w);
   neighbours.valid = ising_spin_valid(lattice, w);
   return neighbours;
 }
@@ -173,7 +182,7 @@ __device__ static inline struct ising_spin_count ising_spin_count_up(struct isin
   return {odd_a ^ odd_b, both_a | both_b | (odd_a & odd_b), both_a & both_b};
 }
 
-/* The spins that stay: those compared whose number is not below the threshold. */
+/* The spins that stay as they start: those compared whose number is not below the threshold. */
 template <int COMPARISONS>
 __device__ static inline uint32_t
 ising_spin_staying(const struct ising_rule *rule, struct ising_spin_count count, uint32_t spins,
@@ -208,7 +217,8 @@ ising_spin_update_block(const struct ising_spin_lattice *lattice, const struct i
                                                  above);
 #pragma unroll
   for (int i = 0; i < ISING_SPIN_WORDS; i++) {
-    const uint32_t w = block * ISING_SPIN_WORDS + i, spins = words[w];
+    const uint32_t w = block * ISING_SPIN_WORDS + i;
+    const uint32_t spins = COMPARISONS < ISING_CLASSES ? words[w] : words[w] & rule->start;
     const struct ising_spin_neighbours neighbours =
         ising_spin_neighbours_of(lattice, other, colour, w);
     const struct ising_spin_count count = ising_spin_count_up(neighbours);

@@ -1,234 +1,135 @@
-/* The spin kernel of the Ising model: one byte a spin, one 32-bit number a spin.
- *
- * Blocks of 64 spins of a colour: 16 Philox counters, whose outputs j = 0..3 belong to the spins
- * 16 j .. 16 j + 15. Four vectors of counters at a time, which is four vectors of spins. */
-#include "core/simd_philox.h"
-#include "models/ising/ising_spin.h"
-#include "models/lattice/checkerboard_simd.h"
+/* The spin kernel with updates by table: one byte a spin, one 32-bit number a spin. */
+#include "models/ising/ising_spin_numbers.h"
+#include "models/ising/ising_spin_table_simd.h"
 
-enum { BLOCK = 64, COUNTERS = 16, OUTPUTS = 4 };
-enum {
-  VECTORS = 4,
-  BLOCK_VECTORS = COUNTERS / GPUMC_VECTOR_WORDS,
-  BLOCKS = VECTORS / BLOCK_VECTORS
+/* What is constant in a sweep of a kind. */
+struct variant {
+  size_t dimension;
+  bool signs; /* of couplings and fields */
+  uint32_t rounds;
 };
 
-GPUMC_INLINE gpumc_v8 load_bytes(const uint8_t *bytes)
-{
-  gpumc_v8 v;
-  memcpy(&v, bytes, sizeof v);
-  return v;
-}
+/* Of one colour in one sweep. */
+struct half_sweep {
+  const struct ising_spin_sweep *of;
+  struct gpumc_philox_stream stream;
+  size_t colour;
+  uint8_t *sites, *other; /* working copies of the colour, and of the other one */
+};
 
-/* `spin` after the update with the numbers u of a vector of bytes, in order. A spin stays if it is
- * the one that needs a comparison and its number is not below threshold[up]. */
-#if defined(__AVX512F__)
-GPUMC_INLINE __mmask16 below(const struct ising_spin_rule *rule, gpumc_v32 u, const uint8_t *up)
+/* Classes of n spins from k on; n: whole blocks. */
+GPUMC_INLINE void classify(const struct half_sweep *half, const struct variant variant, size_t k,
+                           size_t n, uint8_t *class)
 {
-  const __m512i table = _mm512_loadu_si512(rule->threshold);
-  __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)up));
-  return _mm512_cmplt_epu32_mask((__m512i)u, _mm512_permutexvar_epi32(index, table));
-}
-
-GPUMC_INLINE gpumc_v8 updated(const struct ising_spin_rule *rule, const gpumc_v32 u[OUTPUTS],
-                              gpumc_v8 spin, const uint8_t *up)
-{
-  const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i_u *)rule->compared));
-  __mmask32 low = _mm512_kunpackw(below(rule, u[1], up + 16), below(rule, u[0], up));
-  __mmask32 high = _mm512_kunpackw(below(rule, u[3], up + 48), below(rule, u[2], up + 32));
-  __m512i needs = _mm512_shuffle_epi8(table, _mm512_loadu_si512(up));
-  __mmask64 flips = _mm512_kunpackd(high, low) | _mm512_cmpneq_epi8_mask(needs, (__m512i)spin);
-  return spin ^ (gpumc_v8)_mm512_maskz_set1_epi8(flips, 1);
-}
-#elif defined(__AVX2__)
-GPUMC_INLINE __m256i above(const struct ising_spin_rule *rule, gpumc_v32 u, const uint8_t *up)
-{
-  const __m256i table = _mm256_loadu_si256((const __m256i_u *)rule->threshold);
-  __m256i index = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)up));
-  __m256i threshold = _mm256_permutevar8x32_epi32(table, index);
-  return _mm256_cmpeq_epi32(_mm256_max_epu32((__m256i)u, threshold), (__m256i)u);
-}
-
-GPUMC_INLINE gpumc_v8 updated(const struct ising_spin_rule *rule, const gpumc_v32 u[OUTPUTS],
-                              gpumc_v8 spin, const uint8_t *up)
-{
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  const __m256i table =
-      _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)rule->compared));
-  __m256i low = _mm256_packs_epi32(above(rule, u[0], up), above(rule, u[1], up + 8));
-  __m256i high = _mm256_packs_epi32(above(rule, u[2], up + 16), above(rule, u[3], up + 24));
-  __m256i rejected = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
-  __m256i needs = _mm256_shuffle_epi8(table, _mm256_loadu_si256((const __m256i_u *)up));
-  return spin ^ (~((gpumc_v8)rejected & (gpumc_v8)_mm256_cmpeq_epi8(needs, (__m256i)spin)) & 1);
-}
-#elif defined(__SSE4_1__)
-/* `place`: 4 up + 0x70, whose sign says up = 4; the table of bytes holds the other four. */
-GPUMC_INLINE __m128i above(const struct ising_spin_rule *rule, gpumc_v32 u, __m128i place,
-                           const int first)
-{
-  const __m128i table = _mm_loadu_si128((const __m128i_u *)rule->threshold);
-  const __m128i last = _mm_set1_epi32((int)rule->threshold[ISING_CLASSES - 1]);
-  const __m128i spread = _mm_setr_epi32(0, 0x01010101, 0x02020202, 0x03030303);
-  __m128i index = _mm_shuffle_epi8(place, _mm_add_epi8(spread, _mm_set1_epi8((char)first)));
-  index = _mm_or_si128(index, _mm_set1_epi32(0x03020100));
-  __m128i threshold = _mm_blendv_epi8(_mm_shuffle_epi8(table, index), last, index);
-  return _mm_cmpeq_epi32(_mm_max_epu32((__m128i)u, threshold), (__m128i)u);
-}
-
-GPUMC_INLINE gpumc_v8 updated(const struct ising_spin_rule *rule, const gpumc_v32 u[OUTPUTS],
-                              gpumc_v8 spin, const uint8_t *up)
-{
-  const __m128i table = _mm_loadu_si128((const __m128i_u *)rule->compared);
-  const gpumc_v8 sum = load_bytes(up);
-  const __m128i place = (__m128i)(4 * sum + 0x70);
-  __m128i low = _mm_packs_epi32(above(rule, u[0], place, 0), above(rule, u[1], place, 4));
-  __m128i high = _mm_packs_epi32(above(rule, u[2], place, 8), above(rule, u[3], place, 12));
-  gpumc_v8 rejected = (gpumc_v8)_mm_packs_epi16(low, high);
-  gpumc_v8 needs = (gpumc_v8)_mm_shuffle_epi8(table, (__m128i)sum);
-  return spin ^ (~(rejected & (gpumc_v8)(needs == spin)) & 1);
-}
-#else
-GPUMC_INLINE gpumc_v8 updated(const struct ising_spin_rule *rule, const gpumc_v32 u[OUTPUTS],
-                              gpumc_v8 spin, const uint8_t *up)
-{
-  for (size_t i = 0; i < GPUMC_VECTOR_BYTES; i++)
-    spin[i] ^= u[i / GPUMC_VECTOR_WORDS][i % GPUMC_VECTOR_WORDS] < rule->threshold[up[i]] ||
-               rule->compared[up[i]] != spin[i];
-  return spin;
-}
-#endif
-
-/* Update `blocks` (a constant) blocks; `counter` is the number of the first of their counters. */
-GPUMC_INLINE void update_blocks(const struct ising_spin_rule *rule, const uint32_t rounds,
-                                const struct gpumc_philox_stream *stream, uint32_t label,
-                                const size_t blocks, uint32_t counter, uint8_t *spins,
-                                const uint8_t *up)
-{
-  gpumc_v32 site[VECTORS], u[VECTORS][OUTPUTS];
-  const uint32_t labels[VECTORS] = {label, label, label, label};
-#pragma GCC unroll 4
-  for (size_t v = 0; v < blocks * BLOCK_VECTORS; v++)
-    site[v] = gpumc_lane_numbers() + (uint32_t)v * GPUMC_VECTOR_WORDS + counter;
-  gpumc_philox_draws(stream, rounds, blocks * BLOCK_VECTORS, site, labels, u);
-#pragma GCC unroll 4
-  for (size_t p = 0; p < blocks * BLOCK; p += GPUMC_VECTOR_BYTES) {
-    gpumc_v32 number[OUTPUTS];
-#pragma GCC unroll 4
-    for (size_t i = 0; i < OUTPUTS; i++) {
-      const size_t q = p + i * GPUMC_VECTOR_WORDS, block = q / BLOCK, place = q % BLOCK;
-      number[i] =
-          u[block * BLOCK_VECTORS + place % COUNTERS / GPUMC_VECTOR_WORDS][place / COUNTERS];
-    }
-    gpumc_v8 spin = updated(rule, number, load_bytes(spins + p), up + p);
-    memcpy(spins + p, &spin, sizeof spin);
-  }
-}
-
-/* `side`: the neighbours beside, which become the sums of all four. */
-GPUMC_INLINE void update_part(const struct ising_spin_rule *rule, const uint32_t rounds,
-                              const struct gpumc_philox_stream *stream, uint8_t *const sites[2],
-                              uint8_t *side, size_t colour, size_t k0, size_t n)
-{
-  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, (uint32_t)colour);
-  const uint32_t counter = (uint32_t)(k0 / OUTPUTS);
-  const uint8_t *other = sites[1 - colour] + k0;
-  uint8_t *spins = sites[colour] + k0;
-  const size_t row = rule->lattice.row;
+  const struct ising_spin_lattice *lattice = half->of->lattice;
+  const uint8_t *places = ising_spin_places(lattice, half->colour, k);
+  const uint8_t *signs = half->of->sample.signs;
+  if (variant.signs)
+    signs += half->colour * half->of->sample.stride + k;
   for (size_t i = 0; i < n; i += GPUMC_VECTOR_BYTES) {
-    gpumc_v8 up = load_bytes(other + i - row) + load_bytes(other + i + row) +
-                  load_bytes(other + i) + load_bytes(side + i);
-    memcpy(side + i, &up, sizeof up);
+    gpumc_v8 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], of_spin = {0};
+    ising_spin_neighbours(&lattice->checkerboard, variant.dimension, half->other + k + i,
+                          places + i, neighbour);
+    if (variant.signs) {
+      const gpumc_v8 sign = ising_load_bytes(signs + i);
+      ising_spin_pulls(variant.dimension, sign, neighbour);
+      of_spin = ((sign >> (uint8_t)ISING_FIELD_SIGN) & 1) * (uint8_t)ISING_TABLE_FIELD;
+    }
+    ising_store_bytes(class + i, of_spin + ising_spin_count(variant.dimension, neighbour));
   }
-  size_t i = 0;
-  for (; i + (BLOCKS - 1) * BLOCK < n; i += BLOCKS * BLOCK)
-    update_blocks(rule, rounds, stream, label, BLOCKS, counter + (uint32_t)(i / OUTPUTS), spins + i,
-                  side + i);
-  for (; i < n; i += BLOCK)
-    update_blocks(rule, rounds, stream, label, 1, counter + (uint32_t)(i / OUTPUTS), spins + i,
-                  side + i);
 }
 
-GPUMC_INLINE void sweep_with(const struct ising_spin_rule *rule, const uint32_t rounds,
-                             uint8_t *const sites[2], uint8_t *side, uint32_t replica,
-                             uint32_t time, uint32_t sweeps)
+/* Update `blocks` (a constant) blocks from k on, with their classes. */
+GPUMC_INLINE void update_blocks(const struct half_sweep *half, const struct variant variant,
+                                const size_t blocks, size_t k, const uint8_t *class)
 {
-  const struct gpumc_checkerboard *lattice = &rule->lattice;
-  for (uint32_t s = 0; s < sweeps; s++) {
-    const struct gpumc_philox_stream stream =
-        gpumc_philox_stream_make(rule->random, replica, time + s);
+  const struct ising_spin_rule *rule = half->of->rule;
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, (uint32_t)half->colour);
+  gpumc_v32 number[ISING_SPIN_VECTORS * ISING_SPIN_OUTPUTS];
+  ising_spin_numbers(&half->stream, variant.rounds, label, blocks, k, number);
+#pragma GCC unroll 4
+  for (size_t p = 0; p < blocks * ISING_SPIN_BLOCK; p += GPUMC_VECTOR_BYTES) {
+    const gpumc_v8 start = ising_load_bytes(half->sites + k + p) & (uint8_t)rule->start;
+    ising_store_bytes(half->sites + k + p,
+                      ising_spin_updated(&rule->table, variant.signs,
+                                         number + p / GPUMC_VECTOR_WORDS, start, class + p));
+  }
+}
+
+GPUMC_INLINE void
+update_chunk(const struct half_sweep *half, const struct variant variant, size_t k, size_t n)
+{
+  uint8_t class[ISING_SPIN_CHUNK] __attribute__((aligned(64)));
+  const size_t step = ISING_SPIN_BLOCKS * ISING_SPIN_BLOCK;
+  size_t i = 0;
+  classify(half, variant, k, n, class);
+  for (; i + step <= n; i += step)
+    update_blocks(half, variant, ISING_SPIN_BLOCKS, k + i, class + i);
+  for (; i < n; i += ISING_SPIN_BLOCK)
+    update_blocks(half, variant, 1, k + i, class + i);
+}
+
+GPUMC_INLINE void sweep_with(const struct ising_spin_sweep *sweep, const struct variant variant,
+                             uint8_t *const sites[2])
+{
+  const struct gpumc_checkerboard *lattice = &sweep->lattice->checkerboard;
+  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+    struct half_sweep half = {.of = sweep};
+    half.stream = gpumc_philox_stream_make(sweep->random, sweep->replica, sweep->time + s);
     for (size_t colour = 0; colour < 2; colour++) {
-      for (size_t y = 0; y < lattice->length_y; y += lattice->part_rows) {
-        size_t rows = lattice->length_y - y;
-        rows = rows < lattice->part_rows ? rows : lattice->part_rows;
-        gpumc_checkerboard_side(lattice, sites[1 - colour], colour, y, rows, side, sizeof(uint8_t));
-        update_part(rule, rounds, &stream, sites, side, colour, y * lattice->row,
-                    rows * lattice->row);
+      half.colour = colour;
+      half.sites = sites[colour];
+      half.other = sites[1 - colour];
+      for (size_t k = 0; k < lattice->colour; k += ISING_SPIN_CHUNK) {
+        update_chunk(&half, variant, k, ising_spin_chunk(lattice, k));
       }
       gpumc_checkerboard_wrap(lattice, sites[colour], sizeof(uint8_t));
     }
   }
 }
 
-static void load(const struct gpumc_checkerboard *lattice, const uint8_t *spins, uint8_t *scratch,
-                 uint8_t *sites[2])
-{
-  for (size_t colour = 0; colour < 2; colour++) {
-    sites[colour] =
-        scratch + colour * gpumc_checkerboard_extent(lattice) + gpumc_checkerboard_lead(lattice);
-    memcpy(sites[colour], spins + colour * lattice->colour, lattice->colour);
-    gpumc_checkerboard_wrap(lattice, sites[colour], sizeof(uint8_t));
+#define SWEEP(name, dimension, signs, rounds)                                                      \
+  static void name(const struct ising_spin_sweep *sweep, uint8_t *const sites[2])                  \
+  {                                                                                                \
+    sweep_with(sweep, (struct variant){dimension, signs, rounds}, sites);                          \
   }
-}
+SWEEP(sweep_square_7, 2, false, 7)
+SWEEP(sweep_square_10, 2, false, 10)
+SWEEP(sweep_square_signs_7, 2, true, 7)
+SWEEP(sweep_square_signs_10, 2, true, 10)
+SWEEP(sweep_cubic_7, 3, false, 7)
+SWEEP(sweep_cubic_10, 3, false, 10)
+SWEEP(sweep_cubic_signs_7, 3, true, 7)
+SWEEP(sweep_cubic_signs_10, 3, true, 10)
 
-static void sweep(const struct ising_spin_rule *rule, uint8_t *spins, uint32_t replica,
-                  uint32_t time, uint32_t sweeps, uint8_t *scratch)
+/* In ising_spin_terms_isa.c. */
+void GPUMC_ISA_NAME(ising_spin_sweep_terms)(const struct ising_spin_sweep *sweep,
+                                            uint8_t *const sites[2]);
+
+static void sweep(const struct ising_spin_sweep *sweep)
 {
-  const struct gpumc_checkerboard *lattice = &rule->lattice;
-  uint8_t *sites[2], *side = scratch + 2 * gpumc_checkerboard_extent(lattice);
-  load(lattice, spins, scratch, sites);
-  if (rule->random.rounds == 7)
-    sweep_with(rule, 7, sites, side, replica, time, sweeps);
+  /* By dimension, signs, and ten rounds. */
+  static void (*const by_table[2][2][2])(const struct ising_spin_sweep *, uint8_t *const[2]) = {
+      {{sweep_square_7, sweep_square_10}, {sweep_square_signs_7, sweep_square_signs_10}},
+      {{sweep_cubic_7, sweep_cubic_10}, {sweep_cubic_signs_7, sweep_cubic_signs_10}}};
+  const struct gpumc_checkerboard *lattice = &sweep->lattice->checkerboard;
+  uint8_t *sites[2];
+  ising_spin_load(lattice, sweep->spins, NULL, sweep->scratch, sites);
+  if (sweep->rule->kind == ISING_SPIN_TERMS)
+    GPUMC_ISA_NAME(ising_spin_sweep_terms)(sweep, sites);
   else
-    sweep_with(rule, 10, sites, side, replica, time, sweeps);
+    by_table[lattice->dimension == 3][sweep->rule->kind == ISING_SPIN_SIGNS]
+            [sweep->random.rounds != 7](sweep, sites);
   for (size_t colour = 0; colour < 2; colour++)
-    memcpy(spins + colour * lattice->colour, sites[colour], lattice->colour);
+    memcpy(sweep->spins + colour * lattice->colour, sites[colour], lattice->colour);
 }
 
-/* The sum of a[i] XOR b[i]: |a - b| of zeros and ones, which compilers know how to sum. n is that
- * of a part, below 2^22. */
-static int unlike(const uint8_t *a, const uint8_t *b, size_t n)
-{
-  int sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    int difference = a[i] - b[i];
-    sum += difference < 0 ? -difference : difference;
-  }
-  return sum;
-}
-
-static void measure(const struct gpumc_checkerboard *lattice, const uint8_t *spins,
-                    uint8_t *scratch, struct ising_spin_sums *sums)
-{
-  uint8_t *sites[2], *side = scratch + 2 * gpumc_checkerboard_extent(lattice);
-  const size_t row = lattice->row;
-  load(lattice, spins, scratch, sites);
-  memset(sums, 0, sizeof *sums);
-  for (size_t y = 0; y < lattice->length_y; y += lattice->part_rows) {
-    size_t rows = lattice->length_y - y;
-    rows = rows < lattice->part_rows ? rows : lattice->part_rows;
-    const size_t k = y * row, n = rows * row;
-    gpumc_checkerboard_side(lattice, sites[1], 0, y, rows, side, sizeof(uint8_t));
-    sums->unsatisfied += unlike(sites[0] + k, sites[1] + k - row, n) +
-                         unlike(sites[0] + k, sites[1] + k + row, n) +
-                         unlike(sites[0] + k, sites[1] + k, n) + unlike(sites[0] + k, side, n);
-    for (size_t colour = 0; colour < 2; colour++) {
-      uint32_t up = 0;
-      for (size_t i = 0; i < n; i++)
-        up += sites[colour][k + i];
-      sums->up += up;
-    }
-  }
-}
+/* In ising_spin_measure_isa.c. */
+void GPUMC_ISA_NAME(ising_spin_measure)(const struct ising_spin_measurement *measurement,
+                                        struct ising_spin_sums *sums);
 
 extern const struct ising_spin_ops GPUMC_ISA_NAME(ising_spin);
-const struct ising_spin_ops GPUMC_ISA_NAME(ising_spin) = {.sweep = sweep, .measure = measure};
+const struct ising_spin_ops GPUMC_ISA_NAME(ising_spin) = {
+    .sweep = sweep,
+    .measure = GPUMC_ISA_NAME(ising_spin_measure),
+};

@@ -1,4 +1,5 @@
-/* Replicas of the spin kernel on a GPU: drawing them, their portable form, and copying them. */
+/* Replicas of the spin kernel on a GPU: drawing them, their portable form, copying and exchanging
+ * them. */
 #include "models/ising/ising_spin_block.cuh"
 
 enum { THREADS = 256 };
@@ -53,7 +54,14 @@ replica_words(const struct ising_spin_transfer *arguments, size_t i)
   return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
 }
 
-/* A thread for each word; the spin k in row y is site 2 k + ((y + colour) & 1). */
+/* Whether the spin k of colour 0 stands on an odd x: site number 2 k + this. */
+static __device__ inline uint32_t odd_row(const struct ising_spin_lattice *lattice, uint32_t k)
+{
+  const uint32_t line = k / lattice->row;
+  return (line + line / lattice->height) & 1;
+}
+
+/* A thread for each word. */
 static __global__ void from_portable(const __grid_constant__ struct ising_spin_transfer arguments)
 {
   const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
@@ -69,7 +77,7 @@ static __global__ void from_portable(const __grid_constant__ struct ising_spin_t
     const uint32_t k = w * ISING_SPIN_WORD_BITS + j;
     if (k >= lattice->colour)
       break;
-    const size_t site = 2 * (size_t)k + ((k / lattice->row + colour) & 1);
+    const size_t site = 2 * (size_t)k + (odd_row(lattice, k) ^ colour);
     bits |= (uint32_t)(portable[site / 8] >> site % 8 & 1) << j;
   }
   replica_words(&arguments, i)[place] = bits;
@@ -87,7 +95,7 @@ static __global__ void to_portable(const __grid_constant__ struct ising_spin_tra
   const uint32_t *words = replica_words(&arguments, i);
   uint32_t bits = 0;
   for (uint32_t j = 0; j < 8 && first + j < 2 * (size_t)lattice->colour; j++) {
-    const uint32_t k = (uint32_t)((first + j) / 2), colour = (k / lattice->row + j) & 1;
+    const uint32_t k = (uint32_t)((first + j) / 2), colour = (odd_row(lattice, k) + j) & 1;
     bits |= (words[colour * n_words + k / ISING_SPIN_WORD_BITS] >> k % ISING_SPIN_WORD_BITS & 1)
             << j;
   }
@@ -110,6 +118,26 @@ static __global__ void copy_parents(const __grid_constant__ struct ising_spin_ga
   uint4 *words = (uint4 *)arguments.replicas.words;
   for (uint32_t i = threadIdx.x; i < units; i += blockDim.x)
     words[(first + replica) * units + i] = words[(first + parent) * units + i];
+}
+
+/* Likewise; blockIdx.y is the first run of a pair. */
+static __global__ void swap_replicas(const __grid_constant__ struct ising_spin_exchange arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const uint32_t replica = blockIdx.x * blockDim.y + threadIdx.y;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t *swap = arguments.swap + blockIdx.y * ising_parts(batch->capacity, 32);
+  if ((swap[replica / 32] >> replica % 32 & 1) == 0)
+    return;
+  const uint32_t units = arguments.replicas.lattice.blocks;
+  uint4 *one = (uint4 *)arguments.replicas.words + (blockIdx.y * batch->capacity + replica) * units;
+  uint4 *other = one + batch->capacity * units;
+  for (uint32_t i = threadIdx.x; i < units; i += blockDim.x) {
+    const uint4 words = one[i];
+    one[i] = other[i];
+    other[i] = words;
+  }
 }
 
 extern "C" enum gpumc_status
@@ -141,15 +169,33 @@ ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
 }
 
+/* Threads for one replica, a power of two. */
+static uint32_t replica_lanes(const struct ising_spin_lattice *lattice)
+{
+  uint32_t lanes = 1;
+  while (lanes < THREADS && lanes < lattice->blocks)
+    lanes *= 2;
+  return lanes;
+}
+
 extern "C" enum gpumc_status
 ising_spin_copy_parents(const struct ising_spin_gather *arguments, struct gpumc_error *error)
 {
   const struct ising_batch *batch = &arguments->replicas.batch;
-  uint32_t lanes = 1;
-  while (lanes < THREADS && lanes < arguments->replicas.lattice.blocks)
-    lanes *= 2;
-  const uint32_t replicas = THREADS / lanes;
+  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
   const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs);
   copy_parents<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+}
+
+extern "C" enum gpumc_status
+ising_spin_swap(const struct ising_spin_exchange *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
+  if (batch->runs < 2)
+    return GPUMC_OK;
+  const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs - 1);
+  swap_replicas<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

@@ -1,6 +1,6 @@
 /* Sweeps and measurement of the spin kernel in shared memory: some replicas to a warp where a
  * replica is small, else one to a block of threads. */
-#include "models/ising/ising_spin_block.cuh"
+#include "models/ising/ising_spin_general.cuh"
 
 enum {
   WARP = 32,
@@ -12,8 +12,9 @@ enum {
   TABLE_BYTES_MAXIMUM = 32768, /* larger tables are not made, */
   TABLE_SWEEPS = 4,            /* nor any for fewer sweeps */
   THREADS_MAXIMUM = 1024,
-  SUMS_BYTES = 2 * sizeof(unsigned long long), /* shared memory of ising_spin_measure */
-  DEFAULT_SHARED_BYTES = 48 << 10              /* that a kernel may have without asking */
+  /* Shared memory of ising_spin_measure, and the rule of a run. */
+  STATIC_BYTES = 2 * sizeof(unsigned long long) + sizeof(struct ising_run_rule),
+  DEFAULT_SHARED_BYTES = 48 << 10 /* that a kernel may have without asking */
 };
 
 /* How replicas are laid over threads. Decides no result. `lanes` = 0: a whole block of threads to a
@@ -71,19 +72,19 @@ static uint32_t choose_warps(const struct ising_spin_replicas *replicas)
 /* Shared memory that replicas and table may have. */
 static size_t room_for(const struct ising_spin_replicas *replicas)
 {
-  return replicas->shared_bytes > SUMS_BYTES ? replicas->shared_bytes - SUMS_BYTES : 0;
+  return replicas->shared_bytes > STATIC_BYTES ? replicas->shared_bytes - STATIC_BYTES : 0;
 }
 
 /* Some replicas to a warp, some warps to a block of threads. */
 static struct shape
-shape_of_warps(const struct ising_spin_replicas *replicas, uint32_t sweeps, uint32_t lanes)
+shape_of_warps(const struct ising_spin_replicas *replicas, uint32_t table_sweeps, uint32_t lanes)
 {
   const size_t bytes = WARP / lanes * replica_bytes(&replicas->lattice);
   const size_t all = 2 * ISING_SPIN_COUNTERS * sizeof(uint2) * replicas->lattice.blocks;
   struct shape shape;
   shape.lanes = lanes;
-  shape.table =
-      sweeps >= TABLE_SWEEPS && all <= TABLE_BYTES_MAXIMUM && bytes + all <= room_for(replicas);
+  shape.table = table_sweeps >= TABLE_SWEEPS && all <= TABLE_BYTES_MAXIMUM &&
+                bytes + all <= room_for(replicas);
   const size_t table = shape.table ? all : 0, fitting = (room_for(replicas) - table) / bytes;
   uint32_t warps = table > TABLE_BYTES ? WARPS_TABLE : WARPS;
   if (replicas->block_threads > 0)
@@ -96,12 +97,13 @@ shape_of_warps(const struct ising_spin_replicas *replicas, uint32_t sweeps, uint
   return shape;
 }
 
-static struct shape choose_shape(const struct ising_spin_replicas *replicas, uint32_t sweeps)
+/* `table_sweeps`: sweeps that may use a table. */
+static struct shape choose_shape(const struct ising_spin_replicas *replicas, uint32_t table_sweeps)
 {
   const uint32_t warps = choose_warps(replicas);
   const uint32_t lanes = warps > 1 ? 0 : choose_lanes(&replicas->lattice);
   if (lanes > 0)
-    return shape_of_warps(replicas, sweeps, lanes);
+    return shape_of_warps(replicas, table_sweeps, lanes);
   struct shape shape;
   shape.lanes = 0;
   shape.replicas = 1;
@@ -159,30 +161,47 @@ fill_table(const struct ising_spin_lattice *lattice, struct gpumc_random random,
   __syncthreads();
 }
 
-template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
-__device__ static inline void
-sweep(const struct ising_spin_sweep *arguments, const struct shape *shape,
-      struct ising_spin_share share, struct gpumc_random random, uint32_t replica,
-      const uint2 *table, uint32_t *words)
+/* What the threads of a replica have in common. The rule of PLAIN and FIELD is `rule`, of the other
+ * modes `run_rule`, in shared memory. */
+struct common {
+  struct ising_spin_share share;
+  struct gpumc_random random;
+  uint32_t replica;
+  const struct ising_rule *rule;
+  const struct ising_run_rule *run_rule;
+  const uint8_t *sample;
+  const uint2 *table;
+  uint32_t *words;
+};
+
+template <uint32_t ROUNDS, int MODE, bool TABLE>
+__device__ static inline void sweep(const struct ising_spin_sweep *arguments,
+                                    const struct shape *shape, const struct common *common)
 {
   const struct ising_spin_lattice *lattice = &arguments->replicas.lattice;
   const uint32_t n_words = ising_spin_words(lattice);
   for (uint32_t s = 0; s < arguments->sweeps; s++) {
     const struct gpumc_philox_group at_time =
-        gpumc_philox_group(random, replica, arguments->replicas.batch.time + s);
+        gpumc_philox_group(common->random, common->replica, arguments->replicas.batch.time + s);
 #pragma unroll 1
     for (uint32_t colour = 0; colour < 2; colour++) {
-      for (uint32_t b = share.first; b < lattice->blocks; b += share.step)
-        ising_spin_update_block<ROUNDS, COMPARISONS, TABLE>(
-            lattice, &arguments->rule, &at_time, colour, b, table, words + colour * n_words,
-            words + (1 - colour) * n_words);
+      uint32_t *words = common->words + colour * n_words;
+      const uint32_t *other = common->words + (1 - colour) * n_words;
+      for (uint32_t b = common->share.first; b < lattice->blocks; b += common->share.step)
+        if constexpr (MODE <= ISING_SPIN_FIELD)
+          ising_spin_update_block<ROUNDS, MODE, TABLE>(lattice, common->rule, &at_time, colour, b,
+                                                       common->table, words, other);
+        else
+          ising_spin_update_general<ROUNDS, MODE == ISING_SPIN_BY_TERMS>(
+              lattice, &arguments->tables, common->run_rule, common->sample, &at_time, colour, b,
+              words, other);
       wait(shape);
     }
   }
 }
 
-/* Shared memory: the replicas, then the table. */
-template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
+/* Shared memory: the replicas, then the table. EACH: every run has a rule of its own. */
+template <uint32_t ROUNDS, int MODE, bool TABLE, bool EACH>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_shared(const __grid_constant__ struct ising_spin_sweep arguments,
                  const __grid_constant__ struct shape shape)
@@ -193,34 +212,60 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   const uint32_t size = batch->size[blockIdx.y];
   if (blockIdx.x * shape.replicas >= size)
     return;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  struct common common = {.random = ising_batch_random(batch, blockIdx.y), .rule = &arguments.rule};
+  struct ising_rule rule;
+  if constexpr (MODE > ISING_SPIN_FIELD) {
+    __shared__ struct ising_run_rule run_rule;
+    if (threadIdx.x == 0)
+      run_rule = arguments.tables.rules[blockIdx.y];
+    __syncthreads();
+    common.run_rule = &run_rule;
+  } else if constexpr (EACH) {
+    rule = ising_rule_of_words(&arguments.tables.rules[blockIdx.y]);
+    common.rule = &rule;
+  }
   uint2 *table = (uint2 *)(shared + shape.replicas * blocks);
   if (TABLE)
-    fill_table(&arguments.replicas.lattice, random, table);
-  struct ising_spin_share share;
-  const uint32_t place = assign(&shape, &share);
+    fill_table(&arguments.replicas.lattice, common.random, table);
+  common.table = table;
+  const uint32_t place = assign(&shape, &common.share);
   const uint32_t replica = blockIdx.x * shape.replicas + place;
+  common.replica = replica;
   if (replica >= size)
-    share.first = UINT32_MAX;
+    common.share.first = UINT32_MAX;
+  common.sample = ising_spin_sample_of(&arguments.tables, replica);
   const size_t element = blockIdx.y * batch->capacity + replica;
-  uint32_t *words = (uint32_t *)(shared + place * blocks);
+  common.words = (uint32_t *)(shared + place * blocks);
   uint32_t *stored = (uint32_t *)((uint4 *)arguments.replicas.words + element * blocks);
-  copy(&shape, share, blocks, words, stored);
-  sweep<ROUNDS, COMPARISONS, TABLE>(&arguments, &shape, share, random, replica, table, words);
-  if (ising_wanted(&arguments.channels))
-    ising_spin_measure(&arguments.replicas.lattice, &arguments.channels, share, words, element);
+  copy(&shape, common.share, blocks, common.words, stored);
+  sweep<ROUNDS, MODE, TABLE>(&arguments, &shape, &common);
+  if (MODE <= ISING_SPIN_FIELD && ising_wanted(&arguments.channels))
+    ising_spin_measure(&arguments.replicas.lattice, &arguments.channels, common.share, common.words,
+                       element);
   if (arguments.sweeps > 0)
-    copy(&shape, share, blocks, stored, words);
+    copy(&shape, common.share, blocks, stored, common.words);
 }
 
 typedef void sweep_kernel(struct ising_spin_sweep, struct shape);
 
-template <uint32_t ROUNDS> static sweep_kernel *choose_kernel(bool plain, bool table)
+template <uint32_t ROUNDS, int MODE> static sweep_kernel *choose_rule(bool table, bool each)
 {
-  if (plain)
-    return table ? sweep_shared<ROUNDS, 2, true> : sweep_shared<ROUNDS, 2, false>;
-  return table ? sweep_shared<ROUNDS, ISING_CLASSES, true>
-               : sweep_shared<ROUNDS, ISING_CLASSES, false>;
+  if (each)
+    return table ? sweep_shared<ROUNDS, MODE, true, true> : sweep_shared<ROUNDS, MODE, false, true>;
+  return table ? sweep_shared<ROUNDS, MODE, true, false> : sweep_shared<ROUNDS, MODE, false, false>;
+}
+
+template <uint32_t ROUNDS>
+static sweep_kernel *choose_kernel(const struct ising_spin_sweep *arguments, bool table)
+{
+  const bool each = arguments->each_its_own != 0;
+  if (arguments->mode == ISING_SPIN_PLAIN)
+    return choose_rule<ROUNDS, ISING_SPIN_PLAIN>(table, each);
+  if (arguments->mode == ISING_SPIN_FIELD)
+    return choose_rule<ROUNDS, ISING_SPIN_FIELD>(table, each);
+  if (arguments->mode == ISING_SPIN_CLASSES)
+    return sweep_shared<ROUNDS, ISING_SPIN_CLASSES, false, true>;
+  return sweep_shared<ROUNDS, ISING_SPIN_BY_TERMS, false, true>;
 }
 
 extern "C" int ising_spin_fits(const struct ising_spin_replicas *replicas)
@@ -232,13 +277,11 @@ extern "C" enum gpumc_status
 ising_spin_sweep_shared(const struct ising_spin_sweep *arguments, struct gpumc_error *error)
 {
   const struct ising_batch *batch = &arguments->replicas.batch;
-  const struct shape shape = choose_shape(&arguments->replicas, arguments->sweeps);
-  sweep_kernel *kernel;
-  if (batch->rounds == 7)
-    kernel = choose_kernel<7>(arguments->rule.plain != 0, shape.table);
-  else
-    kernel = choose_kernel<10>(arguments->rule.plain != 0, shape.table);
-  if (shape.shared_bytes + SUMS_BYTES > DEFAULT_SHARED_BYTES) {
+  const uint32_t table_sweeps = arguments->mode <= ISING_SPIN_FIELD ? arguments->sweeps : 0;
+  const struct shape shape = choose_shape(&arguments->replicas, table_sweeps);
+  sweep_kernel *kernel = batch->rounds == 7 ? choose_kernel<7>(arguments, shape.table)
+                                            : choose_kernel<10>(arguments, shape.table);
+  if (shape.shared_bytes + STATIC_BYTES > DEFAULT_SHARED_BYTES) {
     enum gpumc_status status =
         GPUMC_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)shape.shared_bytes),

@@ -95,6 +95,7 @@ void ising_storage_destroy(struct gpumc_ensemble *ensemble)
   device->ops->release(device, storage->replicas);
   device->ops->release(device, storage->table);
   device->ops->release(device, storage->staging);
+  free(storage->notes);
   free(storage);
   ensemble->storage = NULL;
 }

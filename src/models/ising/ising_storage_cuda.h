@@ -25,6 +25,7 @@ struct ising_storage {
   void *replicas, *table;
   uint8_t *staging;
   size_t staging_replicas;
+  void *notes; /* the kernel's own, host memory of gpumc_allocate; NULL at first */
   ising_convert *from_portable, *to_portable;
 };
 

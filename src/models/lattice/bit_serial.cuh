@@ -14,25 +14,25 @@ gpumc_compare_bit(uint32_t u, uint32_t threshold, uint32_t *less, uint32_t *equa
 }
 
 /* The words of a warp with lanes that are still open: place (24 bits) and draws done, the lanes,
- * and a word of the caller's. Which words these are differs from thread to thread; gathered they
- * are finished by full warps. */
+ * and NOTES words of the caller's. Which words these are differs from thread to thread; gathered
+ * they are finished by full warps. */
 enum { GPUMC_OPEN_CAPACITY = 192, GPUMC_OPEN_PLACE_BITS = 24 };
 
-struct gpumc_open_words {
+template <int NOTES> struct gpumc_open_words {
   uint2 entry[GPUMC_OPEN_CAPACITY];
-  uint32_t note[GPUMC_OPEN_CAPACITY];
+  uint32_t note[NOTES][GPUMC_OPEN_CAPACITY];
   uint32_t count, padding[3];
 };
 
-struct gpumc_open_word {
-  uint32_t place, done, open, note;
+template <int NOTES> struct gpumc_open_word {
+  uint32_t place, done, open, note[NOTES];
 };
 
 /* Those of the words place .. place + WIDTH - 1 that have open lanes. */
-template <int WIDTH>
+template <int WIDTH, int NOTES>
 __device__ static inline void
-gpumc_open_push(struct gpumc_open_words *queue, uint32_t place, uint32_t done,
-                const uint32_t open[WIDTH], const uint32_t note[WIDTH])
+gpumc_open_push(struct gpumc_open_words<NOTES> *queue, uint32_t place, uint32_t done,
+                const uint32_t open[WIDTH], const uint32_t note[WIDTH][NOTES])
 {
   uint32_t words = 0;
 #pragma unroll
@@ -45,13 +45,17 @@ gpumc_open_push(struct gpumc_open_words *queue, uint32_t place, uint32_t done,
   for (int j = 0; j < WIDTH; j++)
     if (open[j] != 0) {
       queue->entry[at] = make_uint2((place + (uint32_t)j) | done << GPUMC_OPEN_PLACE_BITS, open[j]);
-      queue->note[at++] = note[j];
+#pragma unroll
+      for (int i = 0; i < NOTES; i++)
+        queue->note[i][at] = note[j][i];
+      at++;
     }
 }
 
 /* How many words wait, the same for all threads of the warp: none goes on before all have looked.
  */
-__device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words *queue)
+template <int NOTES>
+__device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words<NOTES> *queue)
 {
   __syncwarp();
   const uint32_t count = *(const volatile uint32_t *)&queue->count;
@@ -61,11 +65,12 @@ __device__ static inline uint32_t gpumc_open_count(const struct gpumc_open_words
 
 /* Take up to 32 words from the end, one a thread of the calling warp; false when there are none. A
  * thread without one gets no open lanes. */
+template <int NOTES>
 __device__ static inline bool
-gpumc_open_pop(struct gpumc_open_words *queue, struct gpumc_open_word *word)
+gpumc_open_pop(struct gpumc_open_words<NOTES> *queue, struct gpumc_open_word<NOTES> *word)
 {
   const uint32_t lane = threadIdx.x % 32;
-  const uint32_t count = gpumc_open_count(queue);
+  const uint32_t count = gpumc_open_count<NOTES>(queue);
   if (count == 0)
     return false;
   const uint32_t rest = count > 32 ? count - 32 : 0, at = rest + lane;
@@ -73,7 +78,9 @@ gpumc_open_pop(struct gpumc_open_words *queue, struct gpumc_open_word *word)
   word->place = entry.x & ((1u << GPUMC_OPEN_PLACE_BITS) - 1);
   word->done = entry.x >> GPUMC_OPEN_PLACE_BITS;
   word->open = entry.y;
-  word->note = at < count ? queue->note[at] : 0;
+#pragma unroll
+  for (int i = 0; i < NOTES; i++)
+    word->note[i] = at < count ? queue->note[i][at] : 0;
   __syncwarp();
   if (lane == 0)
     queue->count = rest;

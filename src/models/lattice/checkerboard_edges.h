@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/lattice/checkerboard.h"
+#include "models/lattice/checkerboard_neighbour.h"
 
 enum { GPUMC_EDGE_SITES = 16 };
 
@@ -35,18 +35,18 @@ static inline void gpumc_checkerboard_edges_fill(const struct gpumc_checkerboard
   for (size_t k = 0; k < lattice->colour; k++) {
     struct gpumc_checkerboard_edges *edge = &edges[k / GPUMC_EDGE_SITES];
     const uint16_t bit = (uint16_t)(1u << k % GPUMC_EDGE_SITES);
-    const size_t j = k % lattice->row, line = k / lattice->row;
-    const size_t y = line % lattice->length_y, z = line / lattice->length_y;
-    const int back = ((y + z + colour) & 1) == 0;
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
+    const size_t j = k % lattice->row;
+    const bool back = gpumc_checkerboard_side_is_back(&place);
     if (back)
       edge->back |= bit;
     if (back && j == 0)
       edge->back_around |= bit;
     if (!back && j + 1 == lattice->row)
       edge->forward_around |= bit;
-    if (y == 0)
+    if (place.y == 0)
       edge->first_row |= bit;
-    if (y + 1 == lattice->length_y)
+    if (place.y + 1 == lattice->length_y)
       edge->last_row |= bit;
   }
 }

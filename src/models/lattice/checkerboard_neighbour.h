@@ -20,26 +20,42 @@ enum gpumc_neighbour {
 };
 
 struct gpumc_checkerboard_place {
-  size_t colour, k, line; /* line = z Ly + y */
-  size_t y, z;
+  size_t colour, k, y, z;
 };
+
+/* Of index k of a colour. */
+static inline struct gpumc_checkerboard_place
+gpumc_checkerboard_place_at(const struct gpumc_checkerboard *lattice, size_t colour, size_t k)
+{
+  const size_t line = k / lattice->row;
+  return (struct gpumc_checkerboard_place){colour, k, line % lattice->length_y,
+                                           line / lattice->length_y};
+}
 
 /* Of site number `site` = x + Lx (y + Ly z). */
 static inline struct gpumc_checkerboard_place
 gpumc_checkerboard_place(const struct gpumc_checkerboard *lattice, size_t site)
 {
-  const size_t x = site % lattice->length_x, line = site / lattice->length_x;
-  struct gpumc_checkerboard_place place = {
-      .line = line, .y = line % lattice->length_y, .z = line / lattice->length_y};
-  place.colour = (x + place.y + place.z) & 1;
-  place.k = line * lattice->row + x / 2;
-  return place;
+  const size_t position = gpumc_checkerboard_position(lattice, site);
+  const size_t colour = position >= lattice->colour;
+  return gpumc_checkerboard_place_at(lattice, colour, position - colour * lattice->colour);
 }
 
 /* Whether the side has the index k - 1, one step back in x, and not k + 1, one step forward. */
 static inline bool gpumc_checkerboard_side_is_back(const struct gpumc_checkerboard_place *place)
 {
   return ((place->y + place->z + place->colour) & 1) == 0;
+}
+
+/* Which of its neighbours is one step along `axis`, forward or back. */
+static inline enum gpumc_neighbour
+gpumc_checkerboard_towards(const struct gpumc_checkerboard_place *place, size_t axis, bool forward)
+{
+  if (axis == 0)
+    return forward == gpumc_checkerboard_side_is_back(place) ? GPUMC_SAME_INDEX : GPUMC_SIDE;
+  if (axis == 1)
+    return forward ? GPUMC_ROW_AFTER : GPUMC_ROW_BEFORE;
+  return forward ? GPUMC_PLANE_AFTER : GPUMC_PLANE_BEFORE;
 }
 
 /* The site one step forward along `axis`, periodic. */

@@ -8,7 +8,6 @@
 
 #include "core/simd.h"
 #include "models/lattice/checkerboard_edges.h"
-#include "models/lattice/checkerboard_neighbour.h"
 
 GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)
 {

@@ -7,11 +7,9 @@
 #include "models/lattice/bit_tile.cuh"
 #include "models/lattice/lop3.cuh"
 
-enum { GPUMC_COUNTER_PLANES = 16 };
-
-/* Counts up to 2^16 - 1 in each lane. */
-struct gpumc_vertical_counter {
-  uint32_t plane[GPUMC_COUNTER_PLANES];
+/* Counts up to 2^PLANES - 1 in each lane. */
+template <int PLANES> struct gpumc_vertical_counter {
+  uint32_t plane[PLANES];
 };
 
 /* a + b + c = sum + 2 carry. */
@@ -22,25 +20,40 @@ __device__ static inline uint32_t gpumc_full_add(uint32_t *sum, uint32_t b, uint
   return carry;
 }
 
-/* Add four bits a lane; the carry, worth 4. */
-__device__ static inline uint32_t
-gpumc_counter_add4(struct gpumc_vertical_counter *counter, const uint32_t bits[4])
+/* Add N bits a lane, each worth 2^FIRST: pairs to one plane, their carries to the next. */
+template <int FIRST, int N, int PLANES>
+__device__ static inline void
+gpumc_counter_add(struct gpumc_vertical_counter<PLANES> *counter, const uint32_t bits[N])
 {
-  const uint32_t carry0 = gpumc_full_add(&counter->plane[0], bits[0], bits[1]);
-  const uint32_t carry1 = gpumc_full_add(&counter->plane[0], bits[2], bits[3]);
-  return gpumc_full_add(&counter->plane[1], carry0, carry1);
+  static_assert(FIRST < PLANES, "the counter has room");
+  constexpr int CARRIES = (N + 1) / 2;
+  uint32_t carry[CARRIES];
+#pragma unroll
+  for (int i = 0; i < CARRIES; i++)
+    carry[i] =
+        gpumc_full_add(&counter->plane[FIRST], bits[2 * i], 2 * i + 1 < N ? bits[2 * i + 1] : 0);
+  if constexpr (N > 1) {
+    gpumc_counter_add<FIRST + 1, CARRIES, PLANES>(counter, carry);
+  } else {
+#pragma unroll
+    for (int p = FIRST + 1; p < PLANES; p++) {
+      const uint32_t next = counter->plane[p] & carry[0];
+      counter->plane[p] ^= carry[0];
+      carry[0] = next;
+    }
+  }
 }
 
-/* Add `bits`, each worth 2^first. */
+/* The counts of the threads whose numbers differ in the bit `width`, added for both. */
+template <int PLANES>
 __device__ static inline void
-gpumc_counter_carry(struct gpumc_vertical_counter *counter, const int first, uint32_t bits)
+gpumc_counter_share(struct gpumc_vertical_counter<PLANES> *counter, uint32_t width)
 {
+  uint32_t carry = 0;
 #pragma unroll
-  for (int p = first; p < GPUMC_COUNTER_PLANES; p++) {
-    const uint32_t carry = counter->plane[p] & bits;
-    counter->plane[p] ^= bits;
-    bits = carry;
-  }
+  for (int p = 0; p < PLANES; p++)
+    carry = gpumc_full_add(&counter->plane[p],
+                           __shfl_xor_sync(UINT32_MAX, counter->plane[p], width), carry);
 }
 
 /* Bit `lane` of every thread's word, as one word: what a 32 x 32 transposition leaves there. */
@@ -58,12 +71,13 @@ __device__ static inline uint32_t gpumc_warp_column(uint32_t word)
 }
 
 /* The count of lane number `threadIdx.x mod 32`, over all threads of the warp. */
+template <int PLANES>
 __device__ static inline uint32_t
-gpumc_counter_warp_sum(const struct gpumc_vertical_counter *counter)
+gpumc_counter_warp_sum(const struct gpumc_vertical_counter<PLANES> *counter)
 {
   uint32_t sum = 0;
 #pragma unroll
-  for (int p = 0; p < GPUMC_COUNTER_PLANES; p++)
+  for (int p = 0; p < PLANES; p++)
     if (__any_sync(UINT32_MAX, counter->plane[p] != 0))
       sum += (uint32_t)__popc(gpumc_warp_column(counter->plane[p])) << p;
   return sum;

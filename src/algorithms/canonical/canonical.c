@@ -1,0 +1,187 @@
+/* Canonical runs: single-spin-flip updates at fixed temperatures, and their vtable. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+#include "core/memory.h"
+
+static void destroy(void *state)
+{
+  struct canonical *canonical = state;
+  if (canonical == NULL)
+    return;
+  canonical_sums_free(canonical);
+  canonical_moments_free(&canonical->moments);
+  canonical_grid_free(&canonical->grid);
+  canonical_betas_free(&canonical->betas);
+  free(canonical->table);
+  free(canonical->row);
+  free(canonical->configuration);
+  free(canonical);
+}
+
+static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *error)
+{
+  const struct gpumc_params *params = &canonical->context.params;
+  const struct gpumc_model *model = canonical->context.model;
+  canonical_settings_read(params, &canonical->settings);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  canonical_quantities_make(model, &observables, &canonical->quantities);
+  enum gpumc_status status = canonical_betas_make(params, &canonical->betas, error);
+  if (status == GPUMC_OK)
+    status = canonical_grid_make(params, &canonical->betas, &canonical->grid, error);
+  if (status == GPUMC_OK)
+    status = canonical_sums_make(canonical, error);
+  if (status == GPUMC_OK)
+    status = canonical_tables_declare(canonical, error);
+  if (status == GPUMC_OK)
+    status = canonical_moments_make(params, &canonical->moments, error);
+  if (status == GPUMC_OK)
+    status = canonical_configurations_declare(canonical, error);
+  canonical->unit = canonical_unit(&canonical->settings, model, canonical->betas.count);
+  return status;
+}
+
+static enum gpumc_status
+create(struct gpumc_context *context, void **state, struct gpumc_error *error)
+{
+  struct canonical *canonical = NULL;
+  *state = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&canonical, 1, "a canonical run", error);
+  if (status != GPUMC_OK)
+    return status;
+  canonical->context = *context;
+  status = build(canonical, error);
+  if (status != GPUMC_OK) {
+    destroy(canonical);
+    return status;
+  }
+  *state = canonical;
+  return GPUMC_OK;
+}
+
+static void enter(const struct canonical *canonical, enum gpumc_stage stage)
+{
+  canonical->context.device->ops->enter(canonical->context.device, stage);
+}
+
+/* The time of the first measurement behind `time`. */
+static uint32_t next_measurement(const struct canonical_settings *settings, uint32_t time)
+{
+  const uint64_t done = canonical_measurements(settings, time);
+  return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
+}
+
+/* Sweeps up to `end` or the next measurement. The measurement before goes into the sums while the
+ * device works. */
+static enum gpumc_status
+sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = canonical->context.ensemble;
+  const uint32_t next = next_measurement(&canonical->settings, ensemble->time);
+  const uint32_t to = next < end ? next : end;
+  const bool pending = canonical->pending;
+  enum gpumc_status status = pending ? canonical_fetch(canonical, error) : GPUMC_OK;
+  canonical->pending = false;
+  enter(canonical, GPUMC_STAGE_SWEEP);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_sweep_each(ensemble, to - ensemble->time, canonical->betas.beta,
+                                       to == next ? canonical->device_channel : NULL, error);
+  enter(canonical, GPUMC_STAGE_TALLY);
+  if (status == GPUMC_OK && pending)
+    status = canonical_digest(canonical, error);
+  enter(canonical, GPUMC_STAGE_OTHER);
+  if (status == GPUMC_OK && to == next)
+    status = canonical_configurations_write(canonical, error);
+  canonical->pending = status == GPUMC_OK && to == next;
+  return status;
+}
+
+static enum gpumc_status settle(void *state, struct gpumc_error *error)
+{
+  struct canonical *canonical = state;
+  if (!canonical->pending)
+    return GPUMC_OK;
+  canonical->pending = false;
+  enum gpumc_status status = canonical_fetch(canonical, error);
+  return status == GPUMC_OK ? canonical_digest(canonical, error) : status;
+}
+
+static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
+{
+  struct canonical *canonical = state;
+  struct gpumc_ensemble *ensemble = canonical->context.ensemble;
+  const uint32_t total = canonical_end(&canonical->settings);
+  enum gpumc_status status = GPUMC_OK;
+  if (ensemble->runs == 0)
+    status = gpumc_ensemble_randomize(ensemble, 0, canonical->betas.count,
+                                      canonical->settings.replicas, error);
+  const uint32_t left = total - ensemble->time;
+  const uint32_t end = ensemble->time + (left < canonical->unit ? left : canonical->unit);
+  while (ensemble->time < end && status == GPUMC_OK)
+    status = sweep_to(canonical, end, error);
+  *finished = status == GPUMC_OK && ensemble->time == total;
+  return *finished ? settle(canonical, error) : status;
+}
+
+static void position(const void *state, struct gpumc_position *where)
+{
+  const struct canonical *canonical = state;
+  const struct gpumc_ensemble *ensemble = canonical->context.ensemble;
+  const double time = ensemble->runs > 0 ? (double)ensemble->time : 0;
+  where->fraction = time / (double)canonical_end(&canonical->settings);
+  where->updates = time * (double)canonical->betas.count * (double)canonical->settings.replicas *
+                   (double)canonical->context.model->sites;
+  where->coordinate = "sweep";
+  where->value = time;
+}
+
+static const char citation[] =
+    "@article{metropolis1953equation,\n"
+    "  author  = {Metropolis, Nicholas and Rosenbluth, Arianna W. and Rosenbluth, Marshall N. and "
+    "Teller, Augusta H. and Teller, Edward},\n"
+    "  title   = {Equation of State Calculations by Fast Computing Machines},\n"
+    "  journal = {The Journal of Chemical Physics},\n"
+    "  volume  = {21},\n"
+    "  pages   = {1087--1092},\n"
+    "  year    = {1953},\n"
+    "  doi     = {10.1063/1.1699114}\n"
+    "}\n"
+    "@article{flyvbjerg1989error,\n"
+    "  author  = {Flyvbjerg, Henrik and Petersen, Henrik Gordon},\n"
+    "  title   = {Error estimates on averages of correlated data},\n"
+    "  journal = {The Journal of Chemical Physics},\n"
+    "  volume  = {91},\n"
+    "  pages   = {461--466},\n"
+    "  year    = {1989},\n"
+    "  doi     = {10.1063/1.457480}\n"
+    "}\n"
+    "@article{ferrenberg1988new,\n"
+    "  author  = {Ferrenberg, Alan M. and Swendsen, Robert H.},\n"
+    "  title   = {New {Monte} {Carlo} technique for studying phase transitions},\n"
+    "  journal = {Physical Review Letters},\n"
+    "  volume  = {61},\n"
+    "  pages   = {2635--2638},\n"
+    "  year    = {1988},\n"
+    "  doi     = {10.1103/PhysRevLett.61.2635}\n"
+    "}\n";
+
+const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
+    .name = "canonical",
+    .summary = "single-spin-flip updates at fixed temperatures: equilibrium averages, time series",
+    .citation = citation,
+    .keys = canonical_keys,
+    .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
+    .check = canonical_check,
+    .check_instance = canonical_check_instance,
+    .demand = canonical_demand,
+    .create = create,
+    .advance = advance,
+    .position = position,
+    .settle = settle,
+    .save = canonical_save,
+    .load = canonical_load,
+    .summarize = canonical_summarize,
+    .destroy = destroy,
+};

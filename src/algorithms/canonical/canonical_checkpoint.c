@@ -1,0 +1,142 @@
+/* Canonical runs: the sums to and from a checkpoint. For temperature m the arrays
+ * "canonical/m/...".
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+
+enum { LONGEST_NAME = 64 };
+
+static void member_name(char name[static LONGEST_NAME], size_t m, const char *member)
+{
+  snprintf(name, LONGEST_NAME, "canonical/%zu/%s", m, member);
+}
+
+static size_t chain_count(const struct canonical *canonical)
+{
+  return canonical->settings.chains * canonical_means(&canonical->quantities);
+}
+
+/* What a temperature's sums consist of. */
+struct member {
+  const char *name;
+  enum gpumc_element element;
+  size_t rows, width;
+  void *values;
+};
+enum { REFERENCE, CHAINS, BINS_STATE, BINS, REPLICAS, MEMBERS };
+
+static void find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
+{
+  struct canonical_sums *sums = &canonical->sums[m];
+  const size_t width = canonical_vector_width(canonical, m);
+  member[REFERENCE] = (struct member){"reference", GPUMC_INT64, 1, 1, &sums->reference};
+  member[CHAINS] = (struct member){"series", GPUMC_UINT64, chain_count(canonical),
+                                   GPUMC_SERIES_WORDS, sums->chain};
+  member[BINS_STATE] = (struct member){"bins_state", GPUMC_UINT64, 3, 1, sums->bins.state};
+  member[BINS] = (struct member){"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums};
+  member[REPLICAS] = (struct member){"replicas", GPUMC_FLOAT64, width, canonical->settings.replicas,
+                                     sums->replica};
+}
+
+static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
+                                   struct gpumc_checkpoint_writer *writer,
+                                   struct gpumc_error *error)
+{
+  struct member member[MEMBERS];
+  enum gpumc_status status = GPUMC_OK;
+  find_members(canonical, m, member);
+  for (size_t i = 0; i < MEMBERS && status == GPUMC_OK; i++) {
+    char name[LONGEST_NAME];
+    member_name(name, m, member[i].name);
+    status = gpumc_checkpoint_put(writer, name, member[i].element, member[i].rows, member[i].width,
+                                  member[i].values, error);
+  }
+  return status;
+}
+
+static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  struct member member[MEMBERS];
+  enum gpumc_status status = GPUMC_OK;
+  find_members(canonical, m, member);
+  for (size_t i = 0; i < MEMBERS && status == GPUMC_OK; i++) {
+    char name[LONGEST_NAME];
+    member_name(name, m, member[i].name);
+    status = gpumc_checkpoint_get_rows(reader, name, member[i].element, 0, member[i].rows,
+                                       member[i].width, member[i].values, error);
+  }
+  return status == GPUMC_OK ? gpumc_bins_check(&canonical->sums[m].bins, error) : status;
+}
+
+enum gpumc_status
+canonical_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct canonical *canonical = state;
+  enum gpumc_status status = gpumc_checkpoint_put(writer, "canonical/measured", GPUMC_UINT64, 1, 1,
+                                                  &canonical->measured, error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
+    status = save_sums(canonical, m, writer, error);
+  return status;
+}
+
+static uint64_t values_in(const struct gpumc_bins *bins)
+{
+  return bins->state[GPUMC_BINS_COUNT] * bins->state[GPUMC_BINS_LENGTH] +
+         bins->state[GPUMC_BINS_FILLED];
+}
+
+/* Rows that the recorder must have. */
+static bool rows_fit(const struct canonical *canonical)
+{
+  const struct gpumc_recorder *recorder = canonical->context.recorder;
+  const uint64_t sweeps = canonical->measured * canonical->settings.interval;
+  bool good = true;
+  for (size_t m = 0; m < canonical->betas.count && canonical->settings.series; m++)
+    good = good && gpumc_recorder_count(recorder, canonical->table[m]) == canonical->measured;
+  if (canonical_moments_any(&canonical->moments))
+    good = good && gpumc_recorder_count(recorder, canonical->configurations) ==
+                       canonical_moments_until(&canonical->moments, (uint32_t)sweeps) *
+                           canonical->betas.count * canonical->settings.replicas;
+  return good;
+}
+
+/* A checkpoint that is whole may still be wrong. */
+static bool fits(const struct canonical *canonical)
+{
+  const struct gpumc_ensemble *ensemble = canonical->context.ensemble;
+  bool good = ensemble->runs == 0 || ensemble->runs == canonical->betas.count;
+  good = good && ensemble->first_run == 0 &&
+         ensemble->time <= canonical_end(&canonical->settings) &&
+         canonical->measured == canonical_measurements(&canonical->settings, ensemble->time);
+  good = good && rows_fit(canonical);
+  for (size_t m = 0; m < canonical->betas.count && good; m++) {
+    const struct canonical_sums *sums = &canonical->sums[m];
+    good = values_in(&sums->bins) == canonical->measured;
+    for (size_t i = 0; i < chain_count(canonical) && good; i++)
+      good = sums->chain[i].level[0].bins == canonical->measured &&
+             sums->chain[i].merged == (canonical->measured > 0);
+  }
+  return good;
+}
+
+enum gpumc_status canonical_load(void *state, struct gpumc_checkpoint_reader *reader,
+                                 bool *finished, struct gpumc_error *error)
+{
+  struct canonical *canonical = state;
+  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "canonical/measured", GPUMC_UINT64,
+                                                       0, 1, 1, &canonical->measured, error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
+    status = load_sums(canonical, m, reader, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (!fits(canonical))
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "the checkpoint's counters, sums and rows contradict each other");
+  *finished = canonical->context.ensemble->runs > 0 &&
+              canonical->context.ensemble->time == canonical_end(&canonical->settings);
+  return GPUMC_OK;
+}

@@ -1,0 +1,282 @@
+/* Canonical runs: keys, their checks, and what they say. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+#include "core/curves.h"
+
+#define BETA_MAXIMUM 1e6
+#define SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
+
+enum { DEFAULT_REPLICAS = 32 };
+
+double canonical_steps(double from, double to, double step)
+{
+  return floor((to - from) / step + 1e-6);
+}
+
+/* `from`, `to` and `step`, each with a member of its own: whether it must be there. */
+#define RANGE(of_ends, of_step, more)                                                              \
+  {.name = "from",                                                                                 \
+   .type = GPUMC_KEY_REAL,                                                                         \
+   .minimum = 0,                                                                                   \
+   .maximum = BETA_MAXIMUM,                                                                        \
+   .unit = GPUMC_UNIT_BETA,                                                                        \
+   .sweepable = true,                                                                              \
+   of_ends,                                                                                        \
+   .doc = "First inverse temperature" more},                                                       \
+      {.name = "to",                                                                               \
+       .type = GPUMC_KEY_REAL,                                                                     \
+       .minimum = 0,                                                                               \
+       .maximum = BETA_MAXIMUM,                                                                    \
+       .unit = GPUMC_UNIT_BETA,                                                                    \
+       .sweepable = true,                                                                          \
+       of_ends,                                                                                    \
+       .doc = "Last inverse temperature" more},                                                    \
+  {                                                                                                \
+    .name = "step", .type = GPUMC_KEY_REAL, .minimum = 0, .minimum_exclusive = true,               \
+    .maximum = BETA_MAXIMUM, .unit = GPUMC_UNIT_BETA, .sweepable = true, of_step,                  \
+    .doc = "Spacing from `from` to `to`."                                                          \
+  }
+
+static const struct gpumc_key beta_keys[] = {
+    RANGE(.required = false, .exactly_one_of = "temperatures", ", with `step`."),
+    {.name = "values",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .maximum = BETA_MAXIMUM,
+     .list_minimum = 1,
+     .list_maximum = CANONICAL_TEMPERATURES_MAXIMUM,
+     .ascending = true,
+     .unit = GPUMC_UNIT_BETA,
+     .sweepable = true,
+     .exactly_one_of = "temperatures",
+     .doc = "The inverse temperatures themselves."},
+    {0}};
+
+static const struct gpumc_key reweight_keys[] = {
+    RANGE(.required = true, .required = true, " of the grid."), {0}};
+
+static const struct gpumc_key configurations_keys[] = {
+    {.name = "every",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = SWEEPS_MAXIMUM,
+     .unit = "sweeps",
+     .exactly_one_of = "moments",
+     .doc = "After so many sweeps each time, counted from the end of the thermalization."},
+    {.name = "times",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = SWEEPS_MAXIMUM,
+     .list_minimum = 1,
+     .list_maximum = 100000,
+     .ascending = true,
+     .unit = "sweeps",
+     .exactly_one_of = "moments",
+     .doc = "After these numbers of sweeps, counted from the end of the thermalization."},
+    {0}};
+
+static const char *const update_choices[] = {"metropolis", "heat_bath", NULL};
+
+const struct gpumc_key canonical_keys[] = {
+    {.name = "beta",
+     .type = GPUMC_KEY_MAPPING,
+     .required = true,
+     .children = beta_keys,
+     .doc = "The inverse temperatures, all simulated side by side."},
+    {.name = "replicas",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = 2147483647,
+     .unit = "replicas",
+     .sweepable = true,
+     .doc = "Independent copies at each temperature, 32 unless given; `multispin` kernels update "
+            "32 at the price of one."},
+    {.name = "samples",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = 2147483647,
+     .unit = "samples",
+     .sweepable = true,
+     .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
+            "one replica, `replicas` is left out, and errors are those of averages over samples."},
+    {.name = "update",
+     .type = GPUMC_KEY_CHOICE,
+     .choices = update_choices,
+     .default_text = "metropolis",
+     .sweepable = true,
+     .doc = "How a spin is updated, given its neighbours."},
+    {.name = "thermalization",
+     .type = GPUMC_KEY_INTEGER,
+     .required = true,
+     .minimum = 0,
+     .maximum = SWEEPS_MAXIMUM,
+     .unit = "sweeps",
+     .sweepable = true,
+     .doc = "Sweeps from the random start that are not measured."},
+    {.name = "sweeps",
+     .type = GPUMC_KEY_INTEGER,
+     .required = true,
+     .minimum = 1,
+     .maximum = SWEEPS_MAXIMUM,
+     .unit = "sweeps",
+     .sweepable = true,
+     .doc = "Sweeps that are measured, a multiple of `interval`."},
+    {.name = "interval",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = SWEEPS_MAXIMUM,
+     .unit = "sweeps",
+     .sweepable = true,
+     .doc = "Sweeps from one measurement to the next."},
+    GPUMC_STRUCTURE_FACTOR_KEY,
+    {.name = "series",
+     .type = GPUMC_KEY_BOOLEAN,
+     .default_text = "false",
+     .doc = "Write the time series of every replica into the result."},
+    {.name = "reweight",
+     .type = GPUMC_KEY_MAPPING,
+     .children = reweight_keys,
+     .doc = "Reweighting onto this grid, each point from the temperature nearest to it, as far as "
+            "the energy histograms overlap."},
+    {.name = "configurations",
+     .type = GPUMC_KEY_MAPPING,
+     .children = configurations_keys,
+     .doc = "Write configurations of all replicas into the result, at times that are multiples of "
+            "`interval`."},
+    {0}};
+
+static void check_range(const struct gpumc_params *params, struct gpumc_report *report,
+                        const char *block, size_t most)
+{
+  char key[3][32];
+  static const char *const names[] = {"from", "to", "step"};
+  for (size_t i = 0; i < 3; i++)
+    snprintf(key[i], sizeof key[i], "%s.%s", block, names[i]);
+  if (!gpumc_params_has(params, key[0]) || !gpumc_params_has(params, key[1])) {
+    gpumc_params_mistake(params, report, block, "%s.step needs both %s.from and %s.to", block,
+                         block, block);
+    return;
+  }
+  double from = gpumc_params_real(params, key[0]);
+  double to = gpumc_params_real(params, key[1]);
+  if (from > to)
+    gpumc_params_mistake(params, report, key[0], "%s = %g must not exceed %s = %g", key[0], from,
+                         key[1], to);
+  else if (canonical_steps(from, to, gpumc_params_real(params, key[2])) + 1 > (double)most)
+    gpumc_params_mistake(params, report, key[2], "more than %zu inverse temperatures", most);
+}
+
+static void check_times(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  int64_t thermalization = gpumc_params_integer(params, "thermalization");
+  int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  int64_t interval = gpumc_params_integer(params, "interval");
+  if (sweeps % interval != 0)
+    gpumc_params_mistake(params, report, "sweeps",
+                         "sweeps = %lld must be a multiple of interval = %lld", (long long)sweeps,
+                         (long long)interval);
+  if ((double)thermalization + (double)sweeps > SWEEPS_MAXIMUM)
+    gpumc_params_mistake(params, report, "sweeps",
+                         "%lld sweeps after %lld of thermalization exceed the %.0f that a run may "
+                         "have; a longer `interval` saves none of them",
+                         (long long)sweeps, (long long)thermalization, SWEEPS_MAXIMUM);
+}
+
+static void check_moment(const struct gpumc_params *params, struct gpumc_report *report,
+                         const char *key, int64_t time)
+{
+  int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  int64_t interval = gpumc_params_integer(params, "interval");
+  if (time % interval != 0 || time > sweeps)
+    gpumc_params_mistake(params, report, key,
+                         "%lld must be a multiple of interval = %lld and at most sweeps = %lld",
+                         (long long)time, (long long)interval, (long long)sweeps);
+}
+
+static void check_configurations(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  if (gpumc_params_has(params, "configurations.every"))
+    check_moment(params, report, "configurations.every",
+                 gpumc_params_integer(params, "configurations.every"));
+  if (!gpumc_params_has(params, "configurations.times"))
+    return;
+  for (size_t i = 0; i < gpumc_params_count(params, "configurations.times"); i++)
+    check_moment(params, report, "configurations.times",
+                 gpumc_params_integer_at(params, "configurations.times", i));
+}
+
+static void check_samples(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                          struct gpumc_report *report)
+{
+  if (gpumc_params_integer(params, "samples") == 1)
+    return;
+  if ((model->traits & GPUMC_TRAIT_DISORDER) == 0)
+    gpumc_params_mistake(params, report, "samples",
+                         "model %s has no quenched disorder; use `replicas` for independent copies",
+                         model->name);
+  if (gpumc_params_has(params, "replicas"))
+    gpumc_params_mistake(params, report, "replicas",
+                         "with more than one of `samples` each has one replica; leave out "
+                         "`replicas`, or the other");
+}
+
+void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                     const struct gpumc_params *model_params, struct gpumc_report *report)
+{
+  (void)model_params;
+  if (gpumc_params_has(params, "beta.step"))
+    check_range(params, report, "beta", CANONICAL_TEMPERATURES_MAXIMUM);
+  else if (gpumc_params_has(params, "beta.from") || gpumc_params_has(params, "beta.to"))
+    gpumc_params_mistake(params, report, "beta",
+                         "beta.values holds all inverse temperatures; leave out beta.from and "
+                         "beta.to");
+  if (gpumc_params_has(params, "reweight.step"))
+    check_range(params, report, "reweight", CANONICAL_GRID_MAXIMUM);
+  check_times(params, report);
+  check_configurations(params, report);
+  check_samples(params, model, report);
+  gpumc_observables_check(params, model, report);
+}
+
+void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                              struct gpumc_report *report)
+{
+  struct canonical_settings settings;
+  canonical_settings_read(params, &settings);
+  if (settings.each_sample && settings.replicas > model->samples)
+    gpumc_params_mistake(params, report, "samples",
+                         "%zu samples, but there are only %zu from the model's `sample` on",
+                         settings.replicas, model->samples);
+}
+
+/* The largest divisor of the number of replicas that is a possible number of chains. */
+static size_t chains_of(size_t replicas)
+{
+  size_t chains = CANONICAL_CHAINS_MAXIMUM;
+  while (replicas % chains != 0)
+    chains--;
+  return chains;
+}
+
+void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
+{
+  memset(settings, 0, sizeof *settings);
+  settings->replicas = DEFAULT_REPLICAS;
+  if (gpumc_params_has(params, "replicas"))
+    settings->replicas = (size_t)gpumc_params_integer(params, "replicas");
+  settings->each_sample = gpumc_params_integer(params, "samples") > 1;
+  if (settings->each_sample)
+    settings->replicas = (size_t)gpumc_params_integer(params, "samples");
+  settings->chains = settings->each_sample ? 1 : chains_of(settings->replicas);
+  if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
+    settings->update = GPUMC_HEAT_BATH;
+  settings->thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
+  settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
+  settings->interval = (uint32_t)gpumc_params_integer(params, "interval");
+  settings->series = gpumc_params_boolean(params, "series");
+}

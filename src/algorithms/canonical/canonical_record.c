@@ -1,0 +1,90 @@
+/* Canonical runs: time series of every replica, row by row. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+#include "core/curves.h"
+#include "core/memory.h"
+
+enum { LONGEST_TEXT = 128, LONGEST_GROUP = 32 };
+
+static bool is_recorded(const struct canonical *canonical, size_t channel)
+{
+  return canonical->channel[channel] != NULL;
+}
+
+/* A channel's column, whose name is "energy per site" in `long_name`. */
+static struct gpumc_column
+column_of(const struct canonical *canonical, size_t channel, char long_name[static LONGEST_TEXT])
+{
+  const struct gpumc_model *model = canonical->context.model;
+  const struct gpumc_channel *declared = &model->ops->channels[channel];
+  const size_t replicas = canonical->settings.replicas;
+  snprintf(long_name, LONGEST_TEXT, "%s per site", declared->name);
+  return (struct gpumc_column){.label = {declared->name, long_name,
+                                         channel == 0 ? model->energy_unit : "1", declared->symbol},
+                               .width = replicas,
+                               .across = replicas > 1 ? "replica" : NULL};
+}
+
+static enum gpumc_status
+declare_series(struct canonical *canonical, size_t m, const char *group, struct gpumc_error *error)
+{
+  char long_name[GPUMC_CHANNELS_MAXIMUM][LONGEST_TEXT];
+  struct gpumc_column column[1 + GPUMC_CHANNELS_MAXIMUM] = {
+      {.label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"},
+       .width = 1,
+       .integer = true}};
+  size_t columns = 1;
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (is_recorded(canonical, c)) {
+      column[columns] = column_of(canonical, c, long_name[c]);
+      columns++;
+    }
+  return gpumc_recorder_add_series(canonical->context.recorder, group, column, columns,
+                                   &canonical->table[m], error);
+}
+
+enum gpumc_status canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t width = 1 + GPUMC_CHANNELS_MAXIMUM * canonical->settings.replicas;
+  enum gpumc_status status = GPUMC_OK;
+  if (canonical->settings.series) {
+    status = gpumc_allocate_array(&canonical->table, canonical->betas.count, "tables", error);
+    if (status == GPUMC_OK)
+      status = gpumc_allocate_array(&canonical->row, width, "a row", error);
+  }
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++) {
+    char group[LONGEST_GROUP];
+    snprintf(group, sizeof group, "runs/%04zu", m);
+    status = gpumc_recorder_number(canonical->context.recorder, group, "beta",
+                                   canonical->betas.beta[m], error);
+    if (status == GPUMC_OK && canonical->settings.series)
+      status = declare_series(canonical, m, group, error);
+  }
+  return status;
+}
+
+/* The row of the last measurement that went into the sums. */
+enum gpumc_status canonical_record(struct canonical *canonical, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = canonical->context.model;
+  const size_t replicas = canonical->settings.replicas;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++) {
+    double *value = canonical->row;
+    *value++ = (double)canonical->measured * canonical->settings.interval;
+    for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+      if (!is_recorded(canonical, c))
+        continue;
+      const struct canonical_quantity per_site = {c, GPUMC_MOMENT_MEAN,
+                                                  model->quantum[c] / (double)model->sites};
+      canonical_moments_of(&per_site, canonical->channel[c] + m * replicas, replicas, value);
+      value += replicas;
+    }
+    status = gpumc_recorder_append(canonical->context.recorder, canonical->table[m], canonical->row,
+                                   error);
+  }
+  return status;
+}

@@ -1,0 +1,184 @@
+/* Canonical runs: what their files share. Run m of the ensemble is temperature m of the list, its
+ * replicas are independent copies there, or one disorder sample each. */
+#ifndef GPUMC_ALGORITHMS_CANONICAL_STATE_H
+#define GPUMC_ALGORITHMS_CANONICAL_STATE_H
+
+#include "algorithms/canonical/canonical_quantities.h"
+#include "core/algorithm.h"
+#include "core/bins.h"
+#include "core/series.h"
+
+enum {
+  CANONICAL_TEMPERATURES_MAXIMUM = GPUMC_RUN_MAXIMUM,
+  CANONICAL_GRID_MAXIMUM = 100000,
+  /* Equal groups of replicas of which each is a time series by itself, so that their scatter tells
+   * what a single series cannot know. */
+  CANONICAL_CHAINS_MAXIMUM = 8
+};
+
+/* What the configuration says. Times are in sweeps. */
+struct canonical_settings {
+  size_t replicas;
+  size_t chains; /* of a temperature: a divisor of `replicas`; 1 with a sample for each replica */
+  bool each_sample; /* of quenched disorder: replica r has the r-th */
+  enum gpumc_update update;
+  uint32_t thermalization, sweeps, interval;
+  bool series;
+};
+
+/* The inverse temperatures. */
+struct canonical_betas {
+  double *beta;
+  size_t count;
+};
+
+/* Points of the grid of reweighting, in the order of the temperatures that serve them: those of
+ * temperature m are first[m] .. first[m + 1] - 1. */
+struct canonical_grid {
+  size_t points;
+  double *beta;  /* [points] */
+  size_t *first; /* [temperatures + 1] */
+};
+
+/* When configurations are written: every so many sweeps, or at `times`, both counted from the end
+ * of the thermalization. */
+struct canonical_moments {
+  uint32_t every; /* 0: at `times`, if there are any */
+  uint32_t *times;
+  size_t n_times;
+};
+
+/* One temperature's accumulators. `vector`: what is averaged, canonical_vector_width() numbers for
+ * each measurement: the quantities, then for each point of the grid the weight, its square, and the
+ * weight times each quantity. */
+struct canonical_sums {
+  int64_t reference;          /* energy, in quanta, to which the weights refer */
+  struct gpumc_series *chain; /* [chains][means] */
+  struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
+  double *replica;            /* [vector][replicas] over the time */
+};
+
+struct canonical {
+  struct gpumc_context context;
+  struct canonical_settings settings;
+  struct canonical_quantities quantities;
+  struct canonical_betas betas;
+  struct canonical_grid grid;
+  struct canonical_moments moments;
+  uint32_t unit;               /* sweeps between which the run may stop */
+  struct canonical_sums *sums; /* [temperatures] */
+  uint64_t measured;           /* measurements that are in the sums */
+  /* The measurement at the ensemble's time is on its way, but not in the sums yet. */
+  bool pending;
+  int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM]; /* [runs][replicas]; NULL: not measured */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];        /* the same on the host */
+  double *scratch;                                 /* [threads][canonical_scratch_width()] */
+  size_t *table;                                   /* [temperatures] of the time series */
+  double *row;                                     /* of a time series */
+  size_t configurations;                           /* table of them */
+  double *configuration;                           /* a row of that */
+};
+
+static inline size_t canonical_grid_count(const struct canonical_grid *grid, size_t m)
+{
+  return grid->points > 0 ? grid->first[m + 1] - grid->first[m] : 0;
+}
+
+/* Sums of one point of the grid: w, w^2, and w times each quantity. */
+static inline size_t canonical_point_width(const struct canonical_quantities *quantities)
+{
+  return 2 + quantities->count;
+}
+
+static inline size_t canonical_vector_width(const struct canonical *canonical, size_t m)
+{
+  return canonical->quantities.count +
+         canonical_grid_count(&canonical->grid, m) * canonical_point_width(&canonical->quantities);
+}
+
+extern const struct gpumc_key canonical_keys[];
+void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+                     const struct gpumc_params *model_params, struct gpumc_report *report);
+void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+                              struct gpumc_report *report);
+void canonical_settings_read(const struct gpumc_params *params,
+                             struct canonical_settings *settings);
+
+/* Steps from `from` to `to`; a rest below a millionth of a step is rounding. */
+double canonical_steps(double from, double to, double step);
+/* Legal to free when zeroed or when making it failed. */
+GPUMC_MUST_CHECK enum gpumc_status canonical_betas_make(const struct gpumc_params *params,
+                                                        struct canonical_betas *betas,
+                                                        struct gpumc_error *error);
+void canonical_betas_free(struct canonical_betas *betas);
+/* Every point is served by the temperature nearest to it. Without the block `reweight`: none. */
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_grid_make(const struct gpumc_params *params, const struct canonical_betas *betas,
+                    struct canonical_grid *grid, struct gpumc_error *error);
+void canonical_grid_free(struct canonical_grid *grid);
+
+/* Legal to free when zeroed or when making it failed. */
+GPUMC_MUST_CHECK enum gpumc_status canonical_moments_make(const struct gpumc_params *params,
+                                                          struct canonical_moments *moments,
+                                                          struct gpumc_error *error);
+void canonical_moments_free(struct canonical_moments *moments);
+/* Whether configurations are written at all, and how often by the measured sweep `sweep`. */
+bool canonical_moments_any(const struct canonical_moments *moments);
+size_t canonical_moments_until(const struct canonical_moments *moments, uint32_t sweep);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error);
+/* At the time of a measurement: the configurations, if this is a moment for them. */
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error);
+
+/* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
+ * measurement at least. */
+uint32_t canonical_unit(const struct canonical_settings *settings, const struct gpumc_model *model,
+                        size_t temperatures);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                 const struct gpumc_device *device, struct gpumc_demand *demanded,
+                 struct gpumc_error *error);
+size_t canonical_threads(const struct gpumc_device *device);
+size_t canonical_scratch_width(const struct canonical *canonical);
+
+/* Sums for every temperature, and room for measurements. */
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_sums_make(struct canonical *canonical, struct gpumc_error *error);
+void canonical_sums_free(struct canonical *canonical);
+
+/* Sweeps in all, and how many of them the time `time` has measured. */
+static inline uint32_t canonical_end(const struct canonical_settings *settings)
+{
+  return settings->thermalization + settings->sweeps;
+}
+static inline uint64_t
+canonical_measurements(const struct canonical_settings *settings, uint32_t time)
+{
+  return time > settings->thermalization ? (time - settings->thermalization) / settings->interval
+                                         : 0;
+}
+/* The measurement that is on its way to the host, and from there into the sums and the time series.
+ */
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_fetch(struct canonical *canonical, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_digest(struct canonical *canonical, struct gpumc_error *error);
+
+/* Declare runs/NNNN, with the time series where they are asked for. */
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_record(struct canonical *canonical, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status canonical_save(const void *state,
+                                                  struct gpumc_checkpoint_writer *writer,
+                                                  struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status canonical_load(void *state,
+                                                  struct gpumc_checkpoint_reader *reader,
+                                                  bool *finished, struct gpumc_error *error);
+
+/* Values, errors, warnings: everything below /summary and, for merging, /runs. */
+GPUMC_MUST_CHECK enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error);
+
+#endif

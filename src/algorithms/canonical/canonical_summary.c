@@ -1,0 +1,281 @@
+/* Canonical runs: the summary - averages with errors, autocorrelation times, what did not converge,
+ * reweighted curves. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_estimate.h"
+#include "algorithms/canonical/canonical_output.h"
+#include "core/curves.h"
+#include "core/memory.h"
+
+/* A point of the grid is reported where that share of the measurements counts at least: energy
+ * histograms a distance of 1.5 standard deviations apart, which overlap by 45 %. */
+static const double least_share = 0.1;
+
+/* The curves of the summary: T temperatures, or points of the grid; Q results. */
+struct curves {
+  size_t count;
+  double *value, *error; /* [Q][count] */
+};
+
+/* M plain means, at the temperatures. */
+struct summary {
+  const struct canonical *canonical;
+  size_t results, means;
+  struct curves direct, reweighted;
+  double *share, *served_by; /* [points of the grid] */
+  double *time, *samples;    /* [M][T]: autocorrelation time, effective samples */
+  double *converged;         /* [T] */
+  size_t unconverged, unserved;
+};
+
+static void summary_free(struct summary *summary)
+{
+  free(summary->direct.value);
+  free(summary->direct.error);
+  free(summary->reweighted.value);
+  free(summary->reweighted.error);
+  free(summary->share);
+  free(summary->served_by);
+  free(summary->time);
+  free(summary->samples);
+  free(summary->converged);
+}
+
+static enum gpumc_status
+summary_init(struct summary *summary, const struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t results = canonical_results(&canonical->quantities);
+  const size_t means = canonical_means(&canonical->quantities);
+  const size_t temperatures = canonical->betas.count, points = canonical->grid.points;
+  *summary = (struct summary){.canonical = canonical,
+                              .results = results,
+                              .means = means,
+                              .direct = {.count = temperatures},
+                              .reweighted = {.count = points}};
+  const struct {
+    double **array;
+    size_t count;
+  } arrays[] = {
+      {&summary->direct.value, results * temperatures},
+      {&summary->direct.error, results * temperatures},
+      {&summary->reweighted.value, results * points + 1},
+      {&summary->reweighted.error, results * points + 1},
+      {&summary->share, points + 1},
+      {&summary->served_by, points + 1},
+      {&summary->time, means * temperatures},
+      {&summary->samples, means * temperatures},
+      {&summary->converged, temperatures},
+  };
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
+    status = gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error);
+  return status;
+}
+
+/* Point `point` of a temperature's estimates becomes number `at` of the curves. */
+static void take_point(struct curves *curves, size_t at,
+                       const struct canonical_estimates *estimates, size_t point, bool known)
+{
+  for (size_t q = 0; q < estimates->results; q++) {
+    const size_t from = point * (estimates->results + 1) + q;
+    curves->value[q * curves->count + at] = known ? estimates->value[from] : NAN;
+    curves->error[q * curves->count + at] = known ? estimates->error[from] : NAN;
+  }
+}
+
+static void
+take_grid(struct summary *summary, size_t m, const struct canonical_estimates *estimates)
+{
+  const struct canonical *canonical = summary->canonical;
+  for (size_t p = 1; p < estimates->points; p++) {
+    const size_t at = canonical->grid.first[m] + p - 1;
+    const double share = estimates->value[p * (estimates->results + 1) + estimates->results];
+    const bool known = share >= least_share;
+    take_point(&summary->reweighted, at, estimates, p, known);
+    summary->share[at] = isnan(share) ? 0 : share;
+    summary->served_by[at] = canonical->betas.beta[m];
+    summary->unserved += !known;
+  }
+}
+
+static void
+take_series(struct summary *summary, size_t m, const struct canonical_estimates *estimates)
+{
+  const size_t temperatures = summary->direct.count;
+  for (size_t k = 0; k < summary->means; k++) {
+    const struct gpumc_series_estimate *mean = &estimates->mean[k];
+    const size_t at = k * temperatures + m;
+    summary->time[at] = mean->autocorrelation_time * (double)summary->canonical->settings.interval;
+    summary->samples[at] = mean->effective_samples;
+  }
+  summary->converged[m] = estimates->converged;
+  summary->unconverged += !estimates->converged;
+}
+
+static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t m = 0; m < summary->direct.count && status == GPUMC_OK; m++) {
+    struct canonical_estimates estimates;
+    status = canonical_estimates_make(summary->canonical, m, &estimates, error);
+    if (status != GPUMC_OK)
+      return status;
+    take_point(&summary->direct, m, &estimates, 0, true);
+    take_grid(summary, m, &estimates);
+    take_series(summary, m, &estimates);
+    canonical_estimates_free(&estimates);
+  }
+  return status;
+}
+
+static struct gpumc_curve_place
+place_of(const struct summary *summary, const char *group, const char *axis, size_t count)
+{
+  return (struct gpumc_curve_place){.recorder = summary->canonical->context.recorder,
+                                    .model = summary->canonical->context.model,
+                                    .group = group,
+                                    .axis = axis,
+                                    .count = count};
+}
+
+static enum gpumc_status write_curves(const struct summary *summary,
+                                      const struct gpumc_curve_place *place, const double *beta,
+                                      const struct curves *curves, struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false, beta, error);
+  for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
+    const struct gpumc_label label = canonical_label(&summary->canonical->quantities, q);
+    status = gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
+                                          curves->error + q * curves->count, error);
+  }
+  return status;
+}
+
+static enum gpumc_status write_direct(const struct summary *summary, struct gpumc_error *error)
+{
+  const struct gpumc_label label = {"converged",
+                                    "1 where every time series is long against its "
+                                    "autocorrelation time and the replicas agree",
+                                    "1", ""};
+  const struct gpumc_curve_place place =
+      place_of(summary, "summary", "summary/beta", summary->direct.count);
+  enum gpumc_status status =
+      write_curves(summary, &place, summary->canonical->betas.beta, &summary->direct, error);
+  return status == GPUMC_OK ? gpumc_curve_write(&place, &label, true, summary->converged, error)
+                            : status;
+}
+
+static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)
+{
+  const struct gpumc_label share = {
+      "share", "measurements that count here, of all at the temperature they are from", "1", ""};
+  const struct gpumc_label served_by = {"from_beta", "inverse temperature of the measurements",
+                                        GPUMC_UNIT_BETA, "β"};
+  if (summary->reweighted.count == 0)
+    return GPUMC_OK;
+  const struct gpumc_curve_place place =
+      place_of(summary, "summary/reweighted", "summary/reweighted/beta", summary->reweighted.count);
+  enum gpumc_status status =
+      write_curves(summary, &place, summary->canonical->grid.beta, &summary->reweighted, error);
+  if (status == GPUMC_OK)
+    status = gpumc_curve_write(&place, &share, false, summary->share, error);
+  return status == GPUMC_OK
+             ? gpumc_curve_write(&place, &served_by, false, summary->served_by, error)
+             : status;
+}
+
+/* values[M][T] of the plain means, as curves of a group of their own. */
+static enum gpumc_status write_of_series(const struct summary *summary,
+                                         const struct gpumc_curve_place *place, const char *what,
+                                         const char *units, const double *values,
+                                         struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false,
+                                                    summary->canonical->betas.beta, error);
+  for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
+    const struct gpumc_label mean =
+        canonical_label(&summary->canonical->quantities, canonical_mean(k));
+    char long_name[256];
+    snprintf(long_name, sizeof long_name, "%s of the %s", what, mean.long_name);
+    const struct gpumc_label label = {mean.name, long_name, units, ""};
+    status = gpumc_curve_write(place, &label, false, values + k * place->count, error);
+  }
+  return status;
+}
+
+static enum gpumc_status write_series(const struct summary *summary, struct gpumc_error *error)
+{
+  const struct gpumc_curve_place time =
+      place_of(summary, "summary/autocorrelation_time", "summary/autocorrelation_time/beta",
+               summary->direct.count);
+  const struct gpumc_curve_place samples =
+      place_of(summary, "summary/effective_samples", "summary/effective_samples/beta",
+               summary->direct.count);
+  enum gpumc_status status = write_of_series(summary, &time, "integrated autocorrelation time",
+                                             "sweeps", summary->time, error);
+  return status == GPUMC_OK ? write_of_series(summary, &samples, "independent measurements", "1",
+                                              summary->samples, error)
+                            : status;
+}
+
+static enum gpumc_status write_warning(const struct summary *summary, const char *name,
+                                       const char *text, struct gpumc_error *error)
+{
+  const struct gpumc_context *context = &summary->canonical->context;
+  if (context->observer != NULL && context->observer->message != NULL)
+    context->observer->message(context->observer->state, GPUMC_WARNING, text);
+  return gpumc_recorder_text(context->recorder, "summary", name, text, error);
+}
+
+/* How much was measured, and what to be careful about. */
+static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = summary->canonical->context.recorder;
+  char text[512];
+  enum gpumc_status status = gpumc_recorder_integer(recorder, "summary", "measurements",
+                                                    (int64_t)summary->canonical->measured, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_integer(recorder, "summary", "all_converged", summary->unconverged == 0,
+                                    error);
+  if (status == GPUMC_OK && summary->unconverged > 0) {
+    snprintf(text, sizeof text,
+             "%zu of %zu temperatures have a time series that is too short for its "
+             "autocorrelation time, or replicas that contradict each other: their errors may be "
+             "too small; use more sweeps or a longer thermalization",
+             summary->unconverged, summary->direct.count);
+    status = write_warning(summary, "warning", text, error);
+  }
+  if (status == GPUMC_OK && summary->unserved > 0) {
+    snprintf(text, sizeof text,
+             "%zu of %zu points of the grid of reweighting are too far from all temperatures, less "
+             "than a share of %g of the measurements counts there: they are NaN; simulate more "
+             "temperatures",
+             summary->unserved, summary->reweighted.count, least_share);
+    status = write_warning(summary, "reweight_warning", text, error);
+  }
+  return status;
+}
+
+enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error)
+{
+  const struct canonical *canonical = state;
+  struct summary summary;
+  enum gpumc_status status = summary_init(&summary, canonical, error);
+  if (status == GPUMC_OK)
+    status = take_temperatures(&summary, error);
+  if (status == GPUMC_OK)
+    status = canonical_write_runs(canonical, error);
+  if (status == GPUMC_OK)
+    status = write_direct(&summary, error);
+  if (status == GPUMC_OK)
+    status = write_series(&summary, error);
+  if (status == GPUMC_OK)
+    status = write_reweighted(&summary, error);
+  if (status == GPUMC_OK)
+    status = write_trust(&summary, error);
+  summary_free(&summary);
+  return status;
+}

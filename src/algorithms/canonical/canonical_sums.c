@@ -1,0 +1,146 @@
+/* Canonical runs: memory of the sums and of measurements, and what a run will need. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+#include "core/memory.h"
+
+size_t canonical_threads(const struct gpumc_device *device)
+{
+  return device->threads > 1 ? (size_t)device->threads : 1;
+}
+
+static size_t widest_vector(const struct canonical *canonical)
+{
+  size_t width = 0;
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    if (canonical_vector_width(canonical, m) > width)
+      width = canonical_vector_width(canonical, m);
+  return width;
+}
+
+/* The quantities of all replicas, weights, weighted quantities, and a vector. */
+size_t canonical_scratch_width(const struct canonical *canonical)
+{
+  return (canonical->quantities.count + 2) * canonical->settings.replicas +
+         widest_vector(canonical);
+}
+
+static enum gpumc_status
+make_channels(struct canonical *canonical, size_t channel, struct gpumc_error *error)
+{
+  size_t values = canonical->betas.count * canonical->settings.replicas;
+  enum gpumc_status status =
+      gpumc_device_array(canonical->context.device, &canonical->device_channel[channel], values,
+                         "measured quantities", error);
+  return status == GPUMC_OK ? gpumc_allocate_array(&canonical->channel[channel], values,
+                                                   "measured quantities", error)
+                            : status;
+}
+
+static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct gpumc_error *error)
+{
+  struct canonical_sums *sums = &canonical->sums[m];
+  const size_t width = canonical_vector_width(canonical, m);
+  const size_t series = canonical->settings.chains * canonical_means(&canonical->quantities);
+  enum gpumc_status status = gpumc_allocate_array(&sums->chain, series, "time series", error);
+  if (status == GPUMC_OK)
+    status = gpumc_bins_init(&sums->bins, width, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&sums->replica, width * canonical->settings.replicas,
+                                  "sums of the replicas", error);
+  return status;
+}
+
+enum gpumc_status canonical_sums_make(struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t threads = canonical_threads(canonical->context.device);
+  enum gpumc_status status =
+      gpumc_allocate_array(&canonical->sums, canonical->betas.count, "sums", error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
+    status = make_sums(canonical, m, error);
+  for (size_t c = 0; c < canonical->quantities.observables.n_channels && status == GPUMC_OK; c++)
+    status = make_channels(canonical, c, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&canonical->scratch, threads * canonical_scratch_width(canonical),
+                                  "work space of the threads", error);
+  return status;
+}
+
+void canonical_sums_free(struct canonical *canonical)
+{
+  for (size_t m = 0; canonical->sums != NULL && m < canonical->betas.count; m++) {
+    free(canonical->sums[m].chain);
+    gpumc_bins_free(&canonical->sums[m].bins);
+    free(canonical->sums[m].replica);
+  }
+  free(canonical->sums);
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    canonical->context.device->ops->release(canonical->context.device,
+                                            canonical->device_channel[c]);
+    free(canonical->channel[c]);
+  }
+  free(canonical->scratch);
+}
+
+/* A configuration on its way: the row, and where the recorder keeps it, logs it and writes it. */
+static const double copies_of_a_row = 4;
+
+/* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
+static double host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
+                         const struct gpumc_device *device)
+{
+  const double channels = (double)canonical->quantities.observables.n_channels;
+  const struct canonical_settings *settings = &canonical->settings;
+  const double temperatures = (double)canonical->betas.count;
+  const double replicas = (double)settings->replicas;
+  double series = temperatures * (double)settings->chains *
+                  (double)canonical_means(&canonical->quantities) * sizeof(struct gpumc_series);
+  double numbers = (double)canonical_threads(device) * (double)canonical_scratch_width(canonical);
+  numbers += temperatures * replicas * channels;
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    numbers += (double)canonical_vector_width(canonical, m) * (replicas + GPUMC_BINS_MOST);
+  if (canonical_moments_any(&canonical->moments))
+    series += copies_of_a_row * (double)model->portable_bytes;
+  return series + numbers * sizeof(double);
+}
+
+static size_t saturated(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
+}
+
+enum gpumc_status canonical_demand(const struct gpumc_params *params,
+                                   const struct gpumc_model *model,
+                                   const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                   struct gpumc_error *error)
+{
+  struct canonical canonical = {0};
+  const struct canonical_settings *settings = &canonical.settings;
+  canonical_settings_read(params, &canonical.settings);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  canonical_quantities_make(model, &observables, &canonical.quantities);
+  enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
+  if (status == GPUMC_OK)
+    status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
+  if (status == GPUMC_OK)
+    status = canonical_moments_make(params, &canonical.moments, error);
+  if (status == GPUMC_OK) {
+    const double channels = (double)observables.n_channels;
+    const double replicas = (double)canonical.betas.count * (double)settings->replicas;
+    memset(demanded, 0, sizeof *demanded);
+    demanded->replicas = settings->replicas;
+    demanded->plan =
+        (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
+                                     .capacity = settings->replicas,
+                                     .samples = settings->each_sample ? settings->replicas : 1,
+                                     .update = settings->update};
+    demanded->host_bytes = saturated(host_bytes(&canonical, model, device));
+    demanded->device_bytes = saturated(replicas * channels * sizeof(int64_t));
+    demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
+  }
+  canonical_moments_free(&canonical.moments);
+  canonical_grid_free(&canonical.grid);
+  canonical_betas_free(&canonical.betas);
+  return status;
+}

@@ -1,0 +1,46 @@
+/* Curves of a result: labels that algorithms share, and datasets beside their errors in the units
+ * of the model. */
+#ifndef GPUMC_CORE_CURVES_H
+#define GPUMC_CORE_CURVES_H
+
+#include "core/model.h"
+#include "core/recorder.h"
+
+/* Units of labels that are declared before the model is known: these stand for its own. */
+#define GPUMC_UNIT_ENERGY "energy"
+#define GPUMC_UNIT_ENERGY2 "energy^2"
+#define GPUMC_UNIT_BETA "1/energy"
+
+extern const struct gpumc_label gpumc_label_beta, gpumc_label_energy, gpumc_label_energy2,
+    gpumc_label_specific_heat;
+
+enum { GPUMC_UNIT_BYTES = 48 };
+/* The unit to be written for a declared one; `text` is used for some. */
+const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
+                          char text[static GPUMC_UNIT_BYTES]);
+
+struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable);
+struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived);
+
+/* Where curves of one length go: `axis` is the path of their axis. */
+struct gpumc_curve_place {
+  struct gpumc_recorder *recorder;
+  const struct gpumc_model *model;
+  const char *group;
+  const char *axis;
+  size_t count;
+};
+
+/* The axis itself, or a curve over it: values[count]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write_axis(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                       bool integer, const double *values, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                  bool integer, const double *values, struct gpumc_error *error);
+/* NAME and NAME_error. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                             const double *values, const double *errors, struct gpumc_error *error);
+
+#endif

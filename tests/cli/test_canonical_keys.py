@@ -1,0 +1,73 @@
+"""Combinations of the keys of `canonical` that cannot be are told with their place and a remedy."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import INVALID, OK, ProgramCase
+
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{name: ising2d, shape: [8, 8]}}
+algorithm:
+  name: canonical
+  thermalization: 10
+  sweeps: 100
+  beta: {beta}
+  {more}
+output: x.h5
+"""
+
+
+class Keys(ProgramCase):
+    device = None
+
+    def refuse(self, message, line, beta="{values: [0.4]}", more=""):
+        config = self.write("c.yaml", CONFIG.format(beta=beta, more=more))
+        process = self.gpumc("validate", config, code=INVALID)
+        self.assertIn(message, process.err)
+        self.assertIn(f"c.yaml:{line}:", process.err)
+        self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+
+    def test_what_is_right_is_accepted(self):
+        for beta in "{values: [0, 0.4]}", "{from: 0.4, to: 0.4, step: 1}":
+            config = self.write("c.yaml", CONFIG.format(beta=beta, more="interval: 100"))
+            self.gpumc("validate", config, code=OK)
+
+    def test_temperatures(self):
+        self.refuse("beta.step needs both beta.from and beta.to", 8, "{from: 0.1, step: 0.1}")
+        self.refuse("beta.from = 0.5 must not exceed beta.to = 0.4", 8,
+                    "{from: 0.5, to: 0.4, step: 0.1}")
+        self.refuse("more than 65535 inverse temperatures", 8, "{from: 0, to: 1, step: 1e-5}")
+        self.refuse("leave out beta.from", 8, "{from: 0.1, values: [0.2]}")
+        self.refuse("exactly one of", 8, "{from: 0.1, to: 0.2}")
+
+    def test_times(self):
+        self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")
+        config = self.write("c.yaml", CONFIG.format(beta="{values: [0.4]}", more="").replace(
+            "thermalization: 10", "thermalization: 4294967200"))
+        self.assertIn("exceed the 4294967295", self.gpumc("validate", config, code=INVALID).err)
+
+    def test_configurations(self):
+        for moments in "{every: 15}", "{times: [10, 15]}", "{every: 110}":
+            self.refuse("must be a multiple of interval = 10 and at most sweeps = 100", 9,
+                        more=f"configurations: {moments}, interval: 10".replace(", i", "\n  i"))
+
+    def test_samples_need_disorder(self):
+        self.refuse("model ising2d has no quenched disorder", 9, more="samples: 10")
+
+    def test_grid(self):
+        self.refuse("reweight.from = 0.5 must not exceed reweight.to = 0.4", 9,
+                    more="reweight: {from: 0.5, to: 0.4, step: 0.01}")
+
+    def test_replicas_that_do_not_fit(self):
+        """The refusal names what would."""
+        config = self.write("c.yaml", CONFIG.format(beta="{values: [0.4]}",
+                                                    more="replicas: 2000000000"))
+        self.assertIn("the largest algorithm.replicas that fits is",
+                      self.gpumc("run", config, "--device", "cpu", code=1).err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,156 @@
+"""Couplings of a spin glass: written into a result and read back, files that are refused, kernels
+that cannot take them."""
+import json
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.gpumc_program import numeric_datasets  # noqa: E402
+from support.program import INVALID, ProgramCase  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: 3
+model: {{name: ea, shape: [4, 6], {model}}}
+algorithm: {{name: pa, population: 200, sweeps: 2, beta: {{to: 0.5, step: 0.1}}}}
+kernel: {{variant: {variant}}}
+output: {output}
+"""
+
+
+class Couplings(ProgramCase):
+    def config(self, model, output="out.h5", variant="auto"):
+        return self.write("c.yaml", CONFIG.format(model=model, output=output, variant=variant))
+
+    def run_model(self, model, output):
+        self.gpumc("run", self.config(model, output), "--quiet")
+        return self.path(output)
+
+    def refused(self, model, variant="auto"):
+        """Without the place of the model's block."""
+        config = self.config(model, variant=variant)
+        message = self.gpumc("validate", config, code=INVALID).err.strip()
+        self.assertTrue(message.startswith("gpumc: ") or "c.yaml:" in message, message)
+        return message.split("c.yaml:", 1)[-1]
+
+    def test_signs_that_were_written_give_the_same_run(self):
+        first = self.run_model("sample: 2, write_couplings: true", "first.h5")
+        with h5py.File(first) as file:
+            self.assertEqual(list(file["disorder/shape"][...]), [4, 6])
+            self.assertEqual(file["disorder/couplings"].shape, (1, 24, 2))
+            self.assertEqual(set(np.abs(file["disorder/couplings"][...]).ravel()), {1.0})
+            self.assertNotIn("fields", file["disorder"])
+            self.assertEqual(file["disorder/couplings"].attrs["units"], "J")
+        second = self.run_model("couplings: file, file: first.h5, write_couplings: true",
+                                "second.h5")
+        self.assertEqual(numeric_datasets(first), numeric_datasets(second))
+
+    def test_nothing_is_written_unless_asked_for(self):
+        with h5py.File(self.run_model("sample: 2", "out.h5")) as file:
+            self.assertNotIn("disorder", file)
+
+    def test_gaussian_values_come_back_as_they_were(self):
+        """Random fields too, without the uniform field, which is a key of its own."""
+        keys = "h: 0.3, write_couplings: true"
+        fields = "random_field: {distribution: gaussian, width: 0.5}"
+        first = self.run_model(f"couplings: gaussian, {fields}, {keys}", "first.h5")
+        second = self.run_model(f"couplings: file, file: first.h5, {keys}", "second.h5")
+        with h5py.File(first) as one, h5py.File(second) as other:
+            for name in ("couplings", "fields", "shape"):
+                np.testing.assert_array_equal(one["disorder"][name], other["disorder"][name])
+            spread = one["disorder/fields"][...].std()
+            self.assertTrue(0.3 < spread < 0.7, spread)
+
+    def test_samples_of_a_text_file(self):
+        """A sweep over `sample`; integers and decimals, comments, lines of any length."""
+        values = np.where(np.arange(96) % 5 == 0, -1, 1).reshape(2, 48)
+        text = "# two samples\nshape 4 6\n" + "".join(
+            "couplings\n" + " ".join(f"{v}.0" for v in sample) + "\n" for sample in values)
+        self.write("couplings.txt", text)
+        config = self.config("couplings: file, file: couplings.txt, write_couplings: true",
+                             "'{model.sample}.h5'")
+        self.write("c.yaml", pathlib.Path(config).read_text() +
+                   "campaign: {model.sample: [0, 1]}\n")
+        self.gpumc("run", config, "--quiet")
+        for sample in range(2):
+            with h5py.File(self.path(f"{sample}.h5")) as file:
+                found = file["disorder/couplings"][0].ravel()
+                np.testing.assert_array_equal(found, values[sample])
+
+    def test_files_of_hdf5_that_are_refused(self):
+        good = {"shape": [4, 6], "couplings": np.ones((1, 24, 2))}
+        bad = np.ones((1, 24, 2))
+        bad[0, 3, 1] = np.nan
+        cases = [
+            ({"shape": None}, "holds no dataset shape"),
+            ({"couplings": None}, "holds no dataset couplings"),
+            ({"shape": [6, 4]}, "the dataset shape is not that of the lattice of the model, 4 x 6"),
+            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2]"),
+            ({"couplings": np.ones((24, 2))}, "the dataset couplings must hold numbers "
+             "[samples][sites][dimension], here [any][24][2]"),
+            ({"couplings": np.ones((0, 24, 2))}, "the dataset couplings must hold numbers "
+             "[samples][sites][dimension], here [any][24][2]"),
+            ({"couplings": np.full((1, 24, 2), b"x")}, "the dataset couplings must hold numbers "
+             "[samples][sites][dimension], here [any][24][2]"),
+            ({"couplings": bad}, "element 7 of the dataset couplings is nan, beyond +-1e+06"),
+            ({"fields": np.ones((2, 24))}, "the dataset fields must hold numbers "
+             "[samples][sites], here [1][24]"),
+        ]
+        for changed, message in cases:
+            with self.subTest(message):
+                with h5py.File(self.path("bad.h5"), "w") as file:
+                    for name, value in {**good, **changed}.items():
+                        if value is not None:
+                            file[name] = value
+                self.assertEqual(self.refused("couplings: file, file: bad.h5"),
+                                 f"3:8: bad.h5: {message}")
+
+    def test_a_damaged_file_is_refused(self):
+        first = self.run_model("write_couplings: true", "first.h5")
+        self.path("short.h5").write_bytes(first.read_bytes()[:600])
+        self.assertIn("3:8: short.h5: cannot open the file: ",
+                      self.refused("couplings: file, file: short.h5"))
+
+    def test_combinations_of_keys(self):
+        self.assertEqual(self.refused("couplings: file"), "3:45: couplings: file needs the key "
+                         "'file', the path of the couplings")
+        self.assertEqual(self.refused("file: c.txt"), "3:40: file is read with couplings: file "
+                         "only; the couplings are bimodal")
+        self.assertEqual(self.refused("couplings: gaussian, p: 0.7"),
+                         "3:58: p is of bimodal couplings only; these are Gaussian")
+        self.assertEqual(self.refused("random_field: {width: 1}"),
+                         "3:56: random_field.width = 1 needs a random_field.distribution, bimodal "
+                         "or gaussian")
+        self.assertEqual(self.refused("random_field: {distribution: gaussian}"),
+                         "3:63: a gaussian random field needs a random_field.width above 0")
+
+    def test_kernels_that_cannot_take_the_model(self):
+        """Asked for, they are refused with what does; `auto` takes the next."""
+        cases = [("couplings: gaussian", "a coupling as one bit, and these are not all +1 or -1"),
+                 ("random_field: {distribution: gaussian, width: 1}",
+                  "a random field as one bit, and these differ in size"),
+                 ("h: 1, random_field: {distribution: bimodal, width: 1}",
+                  "a field as one bit, and random fields with a uniform one differ in size")]
+        for model, reason in cases:
+            with self.subTest(model):
+                self.assertEqual(
+                    self.refused(model, variant="multispin"),
+                    "5:19: no kernel of model ea on cpu serves algorithm pa: multispin cannot take "
+                    f"this model: it keeps {reason}; kernels that do: spin on cpu" +
+                    self.spin_elsewhere())
+                plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
+                self.assertEqual(plan["tasks"][0]["kernel"], "spin")
+
+    def spin_elsewhere(self):
+        models = json.loads(self.gpumc("list", "--json").out)["models"]
+        kernels = next(m["kernels"] for m in models if m["name"] == "ea")
+        return "".join(f", {k['variant']} on {k['device']}" for k in kernels
+                       if k["device"] != "cpu" and k["variant"] != "multispin" and not k["absent"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,96 @@
+"""tools/merge-pt: one file gives its own summary again, several give that of all samples, and files that
+do not belong together are refused."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.program import ProgramCase
+
+MERGE = pathlib.Path(__file__).resolve().parents[2] / "tools/merge-pt"
+
+CONFIG = """\
+gpumc: 1
+seed: 5
+model: {{{model}}}
+algorithm: {{name: pt, beta: {{values: [0.3, 0.5, 0.8]}}, samples: 24, sweeps: 1280, {more}}}
+output: {output}
+"""
+SPIN_GLASS = "name: ea, shape: [4, 4, 6], disorder_seed: 2"
+GAUSSIAN = "name: ea, shape: [4, 6], couplings: gaussian"
+FERROMAGNET = "name: ising2d, shape: [8, 4]"
+
+
+class Merge(ProgramCase):
+    def make(self, name, model=SPIN_GLASS, more="structure_factor: true", **keys):
+        path = self.write(name + ".yaml", CONFIG.format(model=model, more=more, output=name + ".h5"))
+        sets = [word for key, value in keys.items()
+                for word in ("--set", f"{key.replace('__', '.')}={value}")]
+        self.gpumc("run", path, *sets)
+        return self.path(name + ".h5")
+
+    def merge(self, *paths, refused=None):
+        """The merged file, or what was said."""
+        output = self.path("merged.h5")
+        output.unlink(missing_ok=True)
+        done = subprocess.run([MERGE, *paths, "-o", output], capture_output=True, text=True)
+        if refused is not None:
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertIn(refused, done.stderr)
+            self.assertFalse(output.exists())
+            return None
+        self.assertEqual(done.returncode, 0, done.stderr)
+        file = h5py.File(output, "r")
+        self.addCleanup(file.close)
+        return file
+
+    def test_one_file_gives_its_own_summary(self):
+        for model in (SPIN_GLASS, GAUSSIAN, FERROMAGNET):
+            with self.subTest(model=model):
+                merged = self.merge(self.make("one", model, "replicas: 2, structure_factor: true"))
+                with h5py.File(self.path("one.h5")) as original:
+                    for group in ("summary", "summary/overlap_distribution", "samples"):
+                        for name, item in original[group].items():
+                            if name == "flow" or not isinstance(item, h5py.Dataset):
+                                continue
+                            np.testing.assert_allclose(merged[group][name][...], item[...], 1e-7,
+                                                       1e-12, err_msg=f"{group}/{name}")
+                            self.assertEqual(merged[group][name].attrs["units"], item.attrs["units"])
+                self.path("one.h5").unlink()
+
+    def test_several_files_give_all_samples(self):
+        paths = [self.make(f"part{i}", seed=i, model__sample=30 * i,
+                           algorithm__samples=24 + i)
+                 for i in range(3)]
+        merged = self.merge(*paths)
+        samples = np.concatenate([h5py.File(path)["samples/energy"][:] for path in paths])
+        self.assertEqual(merged["summary"].attrs["samples"], 75)
+        np.testing.assert_allclose(merged["summary/energy"][:], samples.mean(0), 1e-12)
+        plain = samples.std(0, ddof=1) / np.sqrt(75)
+        ratio = merged["summary/energy_error"][:] / plain  # Student's t: a few percent more
+        self.assertTrue(((ratio > 1) & (ratio < 1.06)).all(), ratio)
+        width = np.diff(merged["summary/overlap_distribution/q"][:2])
+        self.assertTrue(np.allclose(
+            merged["summary/overlap_distribution/probability"][:].sum(1) * width, 1))
+
+    def test_refusals(self):
+        first = self.make("first")
+        self.merge(first, first, refused="once more")
+        self.merge(first, self.make("overlap", seed=6, model__sample=23), refused="once more")
+        self.merge(first, self.make("seed", model__sample=24), refused="has the seed of")
+        self.merge(first, self.make("size", model__sample=24, algorithm__sweeps=2560),
+                   refused="another configuration")
+        self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
+                   refused="other temperatures")
+        self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
+        self.merge(self.path("nowhere.h5"), refused="nowhere.h5")
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

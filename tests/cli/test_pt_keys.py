@@ -1,0 +1,102 @@
+"""Combinations of the keys of `pt` that cannot be are told with their place and a remedy, and a run says
+what its summary cannot be trusted for."""
+import pathlib
+import sys
+import unittest
+
+import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.program import INVALID, OK, ProgramCase
+
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{{model}}}
+algorithm:
+  name: pt
+  sweeps: {sweeps}
+  beta: {beta}
+  {more}
+output: x.h5
+"""
+FERROMAGNET = "name: ising2d, shape: [8, 8]"
+
+
+class Keys(ProgramCase):
+    device = None
+
+    def config(self, beta="{values: [0.3, 0.4]}", more="", sweeps=100, model=FERROMAGNET):
+        return self.write("c.yaml", CONFIG.format(beta=beta, more=more, sweeps=sweeps, model=model))
+
+    def refuse(self, message, line, **keys):
+        process = self.gpumc("validate", self.config(**keys), code=INVALID)
+        self.assertIn(message, process.err)
+        self.assertIn(f"c.yaml:{line}:", process.err)
+        self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+
+    def test_what_is_right_is_accepted(self):
+        for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
+                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
+            self.gpumc("validate", self.config(beta), code=OK)
+
+    def test_temperatures(self):
+        self.refuse("beta.count needs beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
+        self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,
+                    beta="{from: 0.4, to: 0.3, count: 5}")
+        self.refuse("beta.spacing: linear", 7, beta="{from: 0, to: 0.3, count: 5}")
+        self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
+        self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
+        self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
+                    more="replicas: 64")
+
+    def test_times(self):
+        self.refuse("sweeps = 105 must be a multiple of measure_every = 10", 6, sweeps=105)
+        self.refuse("measure_every = 15 must be a multiple of exchange_every = 10", 8,
+                    more="measure_every: 15", sweeps=150)
+        self.refuse("exchange_every must not be 0", 8,
+                    more="tune: {sweeps: 100}\n  exchange_every: 0")
+        self.refuse("4294967295", 6, sweeps=4294967290)
+
+    def test_too_many_places(self):
+        self.refuse("divide them among several runs", 8, more="samples: 1e9\n  replicas: 3")
+
+    def test_memory_that_is_not_there(self):
+        process = self.gpumc("run", self.config(more="samples: 1e9"), "--device", "cpu", code=1)
+        self.assertIn("not enough memory", process.err)
+
+
+class Warnings(ProgramCase):
+    def warning(self, more, sweeps, beta, model=FERROMAGNET):
+        text = CONFIG.format(beta=beta, more=more, sweeps=sweeps, model=model)
+        process = self.gpumc("run", self.write("c.yaml", text), "--fresh")
+        with h5py.File(self.path("x.h5")) as file:
+            attributes = dict(file["summary"].attrs)
+        if "warning" in attributes:
+            self.assertIn(attributes["warning"].split("; ")[0], process.err)
+        return attributes
+
+    def test_too_short(self):
+        found = self.warning("samples: 32", 20, "{values: [0.3, 0.4]}")
+        self.assertEqual(found["trusted"], 0)
+        self.assertIn("not known to be in equilibrium at 2 of 2", found["warning"])
+
+    def test_still_relaxing(self):
+        """A glass that is cooled at once keeps falling."""
+        found = self.warning("samples: 64\n  exchange_every: 0", 640, "{values: [1.5, 3.0]}",
+                             "name: ea, shape: [6, 6, 6]")
+        self.assertEqual(found["trusted"], 0)
+
+    def test_no_exchanges(self):
+        found = self.warning("samples: 32", 2560, "{values: [0.1, 1.0]}",
+                             "name: ising2d, shape: [16, 16]")
+        self.assertIn("of the exchanges are accepted: use more temperatures", found["warning"])
+
+    def test_nothing_to_warn_of(self):
+        found = self.warning("samples: 32", 5120, "{values: [0.3, 0.35]}")
+        self.assertEqual(found["trusted"], 1)
+        self.assertNotIn("warning", found)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,93 @@
+"""Canonical runs give the same numbers on two devices, however each of them works, and may go from one to the other at
+every stop: every numeric dataset of the result files, bit for bit. Control: another seed gives others.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import two_devices
+from support.program import OK, STOPPED, ProgramCase
+from support.results import assert_same_numbers, numbers
+
+CONFIG = """\
+gpumc: 1
+seed: 281474976710655
+model: {model}
+algorithm:
+  name: canonical
+  beta: {beta}
+  {size}
+  update: {update}
+  thermalization: 33
+  sweeps: {sweeps}
+  interval: 4
+  structure_factor: true
+  series: true
+  reweight: {{from: 0.1, to: 0.5, step: 0.05}}
+  configurations: {{every: 40}}
+kernel: {{variant: {variant}}}
+output: out.h5
+"""
+
+USUAL = dict(beta="{values: [0.2, 0.31, 0.44]}", update="metropolis", variant="multispin", sweeps=400,
+             size="replicas: 33")
+
+CASES = {
+    "square": dict(model="{name: ising2d, shape: [8, 12]}"),
+    "square, a number a spin": dict(model="{name: ising2d, shape: [16, 16], h: 0.1}", variant="spin"),
+    "square, heat bath": dict(model="{name: ising2d, shape: [64, 64]}", update="heat_bath", sweeps=40),
+    "one large lattice": dict(model="{name: ising2d, shape: [512, 512]}", variant="spin", sweeps=40,
+                              size="replicas: 1"),
+    "cubic, heat bath": dict(model="{name: ising3d, shape: [8, 6, 4]}", variant="spin",
+                             update="heat_bath"),
+    "samples": dict(model="{name: ea, shape: [6, 6, 6]}", size="samples: 70"),
+    "Gaussian samples": dict(model="{name: ea, shape: [4, 4, 4], couplings: gaussian}", variant="spin",
+                             size="samples: 9", update="heat_bath"),
+}
+
+# Units of 2^28 updates: 8192 sweeps.
+UNITS = CONFIG.format(model="{name: ising2d, shape: [32, 32]}", **{**USUAL, "size": "replicas: 16",
+                                                                   "beta": "{values: [0.2, 0.44]}",
+                                                                   "sweeps": 40000})
+
+
+class Canonical(ProgramCase):
+    device = None
+
+    def check(self, title, case):
+        config = self.write("c.yaml", CONFIG.format(**{**USUAL, **case}))
+        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "first.h5")
+        expected = numbers(self.path("first.h5"))
+        for options in two_devices.settings(two_devices.B):
+            with self.subTest(title, options=options):
+                self.gpumc("run", config, "--quiet", "--device", two_devices.B, *options)
+                assert_same_numbers(self, expected, self.path("out.h5"))
+                self.path("out.h5").unlink()
+        self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--set", "seed=4")
+        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed goes unnoticed")
+        self.path("out.h5").unlink()
+        self.path("first.h5").unlink()
+
+    def test_every_case(self):
+        for title, case in CASES.items():
+            with self.subTest(title):
+                self.check(title, case)
+
+    def test_from_one_to_the_other(self):
+        config = self.write("c.yaml", UNITS.replace("{every: 40}", "{every: 10000}"))
+        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "whole.h5")
+        for stops in range(100):
+            name = (two_devices.A, two_devices.B)[stops % 2]
+            process = self.start("run", config, "--max-time", "1 ms", "--device", name)
+            process.communicate(timeout=120)
+            if process.returncode == OK:
+                break
+            self.assertEqual(process.returncode, STOPPED)
+        self.assertGreater(stops, 2)
+        assert_same_numbers(self, numbers(self.path("whole.h5")), self.path("out.h5"))
+
+
+if __name__ == "__main__":
+    two_devices.require()
+    unittest.main(verbosity=2)

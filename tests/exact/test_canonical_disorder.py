@@ -1,0 +1,179 @@
+"""Canonical runs of disordered models: a replica for each sample, and many replicas of one sample.
+
+Null: averages are exact. Bounds are four reported standard errors unless stated; seeds are fixed. Negative
+controls: couplings of another sample, a temperature 3 % off the Nishimori line.
+"""
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: 3
+model: {model}
+algorithm:
+  name: canonical
+  beta: {{values: {betas}}}
+  {replicas}
+  update: {update}
+  thermalization: {thermalization}
+  sweeps: {sweeps}
+  interval: {interval}
+  structure_factor: true
+kernel: {{variant: {variant}}}
+output: {folder}/out.h5
+"""
+
+
+def simulate(folder, **changed):
+    values = dict(betas=[0.5], update="heat_bath", thermalization=2000, sweeps=20000, interval=5,
+                  variant="multispin", folder=folder)
+    values.update(changed)
+    gpumc.run_config(CONFIG.format(**values), folder)
+    return f"{folder}/out.h5"
+
+
+def served(*variants):
+    return [variant for variant in variants if variant in device.variants()]
+
+
+class Samples(unittest.TestCase):
+    """40 samples of 4 x 4 by enumeration: every sample's own averages, and what is averaged over them."""
+
+    BETAS = [0.3, 0.7]
+    SAMPLES = 40
+
+    def simulate(self, folder, variant, model):
+        return simulate(folder, variant=variant, betas=self.BETAS,
+                        replicas=f"samples: {self.SAMPLES}",
+                        model=f"{{name: ea, shape: [4, 4], {model}, write_couplings: true}}")
+
+    def enumerate(self, file, field):
+        """[samples] of exact curves."""
+        couplings = file["disorder/couplings"][...]
+        self.assertEqual(len(couplings), self.SAMPLES)
+        fields = (file["disorder/fields"][...] if "fields" in file["disorder"]
+                  else np.zeros(couplings.shape[:2]))
+        return [enumeration.averages((4, 4), couplings[r], fields[r] + field, self.BETAS)
+                for r in range(self.SAMPLES)]
+
+    def check_samples(self, file, exact):
+        """Replica r has the r-th sample. 20,000 sweeps of 40 samples at two temperatures: errors of the energies
+        are below 0.004 at an autocorrelation time of 20 sweeps or less, so that differences are below 0.02; other
+        samples differ by 0.05 and more in the mean."""
+        for m in range(len(self.BETAS)):
+            found = file[f"runs/{m:04d}/replicas/energy"][...]
+            energies = np.array([curves["energy"][m] for curves in exact])
+            self.assertLess(np.abs(found - energies).max(), 0.02)
+        self.assertGreater(np.abs(found - np.roll(energies, 1)).mean(), 0.05)
+
+    def check_averages(self, summary, exact):
+        """The averages are over these 40 samples: they differ from the exact ones by less than the reported
+        errors, which count how the samples scatter."""
+        mean = {name: np.mean([curves[name] for curves in exact], axis=0) for name in exact[0]}
+        mean["binder_parameter"] = 1 - mean["magnetization4"] / (3 * mean["magnetization2"] ** 2)
+        for name in ("energy", "abs_magnetization", "magnetization2", "magnetization4",
+                     "structure_factor", "binder_parameter"):
+            self.assertTrue((np.abs(summary[name] - mean[name]) < summary[name + "_error"]).all(),
+                            f"{name}: {summary[name]} instead of {mean[name]}")
+        scatter = np.std([curves["energy"] for curves in exact], axis=0, ddof=1)
+        ratio = summary["energy_error"] / (scatter / np.sqrt(self.SAMPLES))
+        self.assertTrue((np.abs(ratio - 1) < 0.1).all(), ratio)
+
+    def test_each_sample(self):
+        for variant, model, field in (("multispin", "disorder_seed: 5", 0), ("spin", "p: 0.7, h: 0.2", 0.2),
+                                      ("spin", "couplings: gaussian", 0)):
+            if variant not in device.variants():
+                continue
+            with self.subTest(variant=variant, model=model), gpumc.folder() as folder:
+                path = self.simulate(folder, variant, model)
+                with h5py.File(path) as file:
+                    exact = self.enumerate(file, field)
+                    self.check_samples(file, exact)
+                    self.check_averages(gpumc.summary(path), exact)
+
+    def test_specific_heat_is_connected_in_each_sample(self):
+        with gpumc.folder() as folder:
+            path = self.simulate(folder, served("multispin", "spin")[0], "disorder_seed: 5")
+            with h5py.File(path) as file:
+                for m, beta in enumerate(self.BETAS):
+                    replicas = file[f"runs/{m:04d}/replicas"]
+                    variance = replicas["energy2"][...] - replicas["energy"][...] ** 2
+                    self.assertAlmostEqual(file["summary/specific_heat"][m],
+                                           16 * beta ** 2 * variance.mean(), delta=1e-11)
+
+
+class KnownSamples(unittest.TestCase):
+    """4^3, PHYSICS.md: by seed of splitmix64 e at beta = 0.5 and 1; ising3d at two temperatures."""
+
+    SAMPLES = {1: [-1.29637048709690, -1.64755701573054], 2: [-1.37872890048442, -1.69513902171966]}
+
+    def compare(self, path, energies):
+        """Errors below 2e-4."""
+        summary = gpumc.summary(path)
+        self.assertLess(summary["energy_error"].max(), 2e-4)
+        deviation = (summary["energy"] - energies) / summary["energy_error"]
+        print(path, deviation, summary["energy_error"])
+        self.assertLess(np.abs(deviation).max(), 4, deviation)
+        return deviation
+
+    def test_spin_glass_of_64_sites(self):
+        for variant in served("multispin", "spin"):
+            with self.subTest(variant=variant), gpumc.folder() as folder:
+                path = pathlib.Path(folder) / "couplings.txt"
+                path.write_text(splitmix_couplings.text_file([4, 4, 4], self.SAMPLES))
+                for sample, (_, energies) in enumerate(self.SAMPLES.items()):
+                    model = (f"{{name: ea, shape: [4, 4, 4], couplings: file, file: {path}, "
+                             f"sample: {sample}}}")
+                    result = simulate(folder, model=model, betas=[0.5, 1.0], variant=variant,
+                                      replicas="replicas: 128", sweeps=100000, interval=10)
+                    self.compare(result, energies)
+                    pathlib.Path(result).unlink()
+                with self.assertRaises(AssertionError):
+                    self.compare(simulate(folder, model=model, betas=[0.5, 1.0], variant=variant,
+                                          replicas="replicas: 128", sweeps=100000, interval=10),
+                                 self.SAMPLES[1])
+
+    def test_ising_model_of_64_sites(self):
+        for variant, update in ("multispin", "metropolis"), ("spin", "heat_bath"):
+            if variant not in device.variants():
+                continue
+            with self.subTest(variant=variant, update=update), gpumc.folder() as folder:
+                self.compare(simulate(folder, model="{name: ising3d, shape: [4, 4, 4]}",
+                                      betas=[0.22165463, 0.3], variant=variant, update=update,
+                                      replicas="replicas: 1024", sweeps=100000, interval=10),
+                             [-1.29322802048205, -2.51507346281203])
+
+
+class NishimoriLine(unittest.TestCase):
+    """p = 1/(1 + exp(-2 beta)): the mean of e over the samples is -d tanh(beta), at any size, with the reported
+    error. 1000 samples; a beta 3 % off is rejected."""
+
+    def check(self, shape, beta, variant):
+        probability = 1 / (1 + np.exp(-2 * beta))
+        with gpumc.folder() as folder:
+            summary = gpumc.summary(simulate(
+                folder, variant=variant, betas=[beta], replicas="samples: 1000", sweeps=2000,
+                interval=10, model=f"{{name: ea, shape: {list(shape)}, p: {probability!r}}}"))
+        energy, error = summary["energy"][0], summary["energy_error"][0]
+        exact = -len(shape) * np.tanh(beta)
+        print(f"Nishimori line {shape} {variant}: {energy:.5f} +- {error:.5f}, exact {exact:.5f}")
+        self.assertLess(abs(energy - exact), 4 * error)
+        self.assertGreater(abs(energy + len(shape) * np.tanh(1.03 * beta)), 4 * error)
+
+    def test_two_and_three_dimensions(self):
+        for shape, beta in ((16, 16), 0.6), ((6, 6, 6), 0.4):
+            for variant in served("multispin", "spin"):
+                with self.subTest(shape=shape, variant=variant):
+                    self.check(shape, beta, variant)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

@@ -1,0 +1,86 @@
+"""Parallel tempering gives the same numbers on two devices, however each of them works: every numeric
+dataset of the result files, bit for bit; and a run begun on one is finished on the other. Control: another
+seed gives others.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import two_devices
+from support.program import OK, STOPPED, ProgramCase
+from support.results import assert_same_numbers, numbers
+
+CONFIG = """\
+gpumc: 1
+seed: 281474976710655
+model: {{{model}}}
+algorithm: {{name: pt, {algorithm}}}
+kernel: {{variant: {variant}}}
+output: out.h5
+"""
+
+CASES = {
+    "one sample": dict(variant="multispin", model="name: ising2d, shape: [6, 4]",
+                       algorithm="beta: {from: 0.2, to: 0.6, count: 4}, sweeps: 2560, "
+                                 "update: heat_bath"),
+    "few samples, tuned": dict(variant="spin", model="name: ising2d, shape: [8, 8], h: 0.1",
+                               algorithm="beta: {from: 0.2, to: 0.6, count: 5}, samples: 5, "
+                                         "tune: {sweeps: 500}, replicas: 2, sweeps: 640, "
+                                         "exchange_every: 2, measure_every: 4, thermalization: 9"),
+    "three copies": dict(variant="multispin", model="name: ising3d, shape: [4, 6, 8]",
+                         algorithm="beta: {values: [0.1, 0.2, 0.25]}, samples: 33, replicas: 3, "
+                                   "sweeps: 640, exchange_every: 5, structure_factor: true"),
+    "spin glass": dict(variant="multispin", model="name: ea, shape: [8, 8, 8], disorder_seed: 7",
+                       algorithm="beta: {from: 0.4, to: 1.2, count: 20}, samples: 100, "
+                                 "tune: {sweeps: 300}, sweeps: 1280, structure_factor: true"),
+    "two dimensions, random fields": dict(
+        variant="multispin", algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 64, sweeps: 640",
+        model="name: ea, shape: [16, 8], p: 0.8, random_field: {distribution: bimodal, width: 0.5}"),
+    "gaussian": dict(variant="spin", model="name: ea, shape: [6, 6, 6], couplings: gaussian",
+                     algorithm="beta: {from: 0.4, to: 1.6, count: 7}, samples: 40, sweeps: 320, "
+                               "exchange_every: 1, structure_factor: true"),
+    "without exchange": dict(variant="spin", model="name: ea, shape: [4, 4]",
+                             algorithm="beta: {values: [0.5, 1]}, samples: 9, exchange_every: 0, "
+                                       "sweeps: 320, measure_every: 5"),
+}
+
+
+class Agreement(ProgramCase):
+    device = None
+
+    def check(self, title, case):
+        config = self.write("c.yaml", CONFIG.format(**case))
+        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "--fresh")
+        expected = numbers(self.path("out.h5"))
+        for options in two_devices.settings(two_devices.B):
+            with self.subTest(title, options=options):
+                self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--fresh", *options)
+                assert_same_numbers(self, expected, self.path("out.h5"))
+        with self.subTest(title, options="in turn"):
+            self.in_turn(config)
+            assert_same_numbers(self, expected, self.path("out.h5"))
+        self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--fresh", "--set", "seed=4")
+        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed is not noticed")
+
+    def in_turn(self, config):
+        """A unit on the one device, the next on the other, from checkpoint to checkpoint."""
+        self.path("out.h5").unlink()
+        for turn in range(1000):
+            process = self.start("run", config, "--quiet", "--max-time", "1 ms", "--device",
+                                 (two_devices.A, two_devices.B)[turn % 2])
+            process.out, process.err = process.communicate(timeout=300)
+            self.assertIn(process.returncode, (OK, STOPPED), process.err)
+            if process.returncode == OK:
+                return
+        self.fail("no end after 1000 units")
+
+    def test_every_case(self):
+        for title, case in CASES.items():
+            with self.subTest(title):
+                self.check(title, case)
+
+
+if __name__ == "__main__":
+    two_devices.require()
+    unittest.main(verbosity=2)

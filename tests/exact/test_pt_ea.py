@@ -1,0 +1,107 @@
+"""Parallel tempering of spin glasses: exact samples, the Nishimori line, and the identity of Gaussian
+couplings.
+
+Every comparison is within four errors, which happens by chance to one of 16000. Controls: references
+wrong by 0.1 %, and times too early for equilibrium, are rejected.
+"""
+import os
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+
+# 4^3, couplings of splitmix64 with state = seed: energy per site at beta = 0.5 and 1, ground state.
+EXACT = {1: (-1.29637048709690, -1.64755701573054, -112),
+         2: (-1.37872890048442, -1.69513902171966, -114),
+         3: (None, -1.56580855628011, -104)}
+REPEATS = 32  # of each sample in the file: independent simulations of the same couplings
+
+CONFIG = """\
+gpumc: 1
+seed: 4
+model: {{name: ea, {model}}}
+algorithm: {{name: pt, {algorithm}}}
+output: "{folder}/ea.h5"
+"""
+
+
+class SpinGlass(unittest.TestCase):
+    def run_pt(self, model, algorithm):
+        """The open result."""
+        folder = gpumc.folder()
+        self.addCleanup(folder.cleanup)
+        gpumc.run_config(CONFIG.format(folder=folder.name, model=model, algorithm=algorithm),
+                         folder.name)
+        file = h5py.File(os.path.join(folder.name, "ea.h5"), "r")
+        self.addCleanup(file.close)
+        return file
+
+    def test_known_samples(self):
+        """Energies at errors below 2e-4, and ground states."""
+        folder = gpumc.folder()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "couplings.txt")
+        seeds = np.repeat(list(EXACT), REPEATS)
+        pathlib.Path(path).write_text(splitmix_couplings.text_file((4, 4, 4), seeds.tolist()))
+        file = self.run_pt(f"shape: [4, 4, 4], couplings: file, file: {path}",
+                           f"beta: {{values: [0.25, 0.35, 0.5, 0.7, 1.0]}}, samples: {seeds.size}, "
+                           "sweeps: 327680, exchange_every: 4, measure_every: 8")
+        energy = file["samples/energy"][:]
+        lowest = 64 * file["samples/lowest_energy"][:]
+        for seed, (half, one, ground) in EXACT.items():
+            mine = seeds == seed
+            self.assertEqual(set(np.rint(lowest[mine])), {ground}, f"ground states of seed {seed}")
+            for t, exact in ((2, half), (4, one)):
+                if exact is None:
+                    continue
+                values = energy[mine, t]
+                error = values.std(ddof=1) / np.sqrt(REPEATS)
+                off = (values.mean() - exact) / error
+                print(f"seed {seed} beta {file['samples/beta'][t]}: {off:+.2f} errors of {error:.2e}")
+                self.assertLess(error, 2e-4)
+                self.assertLess(abs(off), 4.0)
+                self.assertGreater(abs(values.mean() - 1.001 * exact) / error, 4.0, "control")
+
+    def check_nishimori(self, shape, beta):
+        """[e] = -d tanh beta where p = 1/(1 + exp(-2 beta)), at any size."""
+        p = 1 / (1 + np.exp(-2 * beta))
+        file = self.run_pt(f"shape: {shape}, p: {p!r}, disorder_seed: 7",
+                           f"beta: {{values: [{0.5 * beta}, {0.7 * beta}, {beta}]}}, samples: 4096, "
+                           "sweeps: 2560, exchange_every: 5, measure_every: 10")
+        summary = file["summary"]
+        exact = -len(shape) * np.tanh(beta)
+        off = (summary["energy"][2] - exact) / summary["energy_error"][2]
+        print(f"{shape} Nishimori beta {beta}: {off:+.2f} errors of {summary['energy_error'][2]:.2e}")
+        self.assertEqual(summary.attrs["errors_from"], "samples")
+        self.assertLess(abs(off), 4.0)
+        self.assertGreater(abs(off - 0.005 * exact / summary["energy_error"][2]), 4.0, "control")
+
+    def test_nishimori_line_in_two_dimensions(self):
+        self.check_nishimori([6, 8], 0.9)
+
+    def test_nishimori_line_in_three_dimensions(self):
+        self.check_nishimori([4, 4, 4], 0.6)
+
+    def test_gaussian_identity(self):
+        """[e] = -beta d (1 - [q_l]) in equilibrium, approached from energies that are too high and link
+        overlaps that are too small."""
+        file = self.run_pt("shape: [4, 4, 4], couplings: gaussian, disorder_seed: 3",
+                           "beta: {from: 0.2, to: 2.0, count: 8}, samples: 256, sweeps: 8192, "
+                           "exchange_every: 2, measure_every: 4")
+        bins = file["runs/0000"]
+        off = bins["gaussian_identity"][:] / bins["gaussian_identity_error"][:]
+        for sweep, row in zip(bins["sweep"][:], off):
+            print(f"sweep {sweep:6d} " + " ".join(f"{value:+7.2f}" for value in row))
+        self.assertLess(np.abs(off[-1]).max(), 4.0)
+        self.assertGreater(np.abs(off[0]).max(), 10.0, "not violated at the beginning")
+        self.assertEqual(file["summary"].attrs["trusted"], 1)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

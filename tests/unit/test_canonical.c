@@ -1,0 +1,262 @@
+/* Canonical runs: what a configuration says of temperatures, grids, moments and chains, and what is
+ * made of the channels of a measurement. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/canonical/canonical_state.h"
+#include "models/ising2d/ising2d.h"
+
+/* The values of the algorithm's block, given as JSON. */
+static struct gpumc_params params_of(const char *json)
+{
+  const struct gpumc_params params = {.values = cJSON_Parse(json)};
+  assert_non_null(params.values);
+  return params;
+}
+
+static void release(struct gpumc_params *params)
+{
+  cJSON_Delete((cJSON *)params->values);
+}
+
+static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(error));
+}
+
+static void check_betas(const char *json, const double *expected, size_t count)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_params params = params_of(json);
+  struct canonical_betas betas;
+  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
+  assert_int_equal(betas.count, count);
+  for (size_t m = 0; m < count; m++)
+    if (!(fabs(betas.beta[m] - expected[m]) < 1e-15))
+      fail_msg("%s: beta[%zu] = %.17g", json, m, betas.beta[m]);
+  canonical_betas_free(&betas);
+  release(&params);
+}
+
+static void test_inverse_temperatures(void **state)
+{
+  (void)state;
+  check_betas("{\"beta\":{\"values\":[0.25]}}", (double[]){0.25}, 1);
+  check_betas("{\"beta\":{\"values\":[0, 0.25, 7]}}", (double[]){0, 0.25, 7}, 3);
+  check_betas("{\"beta\":{\"from\":0.1,\"to\":0.4,\"step\":0.1}}", (double[]){0.1, 0.2, 0.3, 0.4},
+              4);
+  check_betas("{\"beta\":{\"from\":0.1,\"to\":0.39,\"step\":0.1}}", (double[]){0.1, 0.2, 0.3}, 3);
+  check_betas("{\"beta\":{\"from\":0.5,\"to\":0.5,\"step\":1}}", (double[]){0.5}, 1);
+}
+
+/* Every point once, in order, at the temperature nearest to it. */
+static void check_grid(const char *json, size_t points)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_params params = params_of(json);
+  struct canonical_betas betas;
+  struct canonical_grid grid;
+  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
+  assert_ok(canonical_grid_make(&params, &betas, &grid, &error), &error);
+  assert_int_equal(grid.points, points);
+  assert_int_equal(grid.first[0], 0);
+  assert_int_equal(grid.first[betas.count], points);
+  for (size_t m = 0; m < betas.count; m++)
+    for (size_t p = grid.first[m]; p < grid.first[m + 1]; p++)
+      for (size_t other = 0; other < betas.count; other++)
+        if (fabs(betas.beta[other] - grid.beta[p]) < fabs(betas.beta[m] - grid.beta[p]))
+          fail_msg("%s: point %zu is nearer to temperature %zu than %zu", json, p, other, m);
+  canonical_grid_free(&grid);
+  canonical_betas_free(&betas);
+  release(&params);
+}
+
+static void test_grid(void **state)
+{
+  (void)state;
+#define GRID "\"reweight\":{\"from\":0.2,\"to\":0.6,\"step\":0.01}}"
+  check_grid("{\"beta\":{\"values\":[0.4]}," GRID, 41);
+  check_grid("{\"beta\":{\"values\":[0.1, 0.3, 0.31, 0.5, 0.9]}," GRID, 41);
+  check_grid("{\"beta\":{\"values\":[0.01, 0.02, 0.03]}," GRID, 41);
+  check_grid("{\"beta\":{\"values\":[2, 3, 4]}," GRID, 41);
+  check_grid("{\"beta\":{\"from\":0.2,\"to\":0.6,\"step\":0.005}," GRID, 41);
+#undef GRID
+}
+
+static void test_no_grid(void **state)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_params params = params_of("{\"beta\":{\"values\":[0.4]}}");
+  struct canonical_betas betas;
+  struct canonical_grid grid;
+  (void)state;
+  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
+  assert_ok(canonical_grid_make(&params, &betas, &grid, &error), &error);
+  assert_int_equal(grid.points, 0);
+  assert_int_equal(canonical_grid_count(&grid, 0), 0);
+  canonical_grid_free(&grid);
+  canonical_betas_free(&betas);
+  release(&params);
+}
+
+static void check_moments(const char *json, uint32_t sweep, size_t expected)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_params params = params_of(json);
+  struct canonical_moments moments;
+  assert_ok(canonical_moments_make(&params, &moments, &error), &error);
+  assert_int_equal(canonical_moments_any(&moments), strcmp(json, "{}") != 0);
+  assert_int_equal(canonical_moments_until(&moments, sweep), expected);
+  canonical_moments_free(&moments);
+  release(&params);
+}
+
+static void test_moments_of_configurations(void **state)
+{
+  (void)state;
+  check_moments("{}", 1000, 0);
+  check_moments("{\"configurations\":{\"every\":10}}", 0, 0);
+  check_moments("{\"configurations\":{\"every\":10}}", 9, 0);
+  check_moments("{\"configurations\":{\"every\":10}}", 10, 1);
+  check_moments("{\"configurations\":{\"every\":10}}", 1000, 100);
+  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 0, 0);
+  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 1, 1);
+  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 99, 2);
+  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 4000000000u, 3);
+}
+
+static struct canonical_settings settings_of(const char *sizes)
+{
+  char json[512];
+  struct canonical_settings settings;
+  snprintf(json, sizeof json,
+           "{%s,\"update\":\"heat_bath\",\"thermalization\":100,\"sweeps\":60,\"interval\":20,"
+           "\"series\":false}",
+           sizes);
+  struct gpumc_params params = params_of(json);
+  canonical_settings_read(&params, &settings);
+  release(&params);
+  return settings;
+}
+
+static void test_replicas_and_chains(void **state)
+{
+  static const struct {
+    const char *sizes;
+    size_t replicas, chains;
+  } cases[] = {
+      {"\"samples\":1", 32, 8},
+      {"\"samples\":1,\"replicas\":1", 1, 1},
+      {"\"samples\":1,\"replicas\":6", 6, 6},
+      {"\"samples\":1,\"replicas\":12", 12, 6},
+      {"\"samples\":1,\"replicas\":31", 31, 1},
+      {"\"samples\":1,\"replicas\":64000", 64000, 8},
+      {"\"samples\":2", 2, 1},
+      {"\"samples\":1000", 1000, 1},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct canonical_settings settings = settings_of(cases[i].sizes);
+    assert_int_equal(settings.replicas, cases[i].replicas);
+    assert_int_equal(settings.chains, cases[i].chains);
+    assert_int_equal(settings.each_sample, strstr(cases[i].sizes, "\"samples\":1,") == NULL &&
+                                               strcmp(cases[i].sizes, "\"samples\":1") != 0);
+    assert_int_equal(settings.update, GPUMC_HEAT_BATH);
+  }
+}
+
+static void test_times(void **state)
+{
+  const struct canonical_settings settings = settings_of("\"samples\":1");
+  (void)state;
+  assert_int_equal(canonical_end(&settings), 160);
+  assert_int_equal(canonical_measurements(&settings, 0), 0);
+  assert_int_equal(canonical_measurements(&settings, 119), 0);
+  assert_int_equal(canonical_measurements(&settings, 120), 1);
+  assert_int_equal(canonical_measurements(&settings, 160), 3);
+}
+
+/* A unit is 2^28 updates, a sweep at least, and not more than there is to do. */
+static void test_units(void **state)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  struct canonical_settings settings = settings_of("\"samples\":1");
+  (void)state;
+  assert_ok(ising2d_instance((size_t[]){1024, 1024}, 1, 0, &model, &error), &error);
+  assert_int_equal(canonical_unit(&settings, &model, 1), 8);
+  assert_int_equal(canonical_unit(&settings, &model, 2), 4);
+  assert_int_equal(canonical_unit(&settings, &model, 100), 1);
+  settings.replicas = 1;
+  assert_int_equal(canonical_unit(&settings, &model, 1), 160);
+  settings.sweeps = 4000000000u;
+  assert_int_equal(canonical_unit(&settings, &model, 1), 256);
+  model.ops->destroy(&model);
+}
+
+static void test_moments_of_channels(void **state)
+{
+  static const int64_t channel[] = {-3, 0, 2, 8};
+  static const double expected[][4] = {
+      [GPUMC_MOMENT_MEAN] = {-1.5, 0, 1, 4},
+      [GPUMC_MOMENT_ABSOLUTE] = {1.5, 0, 1, 4},
+      [GPUMC_MOMENT_SECOND] = {2.25, 0, 1, 16},
+      [GPUMC_MOMENT_FOURTH] = {5.0625, 0, 1, 256},
+  };
+  (void)state;
+  for (int moment = GPUMC_MOMENT_MEAN; moment <= GPUMC_MOMENT_FOURTH; moment++) {
+    double value[4];
+    const struct canonical_quantity quantity = {0, (enum gpumc_moment)moment, 0.5};
+    canonical_moments_of(&quantity, channel, 4, value);
+    for (size_t i = 0; i < 4; i++)
+      assert_true(value[i] == expected[moment][i]);
+  }
+}
+
+static void test_results(void **state)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  struct canonical_quantities quantities;
+  double mean[CANONICAL_QUANTITIES_MAXIMUM] = {-1.5, 2.5, 0.75, 0.5, 0.375};
+  double result[CANONICAL_QUANTITIES_MAXIMUM + GPUMC_OBSERVABLES_MAXIMUM];
+  (void)state;
+  assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
+  const struct gpumc_observables observables = gpumc_observables_select(model.ops, false);
+  canonical_quantities_make(&model, &observables, &quantities);
+  assert_int_equal(quantities.count, 5);
+  assert_int_equal(canonical_means(&quantities), 4);
+  assert_string_equal(canonical_label(&quantities, 1).name, "specific_heat");
+  assert_string_equal(canonical_label(&quantities, canonical_mean(1)).name, "abs_magnetization");
+  canonical_connect(&quantities, 0.5, mean, result);
+  canonical_derive(&quantities, result);
+  assert_true(result[CANONICAL_ENERGY] == -1.5);
+  assert_true(result[CANONICAL_SPECIFIC_HEAT] == 0.25 * 16 * 0.25);
+  for (size_t q = quantities.count; q < canonical_results(&quantities); q++)
+    if (strcmp(canonical_label(&quantities, q).name, "binder_parameter") == 0)
+      assert_true(result[q] == 0.5);
+  model.ops->destroy(&model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_inverse_temperatures),
+      cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_no_grid),
+      cmocka_unit_test(test_moments_of_configurations),
+      cmocka_unit_test(test_replicas_and_chains),
+      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_units),
+      cmocka_unit_test(test_moments_of_channels),
+      cmocka_unit_test(test_results),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
