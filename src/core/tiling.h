@@ -16,11 +16,11 @@ enum gpumc_tiling_order { GPUMC_ORDER_FORWARD, GPUMC_ORDER_SYMMETRISED };
 /* All but Philox are unsafe, there to reproduce what they do wrong. */
 enum gpumc_generator {
   GPUMC_GENERATOR_PHILOX,
-  GPUMC_GENERATOR_LCG32,          /* all threads skip through one sequence */
-  GPUMC_GENERATOR_LCG32_RANDOM,   /* every thread from a random state of its own */
+  GPUMC_GENERATOR_LCG32,        /* all threads skip through one sequence */
+  GPUMC_GENERATOR_LCG32_RANDOM, /* every thread from a random state of its own */
   GPUMC_GENERATOR_LCG64,
   GPUMC_GENERATOR_LCG64_RANDOM,
-  GPUMC_GENERATOR_FIBONACCI_521,  /* lagged, a sequence for each block of threads */
+  GPUMC_GENERATOR_FIBONACCI_521, /* lagged, a sequence for each block of threads */
   GPUMC_GENERATOR_FIBONACCI_1279,
   GPUMC_GENERATORS
 };
@@ -51,41 +51,43 @@ struct gpumc_tiling gpumc_tiling_make(const struct gpumc_params *kernel);
 #define GPUMC_TILING_KEY_TABLE                                                                     \
   {.name = "hits",                                                                                 \
    .type = GPUMC_KEY_INTEGER,                                                                      \
-   .doc = "Updates of each spin of a tile before the other half of the tiles is updated; sweeps "  \
-          "between two measurements that are no multiple of it end with fewer. Kernels with tiles " \
-          "only.",                                                                                 \
+   .doc =                                                                                          \
+       "Updates of each spin of a tile before the other half of the tiles is updated; sweeps "     \
+       "between two measurements that are no multiple of it end with fewer. Kernels with tiles "   \
+       "only.",                                                                                    \
    .default_text = "1",                                                                            \
    .unit = "sweeps",                                                                               \
    .minimum = 1,                                                                                   \
    .maximum = GPUMC_HITS_MAXIMUM,                                                                  \
    .sweepable = true},                                                                             \
-  {.name = "tile",                                                                                 \
-   .type = GPUMC_KEY_INTEGER,                                                                      \
-   .doc = "Side of the tiles; every side of the lattice is a multiple of twice this. 0 is the "    \
-          "largest up to 32 (square lattices) or 8 (cubic ones) that fits. Kernels with tiles "    \
-          "only.",                                                                                 \
-   .default_text = "0",                                                                            \
-   .unit = "sites",                                                                                \
-   .minimum = 0,                                                                                   \
-   .maximum = GPUMC_TILE_MAXIMUM,                                                                  \
-   .multiple_of = 2,                                                                               \
-   .sweepable = true},                                                                             \
-  {.name = "order",                                                                                \
-   .type = GPUMC_KEY_CHOICE,                                                                       \
-   .doc = "Order of the updates: all hits of one half of the tiles, then all of the other "        \
-          "(forward), or a palindrome of them, which has detailed balance where the sweeps "       \
-          "between two measurements are a multiple of the hits (symmetrised; hits are even). "     \
-          "Kernels with tiles only.",                                                              \
-   .default_text = "forward",                                                                      \
-   .choices = gpumc_tiling_orders,                                                                 \
-   .sweepable = true},                                                                             \
-  {.name = "generator",                                                                            \
-   .type = GPUMC_KEY_CHOICE,                                                                       \
-   .doc = "Random numbers of the updates. Any but philox is UNSAFE and gives wrong results; they " \
-          "are here to show it: linear congruential ones, threads skipping through one sequence "  \
-          "or seeded at random, and lagged Fibonacci ones. Kernels with tiles only.",              \
-   .default_text = "philox",                                                                       \
-   .choices = gpumc_generators,                                                                    \
-   .sweepable = true}
+      {.name = "tile",                                                                             \
+       .type = GPUMC_KEY_INTEGER,                                                                  \
+       .doc =                                                                                      \
+           "Side of the tiles; every side of the lattice is a multiple of twice this. 0 is the "   \
+           "largest up to 32 (square lattices) or 8 (cubic ones) that fits. Kernels with tiles "   \
+           "only.",                                                                                \
+       .default_text = "0",                                                                        \
+       .unit = "sites",                                                                            \
+       .minimum = 0,                                                                               \
+       .maximum = GPUMC_TILE_MAXIMUM,                                                              \
+       .multiple_of = 2,                                                                           \
+       .sweepable = true},                                                                         \
+      {.name = "order",                                                                            \
+       .type = GPUMC_KEY_CHOICE,                                                                   \
+       .doc = "Order of the updates: all hits of one half of the tiles, then all of the other "    \
+              "(forward), or a palindrome of them, which has detailed balance where the sweeps "   \
+              "between two measurements are a multiple of the hits (symmetrised; hits are even). " \
+              "Kernels with tiles only.",                                                          \
+       .default_text = "forward",                                                                  \
+       .choices = gpumc_tiling_orders,                                                             \
+       .sweepable = true},                                                                         \
+  {                                                                                                \
+    .name = "generator", .type = GPUMC_KEY_CHOICE,                                                 \
+    .doc =                                                                                         \
+        "Random numbers of the updates. Any but philox is UNSAFE and gives wrong results; they "   \
+        "are here to show it: linear congruential ones, threads skipping through one sequence "    \
+        "or seeded at random, and lagged Fibonacci ones. Kernels with tiles only.",                \
+    .default_text = "philox", .choices = gpumc_generators, .sweepable = true                       \
+  }
 
 #endif

@@ -134,14 +134,12 @@ static void sides(void **state)
     size_t dimension, shape[3];
     uint32_t tile;
   } wanted[] = {
-      {2, {128, 64, 1}, 32}, {2, {96, 48, 1}, 24}, {2, {20, 40, 1}, 10}, {2, {4, 64, 1}, 2},
-      {3, {16, 32, 48}, 8},  {3, {12, 24, 12}, 6},
+      {2, {128, 64, 1}, 32}, {2, {96, 48, 1}, 24}, {2, {20, 40, 1}, 10},
+      {2, {4, 64, 1}, 2},    {3, {16, 32, 48}, 8}, {3, {12, 24, 12}, 6},
   };
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-    struct tiled_case tiled = {.dimension = wanted[i].dimension,
-                               .tile = wanted[i].tile,
-                               .hits = 1,
-                               .coupling = 1.0};
+    struct tiled_case tiled = {
+        .dimension = wanted[i].dimension, .tile = wanted[i].tile, .hits = 1, .coupling = 1.0};
     memcpy(tiled.shape, wanted[i].shape, sizeof tiled.shape);
     struct ising_case with = case_from(&tiled, GPUMC_GENERATOR_PHILOX);
     struct ising_fixture explicit, automatic;
@@ -258,9 +256,10 @@ static void refusals(void **state)
 {
   (void)state;
   const struct tiled_case odd = {2, {6, 8, 1}, 0, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1, 0};
-  const struct tiled_case wide = {2, {24, 32, 1}, 8, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1, 0};
-  const struct tiled_case deep = {3,  {64, 64, 64}, 32, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS,
-                                  1, 0};
+  const struct tiled_case wide = {2, {24, 32, 1}, 8, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
+                                  0};
+  const struct tiled_case deep = {3, {64, 64, 64}, 32, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
+                                  0};
   const struct tiled_case hits = {2, {8, 8, 1}, 4, 3, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS,
                                   1, 0};
   refused(&odd, "multiples of 4");

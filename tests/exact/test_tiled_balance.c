@@ -1,6 +1,6 @@
-/* Which balance the orders of the tiled kernel have, exactly: the transition operator of 4 x 4 spins
- * in tiles of 2 x 2, all 2^16 states, from the kernel's own sequence of visits and its own map of
- * sites. Both orders leave the Boltzmann distribution as it is; only the symmetrised one has
+/* Which balance the orders of the tiled kernel have, exactly: the transition operator of 4 x 4
+ * spins in tiles of 2 x 2, all 2^16 states, from the kernel's own sequence of visits and its own
+ * map of sites. Both orders leave the Boltzmann distribution as it is; only the symmetrised one has
  * detailed balance, <f, P g> = <P f, g> for any f and g, where the sweeps of a call are a multiple
  * of the hits. */
 #include <math.h>

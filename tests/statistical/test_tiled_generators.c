@@ -1,8 +1,9 @@
-/* The exact test of the generators of the tiled kernel, after Table 1 of M. Weigel, J. Comput. Phys.
- * 231, 3064 (2012), at beta = 0.4 against Kaufman: energy and specific heat are right with Philox,
- * for both orders and both updates, and with generators that are seeded at random for each thread or
- * block; threads that skip through one sequence of the 32-bit linear congruential generator are
- * wrong by far on the larger lattice: with 2^16 of them the numbers of each are equidistant.
+/* The exact test of the generators of the tiled kernel, after Table 1 of M. Weigel, J. Comput.
+ * Phys. 231, 3064 (2012), at beta = 0.4 against Kaufman: energy and specific heat are right with
+ * Philox, for both orders and both updates, and with generators that are seeded at random for each
+ * thread or block; threads that skip through one sequence of the 32-bit linear congruential
+ * generator are wrong by far on the larger lattice: with 2^16 of them the numbers of each are
+ * equidistant.
  *
  * Errors come from REPLICAS independent replicas. 16 comparisons at 5 errors, distributed as
  * Student's t with 15 degrees of freedom: false alarm 0.3 %. */
@@ -103,7 +104,8 @@ static void random_seeds(void **state)
                GPUMC_METROPOLIS);
   expect_right(&small, (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_LCG64_RANDOM},
                GPUMC_METROPOLIS);
-  expect_right(&small, (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_FIBONACCI_1279},
+  expect_right(&small,
+               (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_FIBONACCI_1279},
                GPUMC_METROPOLIS);
 }
 

@@ -47,9 +47,8 @@ static void seed(struct tiled_reference *tiled)
   const size_t threads = tiled->blocks * tiled->places, r = lag(tiled);
   uint64_t x = random_state(tiled, 0, 0);
   for (size_t j = 0; j < threads; j++, x = congruential(tiled, x))
-    tiled->thread[j] = is_skipping(tiled)
-                           ? x
-                           : random_state(tiled, j / tiled->places, j % tiled->places);
+    tiled->thread[j] =
+        is_skipping(tiled) ? x : random_state(tiled, j / tiled->places, j % tiled->places);
   for (size_t b = 0; b < tiled->blocks; b++)
     for (size_t i = 0; i < r; i++)
       tiled->last[b * r + i] = (uint32_t)random_state(tiled, b, i);
@@ -114,11 +113,10 @@ static uint32_t philox(const struct tiled_reference *tiled, const struct where *
   const size_t lines = tiled->spins->dimension == 3 ? t * t : t;
   const size_t word = (at->z * t + at->y) * words + at->x / 8;
   uint32_t drawn[4];
-  gpumc_random_draw(tiled->spins->random, (uint32_t)(at->tile * lines * words + word),
-                    (uint32_t)tiled->replica, time,
-                    gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP,
-                                       (uint32_t)((at->x + at->y + at->z) % 2)),
-                    drawn);
+  gpumc_random_draw(
+      tiled->spins->random, (uint32_t)(at->tile * lines * words + word), (uint32_t)tiled->replica,
+      time, gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, (uint32_t)((at->x + at->y + at->z) % 2)),
+      drawn);
   return drawn[at->x / 2 % 4];
 }
 
@@ -151,7 +149,8 @@ static uint32_t number(struct tiled_reference *tiled, const struct where *at, ui
   return next_congruential(tiled, &tiled->thread[block * tiled->places + place]);
 }
 
-/* Sites of a tile come in the order of their places, for places grow with the number of the site. */
+/* Sites of a tile come in the order of their places, for places grow with the number of the site.
+ */
 static void
 update(struct tiled_reference *tiled, double beta, size_t half, uint32_t time, bool reversed)
 {

@@ -29,7 +29,8 @@
  *            counter {v >> 2, r, 0, (LATTICE_INITIAL, 0)}.
  *   sweep:   u = output (k >> 4) & 3 of the counter
  *            {(k >> 6) << 4 | (k & 15), r, time, (LATTICE_SWEEP, colour)}; u decides about s
- * itself. time is the number of sweeps done in the run. */
+ * itself. time is the number of sweeps done in the run.
+ * Trajectory "ising.tiled.1": models/ising/ising_tiled.h. */
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H
 

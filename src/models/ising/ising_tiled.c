@@ -17,8 +17,7 @@ static bool divides(const struct gpumc_checkerboard *lattice, size_t tile)
 }
 
 /* The side asked for, or the largest that fits; 0: none does. */
-static uint32_t
-side_of(const struct gpumc_checkerboard *lattice, const struct gpumc_tiling *tiling)
+static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct gpumc_tiling *tiling)
 {
   uint32_t tile = tiling->tile > 0 ? tiling->tile : lattice->dimension == 3 ? SIDE_3D : SIDE_2D;
   while (tile > 0 && tiling->tile == 0 && !divides(lattice, tile))
@@ -94,8 +93,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
   return a < b ? a : b;
 }
 
-static bool forward_visit(uint32_t hits, uint32_t sweeps, uint32_t v,
-                          struct ising_tiled_visit *visit)
+static bool
+forward_visit(uint32_t hits, uint32_t sweeps, uint32_t v, struct ising_tiled_visit *visit)
 {
   const uint64_t first = (uint64_t)(v / 2) * hits;
   if (first >= sweeps)
@@ -114,8 +113,8 @@ static uint32_t half_group(uint32_t hits, uint32_t sweeps, uint32_t g)
 
 /* Of an even number of sweeps: A, B, A, B, .. A, where A between two groups is the end of the one
  * and the beginning of the other. */
-static bool symmetrised_visit(uint32_t hits, uint32_t sweeps, uint32_t v,
-                              struct ising_tiled_visit *visit)
+static bool
+symmetrised_visit(uint32_t hits, uint32_t sweeps, uint32_t v, struct ising_tiled_visit *visit)
 {
   const uint32_t g = v / 2, now = half_group(hits, sweeps, g);
   const uint32_t before = g > 0 ? half_group(hits, sweeps, g - 1) : 0;

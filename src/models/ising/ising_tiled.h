@@ -12,14 +12,13 @@
  * A hit with number `time` updates the even sites of all tiles of a half, then the odd ones, or
  * reversed. A call of n sweeps does groups of k = hits sweeps, the last with what is left:
  *   forward:     all times of a group in A, then all of them in B, never reversed.
- *   symmetrised: the first half of a group's times in A, all of them in B, the second half in A; the
- *                second half of the times is reversed in both. k is even; where what is left is odd,
- *                its last sweep is a group of its own and forward.
- * So every spin is updated once at each time, and a group of the symmetrised order reads the same
- * backwards. u decides as in "ising.spin.1" (ising_physics.h). With Philox, and W = ceil(t / 8)
- * words of four sites to a line, word q = l W + x/8, u is output (x/2) & 3 of the counter
- * {number of the tile * t^(d-1) W + q, replica, time, (LATTICE_SWEEP, colour)}; of the other
- * generators ising_tiled_generator.h tells. */
+ *   symmetrised: the first half of a group's times in A, all of them in B, the second half in A;
+ * the second half of the times is reversed in both. k is even; where what is left is odd, its last
+ * sweep is a group of its own and forward. So every spin is updated once at each time, and a group
+ * of the symmetrised order reads the same backwards. u decides as in "ising.spin.1"
+ * (ising_physics.h). With Philox, and W = ceil(t / 8) words of four sites to a line, word q = l W +
+ * x/8, u is output (x/2) & 3 of the counter {number of the tile * t^(d-1) W + q, replica, time,
+ * (LATTICE_SWEEP, colour)}; of the other generators ising_tiled_generator.h tells. */
 #ifndef GPUMC_ISING_TILED_H
 #define GPUMC_ISING_TILED_H
 
@@ -30,10 +29,10 @@
 const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
 
 /* For a tiling that is not refused. */
-struct ising_tiled_geometry ising_tiled_geometry(const struct gpumc_model *model,
-                                                 const struct gpumc_tiling *tiling);
-struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
-                                         double beta);
+struct ising_tiled_geometry
+ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+struct ising_tiled_rule
+ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update, double beta);
 
 /* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
 bool ising_tiled_visit(const struct gpumc_tiling *tiling, uint32_t sweeps, uint32_t v,

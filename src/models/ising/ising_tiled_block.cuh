@@ -26,9 +26,9 @@ ising_tiled_word(const struct ising_tiled_geometry *geometry, uint32_t w)
 
 /* The lines of the tiles beyond the first and the last one along an axis other than x; from[side]:
  * those tiles' words of one colour. */
-__device__ static inline void
-ising_tiled_load_lines(const struct ising_tiled_geometry *geometry, uint32_t axis,
-                       const uint32_t *const from[2], uint32_t *copy)
+__device__ static inline void ising_tiled_load_lines(const struct ising_tiled_geometry *geometry,
+                                                     uint32_t axis, const uint32_t *const from[2],
+                                                     uint32_t *copy)
 {
   const uint32_t t = geometry->tile, row = geometry->row_words;
   const uint32_t count = geometry->lines / t * row; /* words of one side */
@@ -44,9 +44,8 @@ ising_tiled_load_lines(const struct ising_tiled_geometry *geometry, uint32_t axi
 }
 
 /* The spins beyond both ends of each line. */
-__device__ static inline void
-ising_tiled_load_ends(const struct ising_tiled_geometry *geometry, const uint32_t *const from[2],
-                      uint32_t *copy)
+__device__ static inline void ising_tiled_load_ends(const struct ising_tiled_geometry *geometry,
+                                                    const uint32_t *const from[2], uint32_t *copy)
 {
   const uint32_t row_bytes = geometry->row_words * ISING_TILED_LANES;
   for (uint32_t l = threadIdx.x; l < geometry->lines; l += blockDim.x) {
@@ -58,9 +57,9 @@ ising_tiled_load_ends(const struct ising_tiled_geometry *geometry, const uint32_
 
 /* The tile and its boundary, by all threads of the block together, which see it on return.
  * `words`: of the replica. copy[2][copy_words]. */
-__device__ static inline void
-ising_tiled_load(const struct ising_tiled_geometry *geometry, const uint32_t *words,
-                 struct ising_tiled_tile tile, uint32_t *copy)
+__device__ static inline void ising_tiled_load(const struct ising_tiled_geometry *geometry,
+                                               const uint32_t *words, struct ising_tiled_tile tile,
+                                               uint32_t *copy)
 {
   const uint32_t *own = words + ising_tiled_words(geometry, tile);
   for (uint32_t colour = 0; colour < 2; colour++) {

@@ -18,14 +18,15 @@ static __host__ __device__ inline size_t sites_of(const struct ising_tiled_repli
   return (size_t)ising_tiled_sites(&replicas->geometry);
 }
 
-static __device__ inline uint8_t *bytes_of(const struct ising_tiled_replicas *replicas,
-                                           size_t element)
+static __device__ inline uint8_t *
+bytes_of(const struct ising_tiled_replicas *replicas, size_t element)
 {
   return (uint8_t *)(replicas->words + element * ising_tiled_replica_words(&replicas->geometry));
 }
 
 /* A thread for each site, for all replicas of the run. */
-static __global__ void randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
+static __global__ void
+randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
 {
   const struct ising_batch *batch = &arguments.batch;
   const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
@@ -51,8 +52,8 @@ randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
   if (b >= generator->blocks)
     return;
   for (uint32_t replica = 0; replica < batch->size[blockIdx.y]; replica++) {
-    uint32_t *state = arguments.state +
-                      ((first + replica) * generator->blocks + b) * generator->block_words;
+    uint32_t *state =
+        arguments.state + ((first + replica) * generator->blocks + b) * generator->block_words;
     ising_tiled_set_state(generator, state, i,
                           ising_tiled_first_state(generator, random, replica, b, i, elements));
   }
@@ -86,9 +87,10 @@ static __global__ void to_portable(const __grid_constant__ struct ising_tiled_tr
   const size_t first = (number - i * portable->replica_bytes) * 8;
   uint32_t bits = 0;
   for (size_t j = first; j < first + 8 && j < sites_of(replicas); j++)
-    bits |= (uint32_t)bytes[ising_tiled_byte(&replicas->geometry,
-                                             ising_tiled_site(&replicas->geometry, j))]
-            << j % 8;
+    bits |=
+        (uint32_t)
+            bytes[ising_tiled_byte(&replicas->geometry, ising_tiled_site(&replicas->geometry, j))]
+        << j % 8;
   portable->replica[number] = (uint8_t)bits;
 }
 

@@ -53,9 +53,8 @@ static uint32_t *state_of(const struct gpumc_ensemble *ensemble, struct place pl
 /* The calling thread's. */
 static struct ising_tiled_scratch scratch_of(const struct tiled_storage *storage)
 {
-  return ising_tiled_scratch_at(&storage->geometry,
-                                storage->scratch +
-                                    (size_t)omp_get_thread_num() * storage->scratch_words);
+  return ising_tiled_scratch_at(
+      &storage->geometry, storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_words);
 }
 
 static int threads_of(const struct gpumc_device *device)
@@ -64,9 +63,9 @@ static int threads_of(const struct gpumc_device *device)
 }
 
 /* All sizes that follow from the plan; nothing is allocated. */
-static struct tiled_storage
-layout_of(const struct gpumc_model *model, const struct gpumc_device *device,
-          const struct gpumc_ensemble_plan *plan)
+static struct tiled_storage layout_of(const struct gpumc_model *model,
+                                      const struct gpumc_device *device,
+                                      const struct gpumc_ensemble_plan *plan)
 {
   enum { LINE_WORDS = 16 };
   struct tiled_storage storage = {.isa = device->isa, .threads = threads_of(device)};
@@ -116,9 +115,9 @@ static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
     status = gpumc_allocate(replicas, (storage->state_words + 1) * sizeof *storage->state,
                             "states of generators", (void **)&storage->state, error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate((size_t)storage->threads,
-                            storage->scratch_words * sizeof *storage->scratch,
-                            "scratch of the threads", (void **)&storage->scratch, error);
+    status =
+        gpumc_allocate((size_t)storage->threads, storage->scratch_words * sizeof *storage->scratch,
+                       "scratch of the threads", (void **)&storage->scratch, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&storage->rule, ensemble->plan.runs, "rules of the runs", error);
   if (status == GPUMC_OK)
@@ -219,8 +218,8 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
   return GPUMC_OK;
 }
 
-static void measure_replica(const struct gpumc_ensemble *ensemble, struct place place,
-                            int64_t *const *channel)
+static void
+measure_replica(const struct gpumc_ensemble *ensemble, struct place place, int64_t *const *channel)
 {
   const struct tiled_storage *storage = ensemble->storage;
   const struct ising_tiled_geometry *geometry = &storage->geometry;
@@ -257,8 +256,8 @@ static void measure_replica(const struct gpumc_ensemble *ensemble, struct place 
   sums.unlike = unlike;
   const size_t at = index_of(ensemble, place);
   if (channel[ISING_ENERGY] != NULL)
-    channel[ISING_ENERGY][at] = ising_tiled_energy(geometry, parameters->coupling_quanta,
-                                                   parameters->field_quanta, &sums);
+    channel[ISING_ENERGY][at] =
+        ising_tiled_energy(geometry, parameters->coupling_quanta, parameters->field_quanta, &sums);
   if (channel[ISING_MAGNETIZATION] != NULL)
     channel[ISING_MAGNETIZATION][at] = ising_tiled_spins(geometry, &sums);
   if (waves)
@@ -317,8 +316,8 @@ static size_t state_bytes(const struct gpumc_ensemble *ensemble)
   return ensemble->plan.capacity * storage->state_words * sizeof *storage->state;
 }
 
-static enum gpumc_status get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
 {
   (void)error;
   memcpy(state, state_of(ensemble, (struct place){m, 0}), state_bytes(ensemble));

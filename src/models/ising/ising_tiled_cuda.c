@@ -81,8 +81,7 @@ static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ense
       .rule = part(ensemble, table.rules),
       .block_threads = ensemble->device->block_threads,
   };
-  replicas.generator =
-      ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
+  replicas.generator = ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
   return replicas;
 }
 
@@ -185,8 +184,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   enum gpumc_status status = GPUMC_OK;
   if (sweeps > 0)
     status = set_rules(ensemble, arguments.replicas.rule, beta, error);
-  for (uint32_t v = 0; status == GPUMC_OK && ising_tiled_visit(&ensemble->plan.tiling, sweeps, v,
-                                                               &arguments.visit);
+  for (uint32_t v = 0;
+       status == GPUMC_OK && ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &arguments.visit);
        v++)
     status = ising_tiled_visit_blocks(&arguments, error);
   return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
@@ -194,8 +193,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 
 static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 {
-  return ensemble->plan.capacity * state_words(ensemble->model, &ensemble->plan) *
-         sizeof(uint32_t);
+  return ensemble->plan.capacity * state_words(ensemble->model, &ensemble->plan) * sizeof(uint32_t);
 }
 
 /* Of run m. */
@@ -205,8 +203,8 @@ static void *state_of(const struct gpumc_ensemble *ensemble, size_t m)
               table_of(ensemble->model, &ensemble->plan).states + m * state_bytes(ensemble));
 }
 
-static enum gpumc_status get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state,
-                                   struct gpumc_error *error)
+static enum gpumc_status
+get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
 {
   return ensemble->device->ops->copy_to_host(ensemble->device, state, state_of(ensemble, m),
                                              state_bytes(ensemble), error);

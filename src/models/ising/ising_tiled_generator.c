@@ -23,8 +23,8 @@ static void set_congruential(struct ising_tiled_generator *made, enum ising_tile
   made->thread = ising_tiled_power(made->one, skipping ? (uint64_t)made->blocks * places : 1);
 }
 
-struct ising_tiled_generator ising_tiled_generator(const struct ising_tiled_geometry *geometry,
-                                                   enum gpumc_generator generator)
+struct ising_tiled_generator
+ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum gpumc_generator generator)
 {
   struct ising_tiled_generator made = {.kind = ISING_TILED_PHILOX, .blocks = geometry->n_tiles / 2};
   const uint32_t places = geometry->places;

@@ -12,8 +12,8 @@
  * the sequence that begins at x_0 and goes on in steps of J: x_{j+J}, x_{j+2J}, ... With `_random`
  * it begins at a random state of its own and goes on in steps of one.
  *
- * Lagged Fibonacci, a sequence for each block: x_n = x_{n-r} + x_{n-s} mod 2^32, (r, s) = (521, 353)
- * or (1279, 861), primitive trinomials both (R. P. Brent, Proc. 5th Australian Supercomputer
+ * Lagged Fibonacci, a sequence for each block: x_n = x_{n-r} + x_{n-s} mod 2^32, (r, s) = (521,
+ * 353) or (1279, 861), primitive trinomials both (R. P. Brent, Proc. 5th Australian Supercomputer
  * Conf. (1992)); the numbers of an update are the next P ones, in the order of the places. The r
  * numbers before the first are random.
  *
@@ -25,8 +25,12 @@
 #include "core/random.h"
 #include "core/tiling.h"
 
-enum ising_tiled_kind { ISING_TILED_PHILOX, ISING_TILED_LCG32, ISING_TILED_LCG64,
-                        ISING_TILED_FIBONACCI };
+enum ising_tiled_kind {
+  ISING_TILED_PHILOX,
+  ISING_TILED_LCG32,
+  ISING_TILED_LCG64,
+  ISING_TILED_FIBONACCI
+};
 
 /* x -> multiplier x + increment, mod 2^64. */
 struct ising_tiled_step {
@@ -115,7 +119,7 @@ ising_tiled_lcg(const struct ising_tiled_generator *generator, uint32_t *state, 
 }
 
 struct ising_tiled_geometry;
-struct ising_tiled_generator ising_tiled_generator(const struct ising_tiled_geometry *geometry,
-                                                   enum gpumc_generator generator);
+struct ising_tiled_generator
+ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum gpumc_generator generator);
 
 #endif

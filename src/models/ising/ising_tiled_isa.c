@@ -35,8 +35,8 @@ static void draw_philox(const struct ising_tiled_work *work, uint32_t tile, uint
 }
 
 /* The next number of a block, from a ring of the last r ones; `*oldest`: its oldest place. */
-static uint32_t next_fibonacci(const struct ising_tiled_generator *generator, uint32_t *ring,
-                               uint32_t *oldest)
+static uint32_t
+next_fibonacci(const struct ising_tiled_generator *generator, uint32_t *ring, uint32_t *oldest)
 {
   const uint32_t r = generator->lag_r, now = *oldest, before = now + r - generator->lag_s;
   ring[now] += ring[before < r ? before : before - r];
@@ -53,10 +53,9 @@ static void draw_unsafe(const struct ising_tiled_work *work, uint32_t *state, ui
   for (uint32_t place = 0; place < geometry->places; place++) {
     const uint32_t line = place / geometry->row, along = place % geometry->row;
     numbers[along % ISING_TILED_LANES * stride + line * geometry->row_words +
-            along / ISING_TILED_LANES] =
-        work->generator->kind == ISING_TILED_FIBONACCI
-            ? next_fibonacci(work->generator, state, oldest)
-            : ising_tiled_lcg(work->generator, state, place);
+            along / ISING_TILED_LANES] = work->generator->kind == ISING_TILED_FIBONACCI
+                                             ? next_fibonacci(work->generator, state, oldest)
+                                             : ising_tiled_lcg(work->generator, state, place);
   }
 }
 

@@ -1,4 +1,5 @@
-/* The tiled kernel on the CPU below its ops: what is compiled once for each instruction-set level. */
+/* The tiled kernel on the CPU below its ops: what is compiled once for each instruction-set level.
+ */
 #ifndef GPUMC_ISING_TILED_ISA_H
 #define GPUMC_ISING_TILED_ISA_H
 

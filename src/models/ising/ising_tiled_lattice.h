@@ -18,8 +18,8 @@ enum {
 
 /* A replica is words[tile][colour][line][row_words]; bytes behind a line's sites are 0.
  * `copy`: the working copy of one colour of a tile with its boundary, where each line has a word
- * before it (of which the last byte is the neighbour there) and room for the neighbour behind it; in
- * two dimensions it has t + 2 lines, in three (t + 2)^2. */
+ * before it (of which the last byte is the neighbour there) and room for the neighbour behind it;
+ * in two dimensions it has t + 2 lines, in three (t + 2)^2. */
 struct ising_tiled_geometry {
   uint32_t dimension, tile; /* t */
   uint32_t tiles[ISING_TILED_AXES], n_tiles;
@@ -111,10 +111,11 @@ ising_tiled_shift(const struct ising_tiled_geometry *geometry, uint32_t colour, 
   return (l - z * geometry->tile + z + colour) & 1;
 }
 
-/* Neighbours up of the four spins at `word` of a working copy; `other`: that of the other colour. */
-GPUMC_HOST_DEVICE static inline uint32_t
-ising_tiled_up(const struct ising_tiled_geometry *geometry, const uint32_t *other, uint32_t word,
-               uint32_t shift)
+/* Neighbours up of the four spins at `word` of a working copy; `other`: that of the other colour.
+ */
+GPUMC_HOST_DEVICE static inline uint32_t ising_tiled_up(const struct ising_tiled_geometry *geometry,
+                                                        const uint32_t *other, uint32_t word,
+                                                        uint32_t shift)
 {
   const uint32_t beside = other[word];
   uint32_t up = beside + other[word - geometry->copy_row] + other[word + geometry->copy_row];

@@ -40,10 +40,10 @@ ising_tiled_energy(const struct ising_tiled_geometry *geometry, double coupling,
 }
 
 /* Adds what word w of line l of a tile has: its sites that are up and, of colour 0, its bonds. */
-GPUMC_HOST_DEVICE static inline void
-ising_tiled_count(const struct ising_tiled_geometry *geometry, const uint32_t *own,
-                  const uint32_t *other, uint32_t colour, uint32_t l, uint32_t w,
-                  struct ising_tiled_sums *sums)
+GPUMC_HOST_DEVICE static inline void ising_tiled_count(const struct ising_tiled_geometry *geometry,
+                                                       const uint32_t *own, const uint32_t *other,
+                                                       uint32_t colour, uint32_t l, uint32_t w,
+                                                       struct ising_tiled_sums *sums)
 {
   const uint32_t at = ising_tiled_line(geometry, l) + w, neighbours = 2 * geometry->dimension;
   const uint32_t up = ising_tiled_up(geometry, other, at, ising_tiled_shift(geometry, colour, l));

@@ -73,8 +73,7 @@ ising_tiled_measure_all(const struct ising_tiled_measurement *arguments, struct 
   const struct ising_batch *batch = &replicas->batch;
   const size_t sums = batch->runs * batch->capacity * sizeof *arguments->sums;
   cudaStream_t stream = (cudaStream_t)batch->stream;
-  enum gpumc_status status =
-      GPUMC_CUDA(cudaMemsetAsync(arguments->sums, 0, sums, stream), error);
+  enum gpumc_status status = GPUMC_CUDA(cudaMemsetAsync(arguments->sums, 0, sums, stream), error);
   if (status != GPUMC_OK)
     return status;
   const dim3 tiles((uint32_t)batch->capacity * replicas->geometry.n_tiles, batch->runs);

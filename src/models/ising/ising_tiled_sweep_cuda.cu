@@ -12,9 +12,8 @@ struct shared {
   uint32_t *copy, *numbers, *state;
 };
 
-static __host__ __device__ inline size_t
-shared_bytes(const struct ising_tiled_geometry *geometry,
-             const struct ising_tiled_generator *generator)
+static __host__ __device__ inline size_t shared_bytes(const struct ising_tiled_geometry *geometry,
+                                                      const struct ising_tiled_generator *generator)
 {
   size_t words = 2 * geometry->copy_words;
   if (generator->kind != ISING_TILED_PHILOX)
@@ -94,12 +93,10 @@ update_colour(const struct ising_tiled_geometry *geometry, const struct shared *
 {
   uint32_t *own = shared->copy + colour * geometry->copy_words;
   const uint32_t *other = shared->copy + (1 - colour) * geometry->copy_words;
-  const struct gpumc_philox_group group =
-      gpumc_philox_group(stream->random, stream->replica, time);
+  const struct gpumc_philox_group group = gpumc_philox_group(stream->random, stream->replica, time);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   for (uint32_t w = threadIdx.x; w < geometry->words; w += blockDim.x) {
-    const struct ising_tiled_word word =
-        w == threadIdx.x ? *mine : ising_tiled_word(geometry, w);
+    const struct ising_tiled_word word = w == threadIdx.x ? *mine : ising_tiled_word(geometry, w);
     uint32_t u[ISING_TILED_LANES];
     if constexpr (ROUNDS != UNSAFE) {
       const uint32_t number = stream->first_word + w;
@@ -117,8 +114,8 @@ update_colour(const struct ising_tiled_geometry *geometry, const struct shared *
   __syncthreads();
 }
 
-static __device__ void store(const struct ising_tiled_geometry *geometry, const uint32_t *copy,
-                             uint32_t *tile)
+static __device__ void
+store(const struct ising_tiled_geometry *geometry, const uint32_t *copy, uint32_t *tile)
 {
   for (uint32_t colour = 0; colour < 2; colour++)
     for (uint32_t w = threadIdx.x; w < geometry->words; w += blockDim.x) {
@@ -205,7 +202,7 @@ ising_tiled_visit_blocks(const struct ising_tiled_sweep *arguments, struct gpumc
       replicas->geometry.dimension == 3 ? kernel_of<3>(replicas) : kernel_of<2>(replicas);
   const dim3 grid((uint32_t)batch->capacity * replicas->generator.blocks, batch->runs);
   kernel<<<grid, ising_tiled_threads(replicas),
-           shared_bytes(&replicas->geometry, &replicas->generator),
-           (cudaStream_t)batch->stream>>>(*arguments);
+           shared_bytes(&replicas->geometry, &replicas->generator), (cudaStream_t)batch->stream>>>(
+      *arguments);
   return GPUMC_CUDA_LAUNCHED("visit_blocks", error);
 }
