@@ -59,8 +59,10 @@ enum { ISING_OBSERVABLES = 4, ISING_DERIVED = 2 };
 extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
 extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 
-/* NULL-terminated; those on GPUs are absent in a build without CUDA. */
+/* NULL-terminated; those on GPUs are absent in a build without CUDA. The second list is for models
+ * that always have disorder. */
 extern const struct gpumc_kernel_ops *const ising_kernels[];
+extern const struct gpumc_kernel_ops *const ising_disorder_kernels[];
 extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_tiled_cpu;
 extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
     ising_tiled_cuda;
