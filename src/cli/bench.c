@@ -19,11 +19,13 @@ enum {
   OPTION_POPULATION,
   OPTION_SWEEPS,
   OPTION_BETA,
+  OPTION_HITS,
   OPTION_THREADS,
   OPTION_ISA,
   OPTION_SECONDS,
   OPTION_RNG,
   OPTION_JSON,
+  CHOICES = 5, /* kernel, instruction set, generator, threads, hits */
   DEFAULT_POPULATION = 8192,
   DEFAULT_SWEEPS = 10,
 };
@@ -34,7 +36,7 @@ static const double seconds_maximum = 3600;
 struct bench_arguments {
   const char *command;
   struct bench_settings settings;
-  struct bench_list threads, levels; /* of integers: thread counts, enum gpumc_isa */
+  struct bench_list threads, levels, hits; /* of integers: thread counts, enum gpumc_isa, hits */
   bool rng, json;
 };
 
@@ -49,6 +51,7 @@ static const struct argp_option options[] = {
     {"population", OPTION_POPULATION, "R", 0, "Replicas (default: 8192)", 0},
     {"sweeps", OPTION_SWEEPS, "N", 0, "Sweeps of one repeat, at least (default: 10)", 0},
     {"beta", OPTION_BETA, "B", 0, "Inverse temperature (default: 0.44)", 0},
+    {"hits", OPTION_HITS, "LIST", 0, "Hits of kernels with tiles, '1,10,100' (default: 1)", 0},
     {"threads", OPTION_THREADS, "LIST", 0, "Thread counts, '1,2,4' (default: 1 and all)", 0},
     {"isa", OPTION_ISA, "LIST", 0,
      "Instruction sets, 'x86-64-v2,x86-64-v3' (default: all that this machine runs)", 0},
@@ -83,6 +86,17 @@ static void read_threads(struct bench_arguments *arguments, const char *text)
               (int)cli_integer(arguments->command, "--threads", word, 1, CLI_THREADS_MAXIMUM));
   if (arguments->threads.count == 0)
     cli_usage_error(arguments->command, "--threads names no thread count");
+}
+
+static void read_hits(struct bench_arguments *arguments, const char *text)
+{
+  char word[32];
+  arguments->hits.count = 0;
+  while (bench_list_word(&text, word, sizeof word))
+    add_value(arguments, &arguments->hits, "--hits",
+              (int)cli_integer(arguments->command, "--hits", word, 1, GPUMC_HITS_MAXIMUM));
+  if (arguments->hits.count == 0)
+    cli_usage_error(arguments->command, "--hits names no number of hits");
 }
 
 static void read_levels(struct bench_arguments *arguments, const char *text)
@@ -137,6 +151,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   case OPTION_SECONDS:
     settings->seconds = positive_number(command, "--seconds", argument, seconds_maximum);
     return 0;
+  case OPTION_HITS:
+    read_hits(arguments, argument);
+    return 0;
   case OPTION_THREADS:
     read_threads(arguments, argument);
     return 0;
@@ -181,6 +198,8 @@ static void fill_defaults(struct bench_arguments *arguments)
     if (omp_get_max_threads() > 1)
       add_value(arguments, &arguments->threads, "--threads", omp_get_max_threads());
   }
+  if (arguments->hits.count == 0)
+    add_value(arguments, &arguments->hits, "--hits", 1);
   enum gpumc_isa highest = gpumc_isa_detect();
   if (arguments->levels.count > 0)
     return;
@@ -227,9 +246,9 @@ static void print_title(const struct bench_device *device, const struct bench_be
 }
 
 /* The next combination after `which` of a mixed-radix counter; false after the last. */
-static bool next_combination(size_t which[4], const size_t count[4])
+static bool next_combination(size_t which[CHOICES], const size_t count[CHOICES])
 {
-  for (int digit = 3; digit >= 0; digit--) {
+  for (int digit = CHOICES - 1; digit >= 0; digit--) {
     if (++which[digit] < count[digit])
       return true;
     which[digit] = 0;
@@ -242,9 +261,9 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
                                      struct gpumc_error *error)
 {
   static const uint32_t rounds[] = {10, 7};
-  size_t which[4] = {0};
-  size_t count[4] = {0, report->of_cpu ? arguments->levels.count : 1, arguments->rng ? 2 : 1,
-                     report->of_cpu ? arguments->threads.count : 1};
+  size_t which[CHOICES] = {0};
+  size_t count[CHOICES] = {0, report->of_cpu ? arguments->levels.count : 1, arguments->rng ? 2 : 1,
+                           report->of_cpu ? arguments->threads.count : 1, arguments->hits.count};
   while (bed->ops->kernels[count[0]] != NULL)
     count[0]++;
   enum gpumc_status status = bench_check_kernels(&arguments->settings, bed, kind, error);
@@ -255,7 +274,10 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
                                   .rounds = rounds[which[2]],
                                   .threads = arguments->threads.values[which[3]]};
-    if (!bench_wants(&arguments->settings, kind, measured.kernel) ||
+    const bool tiles = (measured.kernel->capabilities & GPUMC_CAN_TILE) != 0;
+    if (tiles)
+      measured.hits = (uint32_t)arguments->hits.values[which[4]];
+    if ((!tiles && which[4] > 0) || !bench_wants(&arguments->settings, kind, measured.kernel) ||
         gpumc_kernel_refusal(measured.kernel, &bed->model) != NULL)
       continue;
     status = bench_measure(&arguments->settings, bed, &measured, error);

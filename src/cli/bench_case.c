@@ -206,18 +206,21 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
   if (status != GPUMC_OK)
     return status;
   device.isa = measured->isa;
+  const uint32_t hits = measured->hits > 0 ? measured->hits : 1;
+  const uint32_t groups = (settings->sweeps + hits - 1) / hits;
   struct cli_rate_request request = {.kernel = measured->kernel,
                                      .model = &bed->model,
                                      .device = &device,
                                      .runs = 1,
                                      .population = settings->population,
-                                     .sweeps = settings->sweeps,
+                                     .sweeps = groups * hits,
                                      .rounds = measured->rounds,
+                                     .tiling = {.hits = measured->hits},
                                      .beta = settings->beta,
                                      .seconds = settings->seconds};
   status = cli_measure_rate(&request, &measured->rate, error);
   const struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = settings->population, .samples = 1};
+      .runs = 1, .capacity = settings->population, .samples = 1, .tiling = request.tiling};
   measured->bytes_per_site = (double)measured->kernel->bytes(&bed->model, &device, &plan) /
                              ((double)settings->population * (double)bed->model.sites);
   gpumc_device_close(&device);

@@ -45,6 +45,7 @@ struct bench_case {
   enum gpumc_isa isa;
   uint32_t rounds;
   int threads;
+  uint32_t hits; /* of kernels with tiles; else 0 */
   struct cli_rate rate;
   double bytes_per_site; /* of the ensemble */
 };

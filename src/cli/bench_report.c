@@ -38,7 +38,10 @@ void bench_report_begin(struct bench_report *report, bool of_cpu, const char *de
 static void add_row(struct bench_report *report, const struct bench_case *measured)
 {
   struct cli_table *table = &report->table;
-  cli_table_cell(table, "%s", measured->kernel->variant);
+  if (measured->hits > 1)
+    cli_table_cell(table, "%s, %u hits", measured->kernel->variant, measured->hits);
+  else
+    cli_table_cell(table, "%s", measured->kernel->variant);
   if (report->of_cpu)
     cli_table_cell(table, "%s", gpumc_isa_name(measured->isa));
   cli_table_cell(table, "%s", generator(measured));
@@ -55,6 +58,8 @@ static void add_json(struct bench_report *report, const struct bench_case *measu
   cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
   cJSON_AddStringToObject(json, "device", measured->kernel->device);
   cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
+  if (measured->hits > 0)
+    cJSON_AddNumberToObject(json, "hits", measured->hits);
   if (report->of_cpu) {
     cJSON_AddStringToObject(json, "isa", gpumc_isa_name(measured->isa));
     cJSON_AddNumberToObject(json, "threads", measured->threads);

@@ -68,14 +68,16 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
     population = CALIBRATION_REPLICAS;
   if (population > demand->replicas)
     population = demand->replicas;
+  const uint32_t hits = demand->plan.tiling.hits;
   struct cli_rate rate;
   struct cli_rate_request request = {.kernel = preparation->kernel,
                                      .model = &preparation->model,
                                      .device = &preparation->device,
                                      .runs = runs,
                                      .population = population,
-                                     .sweeps = 1,
+                                     .sweeps = hits > 0 ? hits : 1,
                                      .rounds = preparation->rounds,
+                                     .tiling = demand->plan.tiling,
                                      .beta = calibration_beta,
                                      .seconds = calibration_seconds};
   enum gpumc_status status = cli_measure_rate(&request, &rate, error);

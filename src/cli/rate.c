@@ -77,8 +77,10 @@ enum gpumc_status cli_measure_rate(const struct cli_rate_request *request, struc
   struct gpumc_ensemble ensemble = {0};
   struct repeats repeats = {.capacity =
                                 REPEATS_MINIMUM + (size_t)(request->seconds / repeat_seconds)};
-  const struct gpumc_ensemble_plan plan = {
-      .runs = request->runs, .capacity = request->population, .samples = 1};
+  const struct gpumc_ensemble_plan plan = {.runs = request->runs,
+                                           .capacity = request->population,
+                                           .samples = 1,
+                                           .tiling = request->tiling};
   enum gpumc_status status =
       gpumc_allocate_array(&repeats.rate, repeats.capacity, "rates of the repeats", error);
   if (status == GPUMC_OK)

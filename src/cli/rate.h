@@ -12,6 +12,7 @@ struct cli_rate_request {
   size_t runs, population; /* runs side by side; replicas of each */
   uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
   uint32_t rounds;         /* of Philox */
+  struct gpumc_tiling tiling;
   double beta;
   double seconds; /* repeats go on for about that long, three at least */
 };

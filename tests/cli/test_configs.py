@@ -35,6 +35,8 @@ def shortened(config):
         changes.update(parallel_tempering(algorithm))
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
+    if "tile" in config.get("kernel", {}):
+        changes["kernel.tile"] = 0
     if algorithm.get("runs", 1) > 2:
         changes["algorithm.runs"] = 2
     if algorithm["name"] == "pa" and "step" in algorithm["beta"]:

@@ -71,8 +71,9 @@ const char *ising_packed_refuses(const struct gpumc_model *model);
 /* Of any model, and of one that always has disorder. NULL-terminated; those on GPUs are absent in a
  * build without CUDA. */
 extern const struct gpumc_kernel_ops *const ising_kernels[], *const ising_disorder_kernels[];
-extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_packed_cpu;
+extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_packed_cpu,
+    ising_tiled_cpu;
 extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
-    ising_packed_cuda;
+    ising_packed_cuda, ising_tiled_cuda;
 
 #endif

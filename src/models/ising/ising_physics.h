@@ -35,6 +35,7 @@
  *   initial: word w = output w & 3 of the counter {w >> 2, r, 0, (LATTICE_INITIAL, 0)}.
  *   sweep:   the bit of weight 2^(31 - p) of every site's u is word p & 3 of the counter {w, r, time,
  *            (LATTICE_SWEEP, p >> 2)}, as in "ising.multispin.1".
+ * Trajectory "ising.tiled.1": models/ising/ising_tiled.h.
  * time is the number of sweeps done in the run. */
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H
