@@ -9,6 +9,7 @@
 
 #include "core/device.h"
 #include "core/random.h"
+#include "core/tiling.h"
 
 /* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
 enum gpumc_capability {
@@ -21,6 +22,7 @@ enum gpumc_capability {
   GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
   GPUMC_CAN_EXCHANGE = 1 << 7,  /* replicas of neighbouring runs change places */
   GPUMC_CAN_OVERLAP = 1 << 8,   /* replicas of two runs compared site by site */
+  GPUMC_CAN_TILE = 1 << 9,      /* sweeps tile by tile, as gpumc_ensemble_plan.tiling says */
 };
 
 /* How a spin is updated, given its neighbours. */
@@ -38,10 +40,12 @@ enum gpumc_overlap {
 
 /* What an ensemble is to hold: `runs` runs of up to `capacity` replicas. Quenched disorder: with
  * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
- * = capacity and replica r of every run has the r-th sample from there on. */
+ * = capacity and replica r of every run has the r-th sample from there on. `tiling`: of kernels
+ * with GPUMC_CAN_TILE, otherwise zeroed. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   enum gpumc_update update;
+  struct gpumc_tiling tiling;
 };
 
 struct gpumc_model;
@@ -117,6 +121,16 @@ struct gpumc_kernel_ops {
                                                 size_t second, size_t runs,
                                                 int64_t *const overlap[GPUMC_OVERLAPS],
                                                 struct gpumc_error *error);
+  /* What of an ensemble is neither replicas nor counters, and part of its state: that of generators
+   * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none. */
+  size_t (*state_bytes)(const struct gpumc_ensemble *ensemble);
+  /* That of run m to and from host memory; done on return. */
+  GPUMC_MUST_CHECK enum gpumc_status (*get_state)(struct gpumc_ensemble *ensemble, size_t m,
+                                                  uint8_t *state, struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*set_state)(struct gpumc_ensemble *ensemble, size_t m,
+                                                  const uint8_t *state, struct gpumc_error *error);
+  /* GPUMC_CAN_TILE: why the kernel cannot tile an instance so, NULL where it can. */
+  const char *(*refuses_tiling)(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
 };
 
 /* Words of 32 bits that hold one for each replica of a run. */

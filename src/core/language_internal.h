@@ -58,6 +58,13 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
                         const char *const *axes, size_t n_axes, struct gpumc_error *error);
+/* The keys of kernels with tiles in `block`, the resolved `kernel` block that `params` views:
+ * mistakes where a kernel without tiles is given one, or where tiles do not fit the instance (NULL:
+ * there is none). */
+void gpumc_language_settle_tiling(struct gpumc_language *language,
+                                  const struct gpumc_params *params, cJSON *block,
+                                  const struct gpumc_model *instance,
+                                  const struct gpumc_kernel_ops *kernel);
 /* Every combination of the campaign, or the one task without. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);

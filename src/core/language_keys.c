@@ -6,6 +6,7 @@
 #include "core/params_internal.h"
 #include "core/random.h"
 #include "core/registry.h"
+#include "core/tiling.h"
 
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
 static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",
@@ -39,6 +40,7 @@ static const struct gpumc_key kernel_keys[] = {
      .maximum = 1024,
      .multiple_of = 32,
      .incidental = true},
+    GPUMC_TILING_KEY_TABLE,
     {0}};
 
 static const struct gpumc_key checkpoint_keys[] = {{.name = "every",

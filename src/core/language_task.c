@@ -130,6 +130,7 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
 {
   const struct gpumc_kernel_ops *kernel = NULL;
   struct gpumc_error error = {0};
+  const size_t before = language->report.calls;
   cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
   const char *variant = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "variant"));
   if (language->model == NULL || language->algorithm == NULL || variant == NULL ||
@@ -137,7 +138,10 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
     return true;
   bool good = true;
   if (choose_kernel(language, instance, variant, &kernel, &error)) {
+    const struct gpumc_params params = view(resolved, root, "kernel");
     good = gpumc_json_replace(block, "variant", cJSON_CreateString(kernel->variant));
+    if (language->report.calls == before)
+      gpumc_language_settle_tiling(language, &params, block, instance, kernel);
   } else {
     gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
   }

@@ -27,6 +27,20 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                              &preparation->kernel, error);
 }
 
+/* What the algorithm asks for with that block, and the tiles of the kernel's. */
+static enum gpumc_status
+ask_demand(const struct gpumc_preparation *preparation, const struct gpumc_params *algorithm,
+           struct gpumc_demand *demand, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  enum gpumc_status status = task->algorithm->demand(algorithm, &preparation->model,
+                                                     &preparation->device, demand, error);
+  if (status == GPUMC_OK && (preparation->kernel->capabilities & GPUMC_CAN_TILE) != 0)
+    demand->plan.tiling = gpumc_tiling_make(&kernel);
+  return status;
+}
+
 /* Bytes that a demand comes to. */
 struct memory_plan {
   double ensemble, host, device;
@@ -79,8 +93,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     preparation->model.ops = task->model;
   }
   if (status == GPUMC_OK)
-    status = task->algorithm->demand(&algorithm_params, &preparation->model, &preparation->device,
-                                     &preparation->demand, error);
+    status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
   if (status == GPUMC_OK)
     status = check_update(preparation, error);
   if (status != GPUMC_OK) {
@@ -117,8 +130,7 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   if (values != NULL &&
       cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
     params.values = values;
-    good = preparation->task->algorithm->demand(&params, &preparation->model, &preparation->device,
-                                                &demand, &ignored) == GPUMC_OK;
+    good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
   }
   if (good) {
     struct memory_plan plan = plan_memory(preparation, &demand);

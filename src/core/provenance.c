@@ -64,6 +64,20 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
   return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
+/* Of kernels that have more than one generator. */
+static enum gpumc_status record_generator(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  const enum gpumc_generator generator = run->preparation.demand.plan.tiling.generator;
+  const struct text_attribute attributes[] = {
+      {"generator", gpumc_generators[generator]},
+      {"generator_warning", GPUMC_UNSAFE_GENERATOR},
+  };
+  if ((run->preparation.kernel->capabilities & GPUMC_CAN_TILE) == 0)
+    return GPUMC_OK;
+  return record_texts(run->recorder, attributes, generator == GPUMC_GENERATOR_PHILOX ? 1 : 2,
+                      error);
+}
+
 static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   char driver[16], runtime[16];
@@ -81,6 +95,8 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
   enum gpumc_status status = record_program(run->recorder, error);
   if (status == GPUMC_OK)
     status = record_work(run, error);
+  if (status == GPUMC_OK)
+    status = record_generator(run, error);
   if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
     status = record_cuda(run->recorder, error);
   if (status == GPUMC_OK)

@@ -23,7 +23,7 @@ static const struct gpumc_algorithm_ops *const algorithms[] = {
 #undef GPUMC_ALGORITHM
     NULL};
 
-enum { CAPABILITY_BITS = 9, NAMES_MAXIMUM = 32 };
+enum { CAPABILITY_BITS = 10, NAMES_MAXIMUM = 32 };
 
 const struct gpumc_model_ops *const *gpumc_models(void)
 {

@@ -102,6 +102,17 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
   return run->task->algorithm->create(&run->context, &run->state, error);
 }
 
+static void warn_of_generator(const struct gpumc_run *run)
+{
+  const struct gpumc_observer *observer = run->options->observer;
+  char text[256];
+  if (observer == NULL || observer->message == NULL)
+    return;
+  snprintf(text, sizeof text, "kernel.generator = %s is %s",
+           gpumc_generators[run->preparation.demand.plan.tiling.generator], GPUMC_UNSAFE_GENERATOR);
+  observer->message(observer->state, GPUMC_WARNING, text);
+}
+
 /* Resume where a checkpoint is, and put the working file in its place. */
 static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
 {
@@ -116,6 +127,8 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
   if (resumed)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
+  if (run->preparation.demand.plan.tiling.generator != GPUMC_GENERATOR_PHILOX)
+    warn_of_generator(run);
   run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_clock();
   status = gpumc_run_record_start(run, error);

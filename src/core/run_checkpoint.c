@@ -139,6 +139,53 @@ static enum gpumc_status load_replicas(struct gpumc_ensemble *ensemble,
   return status;
 }
 
+/* Bytes of a run's state of generators, 0 where there is none to save. */
+static size_t state_bytes(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_kernel_ops *ops = ensemble->ops;
+  return ensemble->runs > 0 && ops->state_bytes != NULL ? ops->state_bytes(ensemble) : 0;
+}
+
+static enum gpumc_status save_generators(struct gpumc_ensemble *ensemble,
+                                         struct gpumc_checkpoint_writer *writer,
+                                         struct gpumc_error *error)
+{
+  const size_t bytes = state_bytes(ensemble);
+  uint8_t *state = NULL;
+  if (bytes == 0)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_allocate_array(&state, bytes, "state of generators", error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_declare(writer, "ensemble/generators", GPUMC_UINT8, ensemble->runs,
+                                      bytes, error);
+  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++) {
+    status = ensemble->ops->get_state(ensemble, m, state, error);
+    if (status == GPUMC_OK)
+      status = gpumc_checkpoint_put_rows(writer, "ensemble/generators", m, 1, state, error);
+  }
+  free(state);
+  return status;
+}
+
+static enum gpumc_status load_generators(struct gpumc_ensemble *ensemble,
+                                         struct gpumc_checkpoint_reader *reader,
+                                         struct gpumc_error *error)
+{
+  const size_t bytes = state_bytes(ensemble);
+  uint8_t *state = NULL;
+  if (bytes == 0)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_allocate_array(&state, bytes, "state of generators", error);
+  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++) {
+    status = gpumc_checkpoint_get_rows(reader, "ensemble/generators", GPUMC_UINT8, m, 1, bytes,
+                                       state, error);
+    if (status == GPUMC_OK)
+      status = ensemble->ops->set_state(ensemble, m, state, error);
+  }
+  free(state);
+  return status;
+}
+
 static enum gpumc_status
 save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
@@ -161,6 +208,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
     status = gpumc_checkpoint_put(writer, "run/seconds", GPUMC_FLOAT64, 1, 1, &seconds, error);
   if (status == GPUMC_OK)
     status = save_replicas(&run->ensemble, writer, error);
+  if (status == GPUMC_OK)
+    status = save_generators(&run->ensemble, writer, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_save(run->recorder, writer, error);
   if (status == GPUMC_OK)
@@ -255,6 +304,8 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
   enum gpumc_status status = load_counters(run, reader, error);
   if (status == GPUMC_OK)
     status = load_replicas(&run->ensemble, reader, error);
+  if (status == GPUMC_OK)
+    status = load_generators(&run->ensemble, reader, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)

@@ -32,7 +32,8 @@ size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAX
   const struct gpumc_device device = test_device(test_setting());
   size_t count = 0;
   for (size_t k = 0; ising_kernels[k] != NULL; k++)
-    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0) {
+    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0 &&
+        (ising_kernels[k]->capabilities & GPUMC_CAN_TILE) == 0) {
       assert_true(count < FIXTURE_KERNELS_MAXIMUM);
       kernel[count++] = ising_kernels[k];
     }
@@ -40,11 +41,17 @@ size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAX
   return count;
 }
 
+const struct gpumc_kernel_ops *fixture_tiled_kernel(void)
+{
+  return test_device_is_cpu() ? &ising_tiled_cpu : &ising_tiled_cuda;
+}
+
 enum reference_trajectory fixture_trajectory(const struct gpumc_kernel_ops *kernel)
 {
   if (strcmp(kernel->trajectory, ising_multispin_cpu.trajectory) == 0)
     return REFERENCE_MULTISPIN;
-  assert_string_equal(kernel->trajectory, ising_spin_cpu.trajectory);
+  if ((kernel->capabilities & GPUMC_CAN_TILE) == 0)
+    assert_string_equal(kernel->trajectory, ising_spin_cpu.trajectory);
   return REFERENCE_SPIN;
 }
 
@@ -94,7 +101,8 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
   const struct gpumc_ensemble_plan plan = {.runs = with->runs,
                                            .capacity = with->capacity,
                                            .samples = with->sample_each ? with->capacity : 1,
-                                           .update = with->update};
+                                           .update = with->update,
+                                           .tiling = with->tiling};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
   expect_ok(ising_instance(&with->settings, &fixture->model, error), error);

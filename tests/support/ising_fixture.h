@@ -14,6 +14,7 @@ struct ising_case {
   size_t runs, capacity;
   bool sample_each; /* with disorder: replica r has sample r, else all have the first */
   enum gpumc_update update;
+  struct gpumc_tiling tiling;
   uint32_t first_run;
   uint64_t seed;
   uint32_t rounds;
@@ -30,9 +31,12 @@ struct ising_fixture {
   uint32_t *swap;                   /* [runs][gpumc_swap_words(capacity)], device memory */
 };
 
-/* The kernels on the device under test. Returns how many. */
+/* The kernels on the device under test that reference.h knows: not those with tiles
+ * (tiled_reference.h). Returns how many. */
 size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
-/* The trajectory that the kernel declares. */
+/* The kernel with tiles on the device under test. */
+const struct gpumc_kernel_ops *fixture_tiled_kernel(void);
+/* The trajectory that the kernel declares; with tiles it begins as REFERENCE_SPIN. */
 enum reference_trajectory fixture_trajectory(const struct gpumc_kernel_ops *kernel);
 
 /* J = 1, h = 0, no disorder, Metropolis, one run, number 0, seed 1, Philox with 10 rounds,

@@ -215,24 +215,25 @@ static int heat_bath(const struct reference *reference, double beta, double f, u
   return (double)u < faulty(reference, threshold) ? 1 : -1;
 }
 
-static int updated(const struct reference *reference, double beta, const int8_t *spin,
-                   size_t replica, size_t site, uint32_t time)
+void reference_update(struct reference *reference, double beta, size_t replica, size_t site,
+                      uint32_t u)
 {
-  const uint32_t u = uniform(reference, site, (uint32_t)replica, time);
+  int8_t *spin = replica_of(reference, replica);
   const double f = local_field(reference, spin, replica, site);
-  if (reference->update == GPUMC_METROPOLIS)
-    return metropolis(reference, beta, f, spin[site], u);
   const int along = reference->along_field && field_of(reference, replica, site) < 0 ? -1 : 1;
-  return along * heat_bath(reference, beta, along * f, u);
+  if (reference->update == GPUMC_METROPOLIS)
+    spin[site] = (int8_t)metropolis(reference, beta, f, spin[site], u);
+  else
+    spin[site] = (int8_t)(along * heat_bath(reference, beta, along * f, u));
 }
 
 static void sweep_replica(struct reference *reference, double beta, uint32_t time, size_t replica)
 {
-  int8_t *spin = replica_of(reference, replica);
   for (uint32_t colour = 0; colour < 2; colour++)
     for (size_t site = 0; site < reference->sites; site++)
       if (colour_of(reference, site) == colour)
-        spin[site] = (int8_t)updated(reference, beta, spin, replica, site, time);
+        reference_update(reference, beta, replica, site,
+                         uniform(reference, site, (uint32_t)replica, time));
 }
 
 void reference_sweep(struct reference *reference, double beta, uint32_t time)

@@ -49,6 +49,9 @@ void reference_free(struct reference *reference);
 void reference_randomize(struct reference *reference);
 /* The sweep with number `time`. */
 void reference_sweep(struct reference *reference, double beta, uint32_t time);
+/* One spin with the number u. */
+void reference_update(struct reference *reference, double beta, size_t replica, size_t site,
+                      uint32_t u);
 /* Replica r of the one run and of the other change places, where bit r % 32 of swap[r / 32] is set.
  */
 void reference_exchange(struct reference *one, struct reference *other, const uint32_t *swap);

@@ -61,7 +61,8 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 
 /* NULL-terminated; those on GPUs are absent in a build without CUDA. */
 extern const struct gpumc_kernel_ops *const ising_kernels[];
-extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu;
-extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda;
+extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_tiled_cpu;
+extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
+    ising_tiled_cuda;
 
 #endif

@@ -3,4 +3,5 @@
 
 const struct gpumc_kernel_ops *const ising_kernels[] = {&ising_multispin_cpu,  &ising_spin_cpu,
                                                         &ising_multispin_cuda, &ising_spin_cuda,
-                                                        &ising_replica_cuda,   NULL};
+                                                        &ising_replica_cuda,   &ising_tiled_cpu,
+                                                        &ising_tiled_cuda,     NULL};

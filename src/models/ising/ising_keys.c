@@ -80,6 +80,9 @@ void ising_read_fields(const struct gpumc_params *params, struct ising_settings 
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
 {
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct gpumc_tiling any_tiling = {0};
+  if (kernel->refuses_tiling != NULL)
+    return kernel->refuses_tiling(model, &any_tiling);
   if (strcmp(kernel->variant, "multispin") != 0)
     return NULL;
   if (traits.couplings && !traits.couplings_are_signs)

@@ -53,6 +53,7 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
     .n_derived = ISING_DERIVED,
     .kernels = ising_kernels,
     .check = ising_check_coupling,
+    .refuses = ising_refuses,
     .create = create,
     .destroy = ising_destroy,
 };

@@ -1,0 +1,91 @@
+/* How one large lattice is updated tile by tile (M. Weigel, Comput. Phys. Commun. 182, 1833
+ * (2011); J. Comput. Phys. 231, 3064 (2012)): the keys of the `kernel` block that kernels with
+ * tiles have and others refuse. All of them decide numbers. */
+#ifndef GPUMC_CORE_TILING_H
+#define GPUMC_CORE_TILING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gpumc_params;
+
+/* A and B are the two halves of a checkerboard of tiles. With k hits k sweeps are done as k updates
+ * of A, then k of B (forward), or as a palindrome: k/2 of A, k of B, k/2 of A in reversed order. */
+enum gpumc_tiling_order { GPUMC_ORDER_FORWARD, GPUMC_ORDER_SYMMETRISED };
+
+/* All but Philox are unsafe, there to reproduce what they do wrong. */
+enum gpumc_generator {
+  GPUMC_GENERATOR_PHILOX,
+  GPUMC_GENERATOR_LCG32,          /* all threads skip through one sequence */
+  GPUMC_GENERATOR_LCG32_RANDOM,   /* every thread from a random state of its own */
+  GPUMC_GENERATOR_LCG64,
+  GPUMC_GENERATOR_LCG64_RANDOM,
+  GPUMC_GENERATOR_FIBONACCI_521,  /* lagged, a sequence for each block of threads */
+  GPUMC_GENERATOR_FIBONACCI_1279,
+  GPUMC_GENERATORS
+};
+
+/* Zeroed: one hit, the kernel's own side, forward, Philox. */
+struct gpumc_tiling {
+  uint32_t hits; /* updates of a tile before the other half has its turn; 0 is 1 */
+  uint32_t tile; /* side in sites; 0: the kernel's choice by the shape of the lattice */
+  enum gpumc_tiling_order order;
+  enum gpumc_generator generator;
+};
+
+enum { GPUMC_HITS_MAXIMUM = 1000, GPUMC_TILE_MAXIMUM = 64, GPUMC_TILING_KEYS = 4 };
+
+/* The names of the keys, and of the choices; NULL-terminated. */
+extern const char *const gpumc_tiling_keys[];
+extern const char *const gpumc_tiling_orders[];
+extern const char *const gpumc_generators[];
+
+/* What is told wherever another generator than Philox is used. */
+#define GPUMC_UNSAFE_GENERATOR                                                                     \
+  "UNSAFE: results with this generator are known to be wrong; use kernel.generator: philox"
+
+/* From a resolved `kernel` block; one without these keys gives a zeroed tiling. */
+struct gpumc_tiling gpumc_tiling_make(const struct gpumc_params *kernel);
+
+/* Entries of the table of the `kernel` block. */
+#define GPUMC_TILING_KEY_TABLE                                                                     \
+  {.name = "hits",                                                                                 \
+   .type = GPUMC_KEY_INTEGER,                                                                      \
+   .doc = "Updates of each spin of a tile before the other half of the tiles is updated; sweeps "  \
+          "between two measurements that are no multiple of it end with fewer. Kernels with tiles " \
+          "only.",                                                                                 \
+   .default_text = "1",                                                                            \
+   .unit = "sweeps",                                                                               \
+   .minimum = 1,                                                                                   \
+   .maximum = GPUMC_HITS_MAXIMUM,                                                                  \
+   .sweepable = true},                                                                             \
+  {.name = "tile",                                                                                 \
+   .type = GPUMC_KEY_INTEGER,                                                                      \
+   .doc = "Side of the tiles; every side of the lattice is a multiple of twice this. 0 is the "    \
+          "largest up to 32 (square lattices) or 8 (cubic ones) that fits. Kernels with tiles "    \
+          "only.",                                                                                 \
+   .default_text = "0",                                                                            \
+   .unit = "sites",                                                                                \
+   .minimum = 0,                                                                                   \
+   .maximum = GPUMC_TILE_MAXIMUM,                                                                  \
+   .multiple_of = 2,                                                                               \
+   .sweepable = true},                                                                             \
+  {.name = "order",                                                                                \
+   .type = GPUMC_KEY_CHOICE,                                                                       \
+   .doc = "Order of the updates: all hits of one half of the tiles, then all of the other "        \
+          "(forward), or a palindrome of them, which has detailed balance where the sweeps "       \
+          "between two measurements are a multiple of the hits (symmetrised; hits are even). "     \
+          "Kernels with tiles only.",                                                              \
+   .default_text = "forward",                                                                      \
+   .choices = gpumc_tiling_orders,                                                                 \
+   .sweepable = true},                                                                             \
+  {.name = "generator",                                                                            \
+   .type = GPUMC_KEY_CHOICE,                                                                       \
+   .doc = "Random numbers of the updates. Any but philox is UNSAFE and gives wrong results; they " \
+          "are here to show it: linear congruential ones, threads skipping through one sequence "  \
+          "or seeded at random, and lagged Fibonacci ones. Kernels with tiles only.",              \
+   .default_text = "philox",                                                                       \
+   .choices = gpumc_generators,                                                                    \
+   .sweepable = true}
+
+#endif
