@@ -10,9 +10,11 @@ install(TARGETS gpumc_program gpumc)
 install(FILES ${public_headers} src/core/recorder.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/core)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/merge-pt tools/plot tools/time-pa DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
+install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/time-pa
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(FILES tools/gpumc_reader.py tools/ising2d_exact.py tools/pa_published.py
-  tools/pa_timings.py tools/pa_timings_plot.py
+  tools/pa_timings.py tools/pa_timings_plot.py tools/paper_figures.py tools/papers_published.py
+  tools/pt_quantities.py tools/transition.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

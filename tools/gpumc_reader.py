@@ -12,6 +12,7 @@
     result.provenance["host"]             # who, when, with what
     result.remarks                        # {"trusted": 1, "rho_t_maximum": 12.3, ...}
     result.runs[0]["families"]            # curves of one independent run
+    result.samples["overlap2"]            # of pt: averages of each disorder sample, [sample, beta]
     sweeps, spins = gpumc_reader.configurations("results/ising3d-canonical.h5")
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
@@ -44,7 +45,8 @@ class Result:
     `summary` and each of `runs` map names to arrays; what stands in a group below the summary has the
     group's name in front: "reweighted/energy". `labels` are those of the summary, `run_labels` those of
     each run. `remarks`: what the summary says beside its curves (`trusted`, `warning`, `rho_t_maximum`
-    for pa). `config` is empty where the file holds none.
+    for pa). `samples` is what stands in the group of that name; it and `config` are empty where the
+    file holds none.
     """
     path: str
     title: str
@@ -55,6 +57,7 @@ class Result:
     remarks: dict
     runs: list
     run_labels: list
+    samples: dict
     config: dict
     source: str
     provenance: dict
@@ -86,6 +89,7 @@ def read(path):
             remarks=_attributes(file.get("summary")),
             runs=[arrays for arrays, _ in runs],
             run_labels=[run_labels for _, run_labels in runs],
+            samples=_table(file.get("samples"))[0],
             config=json.loads(_scalar_text(file, "config/resolved") or "{}"),
             source=_scalar_text(file, "config/source"),
             provenance=_attributes(file.get("provenance")))

@@ -1,0 +1,45 @@
+"""What algorithm pt derives from averages over samples."""
+import math
+
+import numpy as np
+
+
+def dimension(model):
+    return len(model["shape"])
+
+
+def wave_length(model):
+    """2 sin(k_min/2)."""
+    return 2 * math.sin(math.pi / max(model["shape"]))
+
+
+def all_of(average, beta, sites, config):
+    """All quantities from averages over the samples, as algorithm pt forms them. The model has no
+    disorder where its energies may be averaged before their variance is taken."""
+    model = config["model"]
+    found = {name: values for name, values in average.items() if name not in ("energy2", "variance")}
+    variance = (average["variance"] if "disorder_seed" in model
+                else average["energy2"] - average["energy"] ** 2)
+    found["specific_heat"] = sites * beta ** 2 * variance
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if "magnetization4" in average:
+            found["binder_parameter"] = 1 - average["magnetization4"] / (
+                3 * average["magnetization2"] ** 2)
+        if "structure_factor" in average:
+            found["correlation_length"] = np.sqrt(
+                sites * average["magnetization2"] / average["structure_factor"] - 1) / wave_length(model)
+        if "overlap2" in average:
+            q2 = average["overlap2"]
+            found["binder_overlap"] = (3 - average["overlap4"] / q2 ** 2) / 2
+            found["chi_overlap"] = sites * q2
+            found["correlation_length_overlap"] = np.sqrt(
+                sites * q2 / average["overlap_structure_factor"] - 1) / wave_length(model)
+            if is_gaussian(model):
+                found["gaussian_identity"] = average["energy"] + dimension(model) * beta * (
+                    1 - average["link_overlap"])
+    return found
+
+
+def is_gaussian(model):
+    field = model.get("random_field", {}).get("distribution", "none")
+    return model.get("couplings") == "gaussian" and not model.get("h") and field == "none"
