@@ -9,7 +9,7 @@ from support.device import REQUIRED
 from support.program import DEVICE, INVALID, OK, ProgramCase
 
 # A new plugin adds its smallest job here, one that all its kernels take.
-MODELS = {"ising2d": "shape: [64, 2]", "ising3d": "shape: [64, 2, 2]", "ea": "shape: [4, 4, 4]"}
+MODELS = {"ising2d": "shape: [64, 4]", "ising3d": "shape: [64, 4, 4]", "ea": "shape: [4, 4, 4]"}
 ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
               "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
               "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
