@@ -1,4 +1,4 @@
-"""What the campaigns under configs/papers give, as rows (what, paper, ours) and as panels of a figure."""
+"""What the campaigns under configs/papers give, as rows (what, paper, ours) and panels of a figure."""
 import glob
 import os
 import re
@@ -9,7 +9,7 @@ import gpumc_reader
 import ising2d_exact
 import papers_published
 
-GRID_STEP = 10  # of the temperatures of an annealing, every how manieth is a row
+ROWS = 5  # temperatures of an annealing that are shown in numbers
 
 
 class Campaign:
@@ -17,7 +17,8 @@ class Campaign:
 
     def __init__(self, folder, name):
         paths = [os.path.join(folder, name + ".h5"), *glob.glob(os.path.join(folder, name, "*.h5"))]
-        results = ((path, gpumc_reader.read(path)) for path in sorted(paths) if os.path.exists(path))
+        results = ((path, gpumc_reader.read(path)) for path in sorted(paths)
+                   if os.path.exists(path))
         self.results = {os.path.basename(path)[:-3]: result for path, result in results
                         if result.is_complete}
 
@@ -28,10 +29,9 @@ class Campaign:
         return value
 
 
-def picoseconds(result):
-    """Device time of the sweeps by attempted flips; of the whole run where that is not told."""
-    told = result.provenance
-    return 1e12 * told.get("seconds_sweep", told["seconds_units"]) / told["updates"]
+def picoseconds(result, key="seconds_sweep"):
+    """Device time of the sweeps, or another one, by attempted flips."""
+    return 1e12 * result.provenance[key] / result.provenance["updates"]
 
 
 def exact_of(result, betas):
@@ -96,16 +96,17 @@ def autocorrelation(campaigns, axes):
                       f"{time:.4g} sweeps") for b, time in zip(beta, times)]
     axes.axvline(0.5 * np.log(1 + np.sqrt(2)), color="0.5", linewidth=0.8)
     axes.set_yscale("log")
-    _finish(axes, "autocorrelation times", "beta", "energy [sweeps]")
+    axes.locator_params(axis="x", nbins=6)
+    _finish(axes, "autocorrelation times of the energy", "beta", "integrated time [sweeps]")
     return rows
 
 
-def _times(campaign, axes, of, title, label):
+def _times(campaign, axes, of, title, label, key="seconds_sweep"):
     """Time per flip against what `of` tells of a result, as (curve, x)."""
     curves = {}
     for result in campaign.results.values():
         name, x = of(campaign, result)
-        curves.setdefault(name, []).append((x, picoseconds(result)))
+        curves.setdefault(name, []).append((x, picoseconds(result, key)))
     rows = []
     for name, points in sorted(curves.items()):
         axes.plot(*zip(*sorted(points)), "o-", markersize=3, label=name or "ours")
@@ -113,7 +114,10 @@ def _times(campaign, axes, of, title, label):
                  for x, y in sorted(points)]
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
+    axes.xaxis.set_major_formatter("{x:.0f}")
     _finish(axes, title, label, "time per spin flip [ps]")
+    for place in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        place(_plain)
     return rows
 
 
@@ -140,7 +144,8 @@ def tempering_times(campaigns, axes):
         every = campaign.key(result, "algorithm.exchange_every")
         return f"exchange in {every} sweeps", campaign.key(result, "model.shape")[0]
 
-    return _times(campaigns["tempering-times"], axes, of, "parallel tempering", "L")
+    return _times(campaigns["tempering-times"], axes, of, "parallel tempering, exchanges included",
+                  "L", "seconds_units")
 
 
 # --- Barash et al. (2017) -------------------------------------------------------------------------
@@ -153,7 +158,7 @@ def example(campaigns, axes):
             beta, away = deviations(result, name)
             axes.plot(beta, away, ".", markersize=3, color=f"C{number}", label=name.replace("_", " "))
             exact = exact_of(result, result.summary["beta"])[name]
-            for index in range(GRID_STEP, len(exact), max(1, len(exact) // 5)):
+            for index in np.arange(1, ROWS + 1) * (len(exact) - 1) // ROWS:
                 rows.append((f"{name}, beta = {result.summary['beta'][index]:g}",
                              f"{exact[index]:.6f} (exact)", f"{result.summary[name][index]:.6f} +- "
                              f"{result.summary[name + '_error'][index]:.6f}"))
@@ -210,6 +215,12 @@ def resampling(campaigns, axes):
     axes.set_yscale("log")
     _finish(axes, "resampling (eq. 2) and systematic", "beta", "error of beta F/N")
     return rows
+
+
+def _plain(value, _):
+    """Labels of a logarithmic axis: 1, 2 and 5 of every decade."""
+    text = f"{value:g}"
+    return text if value >= 1 and text.strip("0.") in ("1", "2", "5") else ""
 
 
 def _finish(axes, title, x, y):
