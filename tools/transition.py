@@ -1,5 +1,5 @@
-"""Binder parameter and correlation length over L against the temperature, for several sizes of one model,
-and where the curves of neighbouring sizes cross."""
+"""Binder parameter and correlation length over L against the temperature, for several sizes of one
+model, and where the curves of neighbouring sizes cross."""
 import dataclasses
 
 import numpy as np
@@ -11,6 +11,8 @@ BLOCKS = 64  # of samples, for the jackknife of a crossing
 # Of the overlap where the files have it, else of the magnetization.
 BINDER = ("binder_overlap", "binder_parameter")
 LENGTH = ("correlation_length_overlap", "correlation_length")
+
+MARKS = {"marker": "o", "markersize": 3, "linewidth": 1, "elinewidth": 0.9}
 
 
 class NotComparable(Exception):
@@ -152,28 +154,41 @@ def table(found):
 # --- drawing --------------------------------------------------------------------------------------
 
 def draw(plt, found, title):
-    """A panel of whole curves, and to its right the differences to the smallest size, where the
+    """A panel of whole curves, and to its right the differences of neighbouring sizes, where the
     crossings are seen."""
     figure, axes = plt.subplots(len(found), 2, layout="constrained", squeeze=False,
                                 figsize=(8.4, 3.4 * len(found) + 0.5))
     figure.suptitle(title, fontsize=12)
     for (left, right), panel in zip(axes, found):
         for number, size in enumerate(panel.curves):
-            style = dict(color=f"C{number}", marker="o", markersize=3, linewidth=1, elinewidth=0.9)
             left.errorbar(1 / size.beta, size.values, yerr=size.errors, label=f"L = {size.side}",
-                          **style)
+                          color=f"C{number}", **MARKS)
             if number > 0:
-                draw_difference(right, panel.curves[number - 1], size, style)
+                draw_difference(right, panel.curves[number - 1], size, f"C{number}")
         finish(left, right, panel)
     return figure
 
 
-def draw_difference(axes, small, large, style):
+def draw_difference(axes, small, large, colour):
     inside = (small.beta >= large.beta[0]) & (small.beta <= large.beta[-1])
     beta = small.beta[inside]
     values = np.interp(beta, large.beta, large.values) - small.values[inside]
     errors = np.hypot(np.interp(beta, large.beta, large.errors), small.errors[inside])
-    axes.errorbar(1 / beta, values, yerr=errors, label=f"L = {large.side} minus {small.side}", **style)
+    name = f"L = {large.side} minus L = {small.side}" + draw_crossing(axes, small, large, colour)
+    axes.errorbar(1 / beta, values, yerr=errors, color=colour, label=name, **MARKS)
+
+
+def draw_crossing(axes, small, large, colour):
+    """A band where the two cross, and its place in words."""
+    temperature = crossing_temperature(small, large, small.values, large.values)
+    if not np.isfinite(temperature):
+        return ""
+    error = error_of(small, large)
+    if np.isfinite(error):
+        axes.axvspan(temperature - error, temperature + error, color=colour, alpha=0.2, linewidth=0)
+    axes.axvline(temperature, color=colour, linewidth=0.8, linestyle="--")
+    text = f"±{error:.3f}" if np.isfinite(error) else ""
+    return f":\nT = {temperature:.3f}{text}"
 
 
 def finish(left, right, panel):
@@ -184,20 +199,5 @@ def finish(left, right, panel):
     left.set_title(panel.title, loc="left")
     left.legend()
     right.axhline(0, color="0.25", linewidth=0.8)
-    right.set_title("difference of neighbouring sizes", loc="left")
-    draw_crossings(right, panel)
-    right.legend(fontsize=7.5)
-
-
-def draw_crossings(axes, panel):
-    """Bands of the crossings, and a view of their neighbourhood."""
-    found = crossings(panel)
-    sides = [size.side for size in panel.curves]
-    for crossing in found:
-        colour = f"C{sides.index(crossing.sides[1])}"
-        error = np.nan_to_num(crossing.error)
-        axes.axvspan(crossing.temperature - error, crossing.temperature + error, color=colour,
-                     alpha=0.2, linewidth=0)
-        text = f"{crossing.temperature:.3f}" + (f"({1000 * error:.0f})" if error > 0 else "")
-        axes.plot([crossing.temperature], [0], "|", color=colour, markersize=14,
-                  label=f"cross at T = {text}")
+    right.set_title("difference of neighbouring sizes, and where it is 0", loc="left")
+    right.legend(fontsize=7.5, loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")

@@ -47,9 +47,14 @@ def shortened(config):
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
             dimension = len(config["model"]["shape"])
-            campaign["model.shape"] = [[4] * dimension, [6] * dimension]
-            del changes["model.shape"]
+            campaign["model.shape"] = [[4] * dimension, [8] * dimension]
+        if "algorithm.population" in campaign:
+            campaign["algorithm.population"] = [200]
+        for key in set(campaign) & set(changes):
+            del changes[key]
         changes["campaign"] = campaign
+    if "tile" in config.get("kernel", {}):
+        changes["kernel.tile"] = 0
     texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
              for value in changes.values())
     return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]

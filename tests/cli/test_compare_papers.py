@@ -1,0 +1,67 @@
+"""tools/compare-papers on the program, as far as small settings go."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+import paper_figures  # noqa: E402
+import papers_published  # noqa: E402
+from support import device  # noqa: E402
+from support.program import PROGRAM, ProgramCase  # noqa: E402
+
+
+class ComparePapers(ProgramCase):
+    def compare(self, *arguments, code=0):
+        environment = dict(os.environ, MPLCONFIGDIR=str(self.directory))
+        words = [sys.executable, ROOT / "tools" / "compare-papers", "--quick", "--folder", "here",
+                 "--device", device.NAME, "--program", PROGRAM, *arguments]
+        process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
+                                 cwd=self.directory, env=environment)
+        self.assertEqual(process.returncode, code, process.stdout + process.stderr)
+        return process
+
+    def assert_picture(self, paper, name="comparison.png"):
+        picture = self.path(f"here/results/papers/{paper}/{name}")
+        self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_annealing(self):
+        shown = self.compare("barash2017", "--only", "example", "errors-spin", "errors-multispin",
+                             "families", "resampling")
+        self.assertIn("energy, beta = 0.4", shown.stdout)
+        self.assertIn("1 (table 1)", shown.stdout)
+        self.assertRegex(shown.stdout, r"population, systematic +- +0\.00 %")
+        self.assert_picture("barash2017")
+        again = self.compare("barash2017", "--only", "example", "errors-spin", "errors-multispin",
+                             "families", "resampling", "--read")
+        self.assertEqual(again.stdout, shown.stdout)
+
+    def test_spin_glass_and_tempering(self):
+        shown = self.compare("weigel2012", "--only", "spin-glass-times", "tempering-times")
+        self.assertRegex(shown.stdout, r"samples = 128 +- +[0-9.]+ ps a flip")
+        self.assertRegex(shown.stdout, r"exchange in 10 sweeps, L = 32 +- +[0-9.]+ ps a flip")
+        self.assert_picture("weigel2012")
+
+    def test_generators(self):
+        shown = self.compare("weigel2012", "--only", "table1")
+        self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\)")
+        self.assertRegex(shown.stdout, r"philox, specific_heat .* - +[0-9.]+ \+- ")
+
+    def test_nothing_there(self):
+        shown = self.compare("barash2017", "--only", "example", "--read", code=1)
+        self.assertIn("no finished result", shown.stderr)
+
+
+class Names(ProgramCase):
+    def test_every_campaign_is_shown(self):
+        for paper, panels in paper_figures.PANELS.items():
+            configs = {path.stem for path in (ROOT / "configs" / "papers" / paper).glob("*.yaml")}
+            self.assertEqual(configs, {name for names, _ in panels for name in names})
+            self.assertIn(paper, papers_published.NOTES)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main()

@@ -1,0 +1,27 @@
+"""Values of M. Weigel, J. Comput. Phys. 231, 3064 (2012), and Barash et al., Comput. Phys. Commun. 220, 341
+(2017), that gpumc's campaigns are set beside. Timings of the latter are in pa_published."""
+
+# Weigel, table 1, on the GPU: 2D Ising, L = 1024, beta = 0.4. By generator (the names of
+# kernel.generator) the energy as -e and the specific heat, each with its error in the last digits and
+# behind it the deviation from exact in errors. The two Fibonacci generators are taken in the order of
+# their lags.
+WEIGEL_TABLE_1 = {
+    "lcg32": ("1.0944121(14)", -8259.05, "0.80316(48)", -121.05),
+    "lcg32_random": ("1.1060775(18)", -0.97, "0.86175(56)", 0.09),
+    "lcg64": ("1.1061058(19)", 13.72, "0.86179(67)", 0.14),
+    "lcg64_random": ("1.1060803(18)", 0.62, "0.86215(63)", 0.71),
+    "lagged_fibonacci_521": ("1.1060890(15)", 6.43, "0.86099(66)", -1.09),
+    "lagged_fibonacci_1279": ("1.1060800(19)", 0.40, "0.86084(53)", -1.64),
+}
+
+# Barash et al., table 1, last section: p = 32 replicas a word, each with a number of its own, as in
+# gpumc's multispin: variance of the specific heat over that of single-spin coding.
+BARASH_VARIANCE_RATIO = 1.0
+
+NOTES = {
+    "weigel2012": "Weigel (2012): table 1, on the GPU; its figures are not set down here. In brackets "
+                  "deviations from exact in errors; they grow with the length of a run, so that short "
+                  "ones (--quick) do not show what is wrong with a generator.",
+    "barash2017": "Barash et al. (2017): table 1 for the ratio of variances, exact curves of the finite "
+                  "lattice (Kaufman); timings beside its tables 2 to 4 by tools/time-pa.",
+}
