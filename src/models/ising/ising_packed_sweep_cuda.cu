@@ -4,7 +4,7 @@
 
 /* Updates that a thread makes in one launch: many, so that full warps finish the open words, unless
  * there would be too few blocks. */
-enum { STEPS_LEAST = 4, STEPS_MOST = 32, BLOCKS = 8192 };
+enum { STEPS_MOST = 32, BLOCKS = 8192 };
 
 template <class KIND>
 __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
@@ -48,7 +48,7 @@ static uint32_t steps_of(const struct ising_multispin_replicas *replicas, uint32
 {
   const size_t all = (size_t)replicas->batch.runs * replicas->groups * replicas->colour;
   const size_t steps = all / ((size_t)step * BLOCKS);
-  return steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : (uint32_t)steps;
+  return steps < 1 ? 1 : steps > STEPS_MOST ? STEPS_MOST : (uint32_t)steps;
 }
 
 struct packed_launch {
