@@ -128,6 +128,27 @@ class Couplings(ProgramCase):
         self.assertEqual(self.refused("random_field: {distribution: gaussian}"),
                          "3:63: a gaussian random field needs a random_field.width above 0")
 
+    def test_keys_that_would_change_nothing(self):
+        self.write("c.txt", "shape 4 6 couplings " + "1 " * 48)
+        self.assertEqual(self.refused("couplings: file, file: c.txt, disorder_seed: 3"),
+                         "3:79: disorder_seed = 3 would change nothing: the couplings are read "
+                         "from a file, and there is no random_field")
+        config = pathlib.Path(self.config("")).read_text()
+        for key, message in (
+                ("sample: 3", "sample = 3 would change nothing: there is no random_field"),
+                ("disorder_seed: 3", "disorder_seed = 3 would change nothing: there is no "
+                 "random_field"),
+                ("write_couplings: true", "write_couplings needs a random_field: without one all "
+                 "couplings are J")):
+            with self.subTest(key):
+                cubic = f"name: ising3d, shape: [4, 4, 4], {key}"
+                path = self.write("c.yaml", config.replace("name: ea, shape: [4, 6], ", cubic))
+                self.assertIn(message, self.gpumc("validate", path, code=INVALID).err)
+                field = ", random_field: {distribution: bimodal, width: 1}"
+                path = self.write("c.yaml",
+                                  config.replace("name: ea, shape: [4, 6], ", cubic + field))
+                self.gpumc("validate", path)
+
     def test_kernels_that_cannot_take_the_model(self):
         """Asked for, they are refused with what does; `auto` takes the next."""
         cases = [("couplings: gaussian", "a coupling as one bit, and these are not all +1 or -1"),

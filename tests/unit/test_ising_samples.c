@@ -253,6 +253,7 @@ static void test_text_file_errors(void **state)
   } cases[] = {
       {"", "c.txt:0: expected 'shape', found the end of the file"},
       {"shape 2 4\n", "c.txt:1: expected 'couplings', found the end of the file"},
+      {"shape 2.7 4\n", "c.txt:1: expected a side of the shape, found '2.7'"},
       {"couplings " ONES, "c.txt:1: expected 'shape', found 'couplings'"},
       {"shape 4\n2", "c.txt:2: the shape is 4 x 2, and the lattice of the model 2 x 4"},
       {"shape 2", "c.txt:1: expected a side of the shape, found the end of the file"},

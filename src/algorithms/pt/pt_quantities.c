@@ -32,11 +32,10 @@ static void add_mean(struct pt_quantities *quantities, const struct pt_terms *te
 static void add_energies(struct pt_quantities *quantities, const struct gpumc_model *model,
                          const struct pt_terms *terms)
 {
-  const bool disorder = (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
   add_mean(quantities, terms, PT_TERM_ENERGY);
   struct pt_quantity heat = {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
-                             .rule = disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
-                             .x = disorder ? terms->count : PT_TERM_ENERGY,
+                             .rule = model->disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
+                             .x = model->disorder ? terms->count : PT_TERM_ENERGY,
                              .y = PT_TERM_ENERGY2,
                              .factor = (double)model->sites};
   add(quantities, heat);

@@ -32,11 +32,7 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,
-    {.name = "write_couplings",
-     .type = GPUMC_KEY_BOOLEAN,
-     .doc = "Whether the result holds the couplings and random fields of its samples, in the form "
-            "in which they can be read.",
-     .default_text = "false"},
+    ISING_KEY_WRITE_COUPLINGS,
     {.name = NULL},
 };
 
@@ -60,6 +56,9 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
   if (!couplings_are(params, "bimodal") && gpumc_params_real(params, "p") != 0.5)
     gpumc_params_mistake(params, report, "p", "p is of bimodal couplings only; these are %s",
                          file ? "read from a file" : "Gaussian");
+  if (file && !ising_has_random_field(params))
+    ising_check_unused(params, report, "disorder_seed",
+                       "the couplings are read from a file, and there is no random_field");
 }
 
 static enum gpumc_status
@@ -68,7 +67,6 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   struct ising_settings settings = {
       .ops = &gpumc_model_ea,
       .coupling = 1.0,
-      .write_disorder = gpumc_params_boolean(params, "write_couplings"),
       .disorder = {.couplings = ISING_BIMODAL, .positive = gpumc_params_real(params, "p")}};
   if (couplings_are(params, "gaussian"))
     settings.disorder.couplings = ISING_GAUSSIAN;
@@ -93,7 +91,7 @@ const struct gpumc_model_ops gpumc_model_ea = {
                 "  year = {1975},\n"
                 "  doi = {10.1088/0305-4608/5/5/017}\n"
                 "}\n",
-    .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_DISORDER,
+    .traits = GPUMC_TRAIT_LATTICE,
     .keys = keys,
     .channels = ising_channels,
     .n_channels = ISING_CHANNELS,

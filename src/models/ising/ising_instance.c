@@ -176,7 +176,8 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->bound[ISING_MAGNETIZATION] = (double)model->sites;
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
-  model->samples = parameters->disorder != NULL ? ising_samples_count(parameters->disorder) : 1;
+  model->disorder = parameters->disorder != NULL;
+  model->samples = model->disorder ? ising_samples_count(parameters->disorder) : 1;
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);

@@ -15,8 +15,8 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/threshold.h"
 #include "models/ising/ising_samples_file.h"
-#include "models/lattice/threshold.h"
 
 /* A Gaussian number is below (-2 ln s)^(1/2), s >= 2^-63 (see `gaussian`). */
 #define GAUSSIAN_LARGEST 9.35
