@@ -118,6 +118,10 @@ class Couplings(ProgramCase):
     def test_combinations_of_keys(self):
         self.assertEqual(self.refused("couplings: file"), "3:45: couplings: file needs the key "
                          "'file', the path of the couplings")
+        self.assertEqual(self.refused("couplings: file, file: ''"),
+                         "3:57: file must be the path of the couplings")
+        self.assertEqual(self.refused("couplings: file, file: absent.txt"),
+                         "3:57: cannot read absent.txt: No such file or directory")
         self.assertEqual(self.refused("file: c.txt"), "3:40: file is read with couplings: file "
                          "only; the couplings are bimodal")
         self.assertEqual(self.refused("couplings: gaussian, p: 0.7"),
@@ -165,6 +169,18 @@ class Couplings(ProgramCase):
                     self.spin_elsewhere())
                 plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
                 self.assertEqual(plan["tasks"][0]["kernel"], "spin")
+
+    def test_couplings_of_one_size_and_fields_of_none(self):
+        """Fields that are all 0 count as none; multispin takes such a file, and not couplings 2."""
+        text = "shape 4 6 couplings {} fields " + "0 " * 24
+        model = "couplings: file, file: c.txt"
+        self.write("c.txt", text.format("1 -1 " * 24))
+        self.gpumc("validate", self.config(model, variant="multispin"))
+        field = ", random_field: {distribution: bimodal, width: 1}"
+        self.gpumc("validate", self.config(model + field, variant="multispin"))
+        self.write("c.txt", text.format("2 -2 " * 24))
+        self.assertIn("these are all of another size: give their signs, and take the size into "
+                      "beta", self.refused(model, variant="multispin"))
 
     def spin_elsewhere(self):
         models = json.loads(self.gpumc("list", "--json").out)["models"]

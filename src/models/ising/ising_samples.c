@@ -32,6 +32,7 @@ struct ising_disorder {
   uint64_t first_sample;
   struct ising_samples_file file; /* of ISING_FILE */
   /* Over the file, or as the distributions have it. */
+  bool couplings_are_alike; /* the same in size */
   bool couplings_are_signs, fields_are_signs;
   double largest_coupling, largest_field, coupling_square, field_square;
 };
@@ -55,6 +56,7 @@ static void describe_file(struct ising_disorder *disorder)
   const size_t sites = file->samples * file->sites;
   bool same = survey(file->coupling, sites * file->dimension, &disorder->largest_coupling,
                      &disorder->coupling_square);
+  disorder->couplings_are_alike = same && disorder->largest_coupling > 0.0;
   disorder->couplings_are_signs = same && disorder->largest_coupling == 1.0;
   if (file->field == NULL)
     return;
@@ -181,6 +183,10 @@ struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *mod
 const char *ising_disorder_no_bits(const struct gpumc_model *model)
 {
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (traits.couplings && !traits.couplings_are_signs &&
+      ising_parameters(model)->disorder->couplings_are_alike)
+    return "it keeps a coupling as one bit, for +1 or -1, and these are all of another size: give "
+           "their signs, and take the size into beta";
   if (traits.couplings && !traits.couplings_are_signs)
     return "it keeps a coupling as one bit, and these are not all +1 or -1";
   if (traits.fields && !traits.fields_are_signs)
