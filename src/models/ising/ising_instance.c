@@ -7,6 +7,7 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_rounding.h"
 #include "models/ising/ising_samples.h"
 
 enum {
@@ -201,9 +202,10 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;
   status = ising_samples_create(settings, &parameters->disorder, error);
-  if (status == GPUMC_OK)
-    describe(settings, model, parameters);
-  return status;
+  if (status != GPUMC_OK)
+    return status;
+  describe(settings, model, parameters);
+  return ising_rounding_check(settings, model, error);
 }
 
 void ising_destroy(struct gpumc_model *model)

@@ -166,6 +166,27 @@ double ising_samples_field_square(const struct ising_disorder *disorder)
   return disorder->field_square;
 }
 
+static double mean_rounding(const double *values, size_t n, double quantum)
+{
+  double sum = 0.0, count = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    if (values[i] == 0.0)
+      continue;
+    sum += fabs(rint(values[i] / quantum) * quantum - values[i]) / fabs(values[i]);
+    count += 1.0;
+  }
+  return count > 0.0 ? sum / count : 0.0;
+}
+
+double ising_samples_rounding(const struct ising_disorder *disorder, double quantum)
+{
+  const struct ising_samples_file *file = &disorder->file;
+  const size_t sites = file->samples * file->sites;
+  const double of_couplings = mean_rounding(file->coupling, sites * file->dimension, quantum);
+  return file->field == NULL ? of_couplings
+                             : fmax(of_couplings, mean_rounding(file->field, sites, quantum));
+}
+
 size_t ising_samples_count(const struct ising_disorder *disorder)
 {
   const size_t all = disorder->couplings == ISING_FILE ? disorder->file.samples
