@@ -13,12 +13,18 @@ def wave_length(model):
     return 2 * math.sin(math.pi / max(model["shape"]))
 
 
+def has_disorder(model):
+    """Couplings of a spin glass, or random fields."""
+    field = model.get("random_field", {}).get("distribution", "none")
+    return "couplings" in model or field != "none"
+
+
 def all_of(average, beta, sites, config):
     """All quantities from averages over the samples, as algorithm pt forms them. The model has no
     disorder where its energies may be averaged before their variance is taken."""
     model = config["model"]
     found = {name: values for name, values in average.items() if name not in ("energy2", "variance")}
-    variance = (average["variance"] if "disorder_seed" in model
+    variance = (average["variance"] if has_disorder(model)
                 else average["energy2"] - average["energy"] ** 2)
     found["specific_heat"] = sites * beta ** 2 * variance
     with np.errstate(invalid="ignore", divide="ignore"):
