@@ -45,6 +45,12 @@ class Keys(ProgramCase):
         self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,
                     beta="{from: 0.4, to: 0.3, count: 5}")
         self.refuse("beta.spacing: linear", 7, beta="{from: 0, to: 0.3, count: 5}")
+        for beta in ("{from: 1.0e-310, to: 0.5, count: 4}", "{from: 0, to: 0.3, count: 5}"):
+            self.refuse("in a constant ratio cannot begin at", 7, beta=beta)
+        for beta in ("{from: 0.5, to: 0.5000000000000001, count: 5}",
+                     "{from: 0.5, to: 0.5000000000000001, count: 5, spacing: linear}",
+                     "{from: 3.0e-308, to: 1.0e+6, count: 20}"):
+            self.refuse("are not all different, finite numbers", 7, beta=beta)
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",

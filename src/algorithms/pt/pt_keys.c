@@ -1,4 +1,5 @@
 /* Parallel tempering: its keys and their checks. */
+#include <float.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
@@ -147,6 +148,20 @@ const struct gpumc_key pt_keys[] = {
      .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples."},
     {0}};
 
+/* Neighbours may be closer than numbers are, or their ratio beyond them. */
+static void check_ladder(const struct gpumc_params *params, double first, double last,
+                         struct gpumc_report *report)
+{
+  double beta[PT_TEMPERATURES_MAXIMUM];
+  const size_t temperatures = (size_t)gpumc_params_integer(params, "beta.count");
+  pt_ladder_make(params, temperatures, beta);
+  if (!pt_ladder_ascends(beta, temperatures))
+    gpumc_params_mistake(params, report, "beta.count",
+                         "%zu inverse temperatures from %.17g to %.17g are not all different, "
+                         "finite numbers: use fewer, or another range",
+                         temperatures, first, last);
+}
+
 static void check_beta(const struct gpumc_params *params, struct gpumc_report *report)
 {
   const bool from = gpumc_params_has(params, "beta.from"), to = gpumc_params_has(params, "beta.to");
@@ -165,10 +180,13 @@ static void check_beta(const struct gpumc_params *params, struct gpumc_report *r
   if (first >= last)
     gpumc_params_mistake(params, report, "beta.from", "beta.from = %g must be below beta.to = %g",
                          first, last);
-  if (first == 0.0 && strcmp(gpumc_params_string(params, "beta.spacing"), "geometric") == 0)
+  else if (first < DBL_MIN && strcmp(gpumc_params_string(params, "beta.spacing"), "geometric") == 0)
     gpumc_params_mistake(params, report, "beta.from",
-                         "temperatures in a constant ratio cannot begin at beta.from = 0: use a "
-                         "larger one, or beta.spacing: linear");
+                         "temperatures in a constant ratio cannot begin at beta.from = %g: use a "
+                         "larger one, or beta.spacing: linear",
+                         first);
+  else
+    check_ladder(params, first, last, report);
 }
 
 static void check_sweeps(const struct gpumc_params *params, struct gpumc_report *report)
