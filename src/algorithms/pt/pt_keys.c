@@ -142,10 +142,12 @@ const struct gpumc_key pt_keys[] = {
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
-     .default_text = "32",
-     .minimum = 8,
+     .default_text = "128",
+     .minimum = 64,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples."},
+     .doc =
+         "Blocks of time in a bin, for the errors of fewer than 8 samples; neighbours are joined "
+         "until they are independent."},
     {0}};
 
 /* Neighbours may be closer than numbers are, or their ratio beyond them. */
