@@ -49,7 +49,9 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
                                : (size_t)gpumc_params_integer(params, "beta.count");
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
-  settings->blocks = settings->by_time ? (size_t)gpumc_params_integer(params, "blocks") : 1;
+  settings->blocks = settings->by_time ? PT_BLOCKS : 1;
+  if (gpumc_params_has(params, "blocks"))
+    settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
   settings->observables = gpumc_observables_of(params, model);

@@ -14,6 +14,7 @@ enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks
    * of time. */
   PT_SAMPLES_FOR_ERRORS = 8,
+  PT_BLOCKS = 128, /* of time in a bin, unless given */
   /* Bins of time that are compared with each other, the last one included. */
   PT_BINS_COMPARED = 3,
   PT_TEMPERATURES_MAXIMUM = 4096,
@@ -123,6 +124,8 @@ static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *
   return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;
 }
 
+/* Of `count` temperatures: whether in equal steps rather than in a constant ratio. */
+bool pt_ladder_is_linear(const struct gpumc_params *params);
 /* The temperatures of the configuration: beta[temperatures], ascending. */
 void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta);
 /* Whether all are finite and each is above the one before. */
