@@ -2,11 +2,10 @@
  * summed up meanwhile, and where the walkers have been. Models and kernels know nothing of it.
  *
  * Temperatures t = 0 .. T-1 from the hottest to the coldest, copies c = 0 .. C-1 of all of them and
- * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element (c
- * T
- * + t) S + s of every array of places. Pairs of copies (c, d), c < d, in the order (0, 1), (0, 2),
- * .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at (c, t,
- * s) and (d, t, s).
+ * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element
+ * (c T + t) S + s of every array of places. Pairs of copies (c, d), c < d, in the order (0, 1),
+ * (0, 2), .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at
+ * (c, t, s) and (d, t, s).
  *
  * One round:
  *
@@ -35,15 +34,17 @@
 
 enum { GPUMC_TERMS_MAXIMUM = 32 };
 
-/* What a term averages: a channel at every place, or an overlap of every pair of copies. */
-enum gpumc_term_source { GPUMC_TERM_CHANNEL, GPUMC_TERM_OVERLAP };
+/* What a term averages: a channel at every place, an overlap of every pair of copies, or the
+ * product of a channel's values in the two copies of every pair. */
+enum gpumc_term_source { GPUMC_TERM_CHANNEL, GPUMC_TERM_OVERLAP, GPUMC_TERM_PRODUCT };
 
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
- * the pairs of copies) and the measurements, x = scale times the measured integer. */
+ * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
+ * x in the one copy times x in the other. */
 struct gpumc_tempering_term {
   enum gpumc_term_source source;
-  uint32_t index; /* of the channel, or enum gpumc_overlap */
-  enum gpumc_moment_choice moment;
+  uint32_t index;                  /* of the channel, or enum gpumc_overlap */
+  enum gpumc_moment_choice moment; /* products: GPUMC_SUM_FIRST */
   double scale;
 };
 
@@ -129,6 +130,12 @@ struct gpumc_tempering {
 static inline size_t gpumc_tempering_pairs(const struct gpumc_tempering_plan *plan)
 {
   return plan->copies * (plan->copies - 1) / 2;
+}
+
+/* Values that a term adds up in one measurement of a sample. */
+static inline size_t gpumc_tempering_values(const struct gpumc_tempering_plan *plan, size_t term)
+{
+  return plan->term[term].source == GPUMC_TERM_CHANNEL ? plan->copies : gpumc_tempering_pairs(plan);
 }
 
 /* Device memory that it takes, and host memory beside it. */

@@ -9,12 +9,6 @@
 
 static const size_t nothing = SIZE_MAX;
 
-size_t pt_term_width(const struct pt *pt, size_t term)
-{
-  const bool is_overlap = pt->terms.term[term].source == GPUMC_TERM_OVERLAP;
-  return is_overlap ? gpumc_tempering_pairs(&pt->tempering.plan) : pt->settings.copies;
-}
-
 double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct pt_blocks left_out)
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
@@ -26,7 +20,7 @@ double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct
       sum += sums[b * block];
       measurements += (double)pt->bin.measurements[b];
     }
-  return sum / (measurements * (double)pt_term_width(pt, term));
+  return sum / (measurements * (double)gpumc_tempering_values(&pt->tempering.plan, term));
 }
 
 enum gpumc_status
@@ -69,7 +63,7 @@ static void average_samples(struct pt_average *average, size_t t, struct pt_bloc
     double *mean = average->by_sample + s * averages;
     for (size_t k = 0; k < terms; k++)
       mean[k] = pt_term_mean(pt, k, t, s, left_out);
-    mean[terms] = mean[PT_TERM_ENERGY2] - mean[PT_TERM_ENERGY] * mean[PT_TERM_ENERGY];
+    mean[terms] = pt_variance_of_energy(&pt->terms, mean);
     for (size_t k = 0; k < averages; k++)
       average->total[k] += mean[k];
   }

@@ -22,9 +22,6 @@ void pt_average_at(struct pt_average *average, size_t t, double *value, double *
 /* Legal on a zeroed object; leaves it zeroed. */
 void pt_average_free(struct pt_average *average);
 
-/* Values that a term adds up in one measurement of a sample: copies, or pairs of them. */
-size_t pt_term_width(const struct pt *pt, size_t term);
-
 /* Blocks of the present bin. */
 struct pt_blocks {
   size_t first, end;

@@ -7,7 +7,8 @@ static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, s
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
   const size_t place = ((b * pt->terms.count + term) * temperatures + t) * samples + s;
-  return pt->bin.sums[place] / ((double)pt->bin.measurements[b] * (double)pt_term_width(pt, term));
+  const double values = (double)gpumc_tempering_values(&pt->tempering.plan, term);
+  return pt->bin.sums[place] / ((double)pt->bin.measurements[b] * values);
 }
 
 /* Samples of one model are so many series of the same observable; those of disorder have means of
