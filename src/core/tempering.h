@@ -149,8 +149,7 @@ gpumc_tempering_create(struct gpumc_device *device, const struct gpumc_tempering
                        struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_tempering_free(struct gpumc_tempering *tempering);
-/* Every walker to the place that bears its number; sums, counters and histograms become 0. Waits.
- */
+/* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* beta[temperatures], ascending, and the unit of the energy. Waits for what was enqueued. */
@@ -181,9 +180,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_clear_histograms(struct gpumc_tempering *tempering, struct gpumc_error *error);
 
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
- * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
- * are no part of it: they are set anew in every round, or by whoever loads. `name`: "pt/tempering".
- */
+ * checkpoint, which may come from another device. `name`: "pt/tempering". Channels, overlaps, swap
+ * words and temperatures are no part of it: they are set anew in every round, or by the loader. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_save(const struct gpumc_tempering *tempering,
                                                         struct gpumc_checkpoint_writer *writer,
                                                         const char *name,

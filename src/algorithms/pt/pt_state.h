@@ -54,8 +54,7 @@ struct pt_timeline {
   uint64_t rounds; /* of all */
 };
 
-/* Exchanges and walkers, summed up since the measurements began (or since the tuning's iteration).
- */
+/* Exchanges and walkers, summed up since the measurements (or the tuning's iteration) began. */
 struct pt_counts {
   uint64_t rounds[2];     /* exchanges of even and of odd pairs */
   uint64_t *accepted;     /* [temperatures] */
@@ -92,8 +91,8 @@ struct pt {
   struct pt_bin bin;
   struct pt_counts counts;
   int64_t *lowest; /* [samples] lowest energy measured, in quanta */
-  /* The compared terms by sample in the last bins: [bins
-   * compared][compared][temperatures][samples], that of bin b at b mod PT_BINS_COMPARED. */
+  /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
+   * [PT_BINS_COMPARED][compared][temperatures][samples]. */
   double *history;
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
