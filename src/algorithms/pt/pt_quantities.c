@@ -34,7 +34,10 @@ static void add_energies(struct pt_quantities *quantities, const struct gpumc_mo
 {
   const bool disorder = (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
   add_mean(quantities, terms, PT_TERM_ENERGY);
-  struct pt_quantity heat = {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
+  const char *long_name = disorder && !terms->products
+                              ? "specific heat per site, low by 2 tau/n of n measurements"
+                              : "specific heat per site";
+  struct pt_quantity heat = {.label = {"specific_heat", long_name, "k_B", "C"},
                              .rule = disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
                              .x = disorder ? terms->count : PT_TERM_ENERGY,
                              .y = PT_TERM_ENERGY2,

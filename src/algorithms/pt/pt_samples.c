@@ -22,7 +22,7 @@ write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error
   const char *const axes[2] = {"samples/sample", "samples/beta"};
   for (size_t s = 0; s < samples; s++)
     for (size_t t = 0; t < temperatures; t++)
-      values[s * temperatures + t] = pt_term_mean(pt, term, t, s, SIZE_MAX);
+      values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
   return pt_write(pt, "samples", pt->terms.label[term], shape, axes, values, error);
 }
 
