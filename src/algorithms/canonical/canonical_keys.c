@@ -254,13 +254,12 @@ void canonical_check_instance(const struct gpumc_params *params, const struct gp
                          settings.replicas, model->samples);
 }
 
-/* The largest divisor of the number of replicas that is a possible number of chains. */
-static size_t chains_of(size_t replicas)
+static size_t chains_of(const struct canonical_settings *settings)
 {
-  size_t chains = CANONICAL_CHAINS_MAXIMUM;
-  while (replicas % chains != 0)
-    chains--;
-  return chains;
+  if (settings->each_sample)
+    return 1;
+  return settings->replicas < CANONICAL_CHAINS_MAXIMUM ? settings->replicas
+                                                       : CANONICAL_CHAINS_MAXIMUM;
 }
 
 void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
@@ -272,7 +271,7 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   settings->each_sample = gpumc_params_integer(params, "samples") > 1;
   if (settings->each_sample)
     settings->replicas = (size_t)gpumc_params_integer(params, "samples");
-  settings->chains = settings->each_sample ? 1 : chains_of(settings->replicas);
+  settings->chains = chains_of(settings);
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
   settings->thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
