@@ -92,6 +92,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
+     .population = true,
      .doc = "Independent copies at each temperature, 32 unless given; `multispin` kernels update "
             "32 at the price of one."},
     {.name = "samples",
@@ -101,6 +102,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "samples",
      .sweepable = true,
+     .population = true,
      .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
             "one replica, `replicas` is left out, and errors are those of averages over samples."},
     {.name = "update",
