@@ -2,11 +2,10 @@
  * summed up meanwhile, and where the walkers have been. Models and kernels know nothing of it.
  *
  * Temperatures t = 0 .. T-1 from the hottest to the coldest, copies c = 0 .. C-1 of all of them and
- * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element (c
- * T
- * + t) S + s of every array of places. Pairs of copies (c, d), c < d, in the order (0, 1), (0, 2),
- * .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at (c, t,
- * s) and (d, t, s).
+ * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element
+ * (c T + t) S + s of every array of places. Pairs of copies (c, d), c < d, are in the order (0, 1),
+ * (0, 2), .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at
+ * (c, t, s) and (d, t, s).
  *
  * One round:
  *
@@ -142,8 +141,7 @@ gpumc_tempering_create(struct gpumc_device *device, const struct gpumc_tempering
                        struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_tempering_free(struct gpumc_tempering *tempering);
-/* Every walker to the place that bears its number; sums, counters and histograms become 0. Waits.
- */
+/* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* beta[temperatures], ascending, and the unit of the energy. Waits for what was enqueued. */
@@ -175,8 +173,8 @@ gpumc_tempering_clear_histograms(struct gpumc_tempering *tempering, struct gpumc
 
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
  * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
- * are no part of it: they are set anew in every round, or by whoever loads. `name`: "pt/tempering".
- */
+ * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
+ * "pt/tempering". */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_save(const struct gpumc_tempering *tempering,
                                                         struct gpumc_checkpoint_writer *writer,
                                                         const char *name,

@@ -1,6 +1,4 @@
-/* Canonical runs: the sums to and from a checkpoint. For temperature m the arrays
- * "canonical/m/...".
- */
+/* Canonical runs: the sums to and from a checkpoint, of temperature m as "canonical/m/...". */
 #include <stdio.h>
 #include <string.h>
 

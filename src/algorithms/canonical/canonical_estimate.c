@@ -205,8 +205,7 @@ static enum gpumc_status estimate_system(const struct evaluation *evaluation,
 /* Parts of a sample's time series. */
 enum { WHOLE, FIRST_HALF, SECOND_HALF, PARTS };
 
-/* Every replica has a sample of its own: means of the vector of sample r over `count` measurements.
- */
+/* Every replica has a sample: means of the vector of sample r over `count` measurements. */
 static void
 part_of_sample(const struct evaluation *evaluation, size_t r, int part, double count, double *mean)
 {

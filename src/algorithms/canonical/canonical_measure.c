@@ -9,8 +9,7 @@
 #include "algorithms/canonical/canonical_state.h"
 #include "core/elementary.h"
 
-/* Numbers of a measurement, a nanosecond or two each, below which no second thread is worth waking.
- */
+/* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
 static const double least_parallel = 0x1p17;
 
 /* What one temperature's measurement works with. */

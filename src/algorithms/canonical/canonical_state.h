@@ -172,8 +172,7 @@ static inline uint64_t canonical_half(const struct canonical_settings *settings,
   const uint64_t half = settings->sweeps / settings->interval / 2;
   return measured < half ? measured : half;
 }
-/* The measurement that is on its way to the host, and from there into the sums and the time series.
- */
+/* The measurement on its way to the host, and from there into the sums and the time series. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_fetch(struct canonical *canonical, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
