@@ -3,7 +3,7 @@
  *
  * Temperatures t = 0 .. T-1 from the hottest to the coldest, copies c = 0 .. C-1 of all of them and
  * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element
- * (c T + t) S + s of every array of places. Pairs of copies (c, d), c < d, in the order (0, 1),
+ * (c T + t) S + s of every array of places. Pairs of copies (c, d), c < d, are in the order (0, 1),
  * (0, 2), .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at
  * (c, t, s) and (d, t, s).
  *
@@ -180,8 +180,9 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_clear_histograms(struct gpumc_tempering *tempering, struct gpumc_error *error);
 
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
- * checkpoint, which may come from another device. `name`: "pt/tempering". Channels, overlaps, swap
- * words and temperatures are no part of it: they are set anew in every round, or by the loader. */
+ * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
+ * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
+ * "pt/tempering". */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_save(const struct gpumc_tempering *tempering,
                                                         struct gpumc_checkpoint_writer *writer,
                                                         const char *name,

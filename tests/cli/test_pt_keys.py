@@ -41,6 +41,11 @@ class Keys(ProgramCase):
                      "{from: 0, to: 0.4, count: 5, spacing: linear}"):
             self.gpumc("validate", self.config(beta), code=OK)
 
+    def test_samples_that_do_not_fit(self):
+        config = self.config(more="samples: 1000000000\n  replicas: 2")
+        self.assertIn("the largest algorithm.samples that fits is",
+                      self.gpumc("run", config, "--device", "cpu", code=1).err)
+
     def test_temperatures(self):
         self.refuse("beta.count needs beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
         self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,

@@ -88,6 +88,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1e9,
      .unit = "samples",
      .sweepable = true,
+     .population = true,
      .doc = "Disorder samples, from the model's `sample` on, each with its own simulation; for a "
             "model without disorder independent simulations."},
     {.name = "replicas",
@@ -96,6 +97,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = PT_COPIES_MAXIMUM,
      .unit = "copies",
      .sweepable = true,
+     .population = true,
      .doc =
          "Copies of every sample at every temperature, whose overlaps are measured; 2 for models "
          "with disorder and 1 for others, unless given."},

@@ -177,6 +177,10 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
   model->samples = parameters->disorder != NULL ? ising_samples_count(parameters->disorder) : 1;
+  if (parameters->disorder != NULL) {
+    model->first_sample = (size_t)settings->disorder.first_sample;
+    model->read_checksum = ising_samples_read_checksum(parameters->disorder);
+  }
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
