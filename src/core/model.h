@@ -47,11 +47,7 @@ struct gpumc_derived {
   size_t from[2]; /* observables, by index */
 };
 
-enum gpumc_trait {
-  GPUMC_TRAIT_LATTICE = 1 << 0,
-  GPUMC_TRAIT_PARTICLES = 1 << 1,
-  GPUMC_TRAIT_DISORDER = 1 << 2
-};
+enum gpumc_trait { GPUMC_TRAIT_LATTICE = 1 << 0, GPUMC_TRAIT_PARTICLES = 1 << 1 };
 
 struct gpumc_model_ops;
 struct gpumc_recorder;
@@ -66,8 +62,9 @@ struct gpumc_model {
    */
   int64_t lowest, spacing;
   size_t levels;
-  size_t samples;      /* of quenched disorder that there are, from the first on; 1: no disorder */
-  size_t first_sample; /* its number */
+  bool disorder;  /* quenched, so that averages over samples are those of different instances */
+  size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
+  size_t first_sample;    /* its number */
   uint64_t read_checksum; /* of what was read from a file beside the configuration; 0: nothing */
   double log_states;      /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of

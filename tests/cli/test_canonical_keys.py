@@ -57,6 +57,16 @@ class Keys(ProgramCase):
     def test_samples_need_disorder(self):
         self.refuse("model ising2d has no quenched disorder", 9, more="samples: 10")
 
+    def test_samples_of_random_fields(self):
+        """What has disorder is an instance, not a model."""
+        cubic = "model: {name: ising3d, shape: [4, 4, 4]%s}"
+        text = CONFIG.format(beta="{values: [0.4]}", more="samples: 10")
+        text = text.replace("model: {name: ising2d, shape: [8, 8]}", cubic)
+        self.assertIn("model ising3d has no quenched disorder as configured",
+                      self.gpumc("validate", self.write("c.yaml", text % ""), code=INVALID).err)
+        field = ", random_field: {distribution: bimodal, width: 1}"
+        self.gpumc("validate", self.write("c.yaml", text % field), code=OK)
+
     def test_grid(self):
         self.refuse("reweight.from = 0.5 must not exceed reweight.to = 0.4", 9,
                     more="reweight: {from: 0.5, to: 0.4, step: 0.01}")

@@ -129,6 +129,10 @@ class Couplings(ProgramCase):
     def test_combinations_of_keys(self):
         self.assertEqual(self.refused("couplings: file"), "3:45: couplings: file needs the key "
                          "'file', the path of the couplings")
+        self.assertEqual(self.refused("couplings: file, file: ''"),
+                         "3:57: file must be the path of the couplings")
+        self.assertEqual(self.refused("couplings: file, file: absent.txt"),
+                         "3:57: cannot read absent.txt: No such file or directory")
         self.assertEqual(self.refused("file: c.txt"), "3:40: file is read with couplings: file "
                          "only; the couplings are bimodal")
         self.assertEqual(self.refused("couplings: gaussian, p: 0.7"),
@@ -138,6 +142,27 @@ class Couplings(ProgramCase):
                          "or gaussian")
         self.assertEqual(self.refused("random_field: {distribution: gaussian}"),
                          "3:63: a gaussian random field needs a random_field.width above 0")
+
+    def test_keys_that_would_change_nothing(self):
+        self.write("c.txt", "shape 4 6 couplings " + "1 " * 48)
+        self.assertEqual(self.refused("couplings: file, file: c.txt, disorder_seed: 3"),
+                         "3:79: disorder_seed = 3 would change nothing: the couplings are read "
+                         "from a file, and there is no random_field")
+        config = pathlib.Path(self.config("")).read_text()
+        for key, message in (
+                ("sample: 3", "sample = 3 would change nothing: there is no random_field"),
+                ("disorder_seed: 3", "disorder_seed = 3 would change nothing: there is no "
+                 "random_field"),
+                ("write_couplings: true", "write_couplings needs a random_field: without one all "
+                 "couplings are J")):
+            with self.subTest(key):
+                cubic = f"name: ising3d, shape: [4, 4, 4], {key}"
+                path = self.write("c.yaml", config.replace("name: ea, shape: [4, 6], ", cubic))
+                self.assertIn(message, self.gpumc("validate", path, code=INVALID).err)
+                field = ", random_field: {distribution: bimodal, width: 1}"
+                path = self.write("c.yaml",
+                                  config.replace("name: ea, shape: [4, 6], ", cubic + field))
+                self.gpumc("validate", path)
 
     def test_kernels_that_cannot_take_the_model(self):
         """Asked for, they are refused with what does; `auto` takes the next."""
@@ -155,6 +180,18 @@ class Couplings(ProgramCase):
                     self.spin_elsewhere())
                 plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
                 self.assertEqual(plan["tasks"][0]["kernel"], "spin")
+
+    def test_couplings_of_one_size_and_fields_of_none(self):
+        """Fields that are all 0 count as none; multispin takes such a file, and not couplings 2."""
+        text = "shape 4 6 couplings {} fields " + "0 " * 24
+        model = "couplings: file, file: c.txt"
+        self.write("c.txt", text.format("1 -1 " * 24))
+        self.gpumc("validate", self.config(model, variant="multispin"))
+        field = ", random_field: {distribution: bimodal, width: 1}"
+        self.gpumc("validate", self.config(model + field, variant="multispin"))
+        self.write("c.txt", text.format("2 -2 " * 24))
+        self.assertIn("these are all of another size: give their signs, and take the size into "
+                      "beta", self.refused(model, variant="multispin"))
 
     def spin_elsewhere(self):
         models = json.loads(self.gpumc("list", "--json").out)["models"]

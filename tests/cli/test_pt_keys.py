@@ -78,6 +78,14 @@ class Keys(ProgramCase):
     def test_too_many_places(self):
         self.refuse("divide them among several runs", 8, more="samples: 1e9\n  replicas: 3")
 
+    def test_samples_that_a_file_does_not_have(self):
+        """Told by `validate` already; the same for canonical."""
+        self.write("c.txt", "shape 2 2 couplings 1 1 1 1 1 1 1 1 couplings 1 1 1 1 1 1 1 -1")
+        model = "name: ea, shape: [2, 2], couplings: file, file: c.txt"
+        message = "2 samples, but there are only 1 from the model's `sample` on"
+        self.refuse(message, 8, more="samples: 2", model=model + ", sample: 1")
+        self.gpumc("validate", self.config(more="samples: 2", model=model), code=OK)
+
     def test_memory_that_is_not_there(self):
         process = self.gpumc("run", self.config(more="samples: 1e9"), "--device", "cpu", code=1)
         self.assertIn("not enough memory", process.err)

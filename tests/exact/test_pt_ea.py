@@ -1,5 +1,5 @@
-"""Parallel tempering of spin glasses: exact samples, the Nishimori line, and the identity of Gaussian
-couplings.
+"""Parallel tempering of disordered models: exact samples of spin glasses and random fields, the Nishimori
+line, and the identity of Gaussian couplings.
 
 Every comparison is within four errors, which happens by chance to one of 16000. Controls: references
 wrong by 0.1 %, and times too early for equilibrium, are rejected.
@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
 
 # 4^3, couplings of splitmix64 with state = seed: energy per site at beta = 0.5 and 1, ground state.
 EXACT = {1: (-1.29637048709690, -1.64755701573054, -112),
@@ -24,18 +24,19 @@ REPEATS = 32  # of each sample in the file: independent simulations of the same 
 CONFIG = """\
 gpumc: 1
 seed: 4
-model: {{name: ea, {model}}}
+model: {{{model}}}
 algorithm: {{name: pt, {algorithm}}}
 output: "{folder}/ea.h5"
 """
 
 
 class SpinGlass(unittest.TestCase):
-    def run_pt(self, model, algorithm):
+    def run_pt(self, model, algorithm, name="ea"):
         """The open result."""
         folder = gpumc.folder()
         self.addCleanup(folder.cleanup)
-        gpumc.run_config(CONFIG.format(folder=folder.name, model=model, algorithm=algorithm),
+        gpumc.run_config(CONFIG.format(folder=folder.name, model=f"name: {name}, {model}",
+                                        algorithm=algorithm),
                          folder.name)
         file = h5py.File(os.path.join(folder.name, "ea.h5"), "r")
         self.addCleanup(file.close)
@@ -66,6 +67,47 @@ class SpinGlass(unittest.TestCase):
                 self.assertLess(error, 2e-4)
                 self.assertLess(abs(off), 4.0)
                 self.assertGreater(abs(values.mean() - 1.001 * exact) / error, 4.0, "control")
+
+    def run_random_field(self, sample, algorithm):
+        return self.run_pt("shape: [4, 2, 2], random_field: {distribution: gaussian, width: 2}, "
+                           f"sample: {sample}, disorder_seed: 5, write_couplings: true",
+                           "beta: {values: [0.3, 0.5, 0.8]}, sweeps: 327680, exchange_every: 4, "
+                           f"measure_every: 8, {algorithm}", name="ising3d")
+
+    def exact_of_field(self, fields, beta):
+        """Energy and q^2 of one sample of 16 sites."""
+        energy = enumeration.energies((4, 2, 2), np.ones((16, 3)), fields)
+        spins = enumeration.states(16).astype(float)
+        weight = np.exp(-beta * (energy - energy.min()))
+        weight /= weight.sum()
+        correlations = spins.T @ (spins * weight[:, None])
+        return weight @ energy / 16, np.mean(correlations**2)
+
+    def test_samples_of_a_random_field(self):
+        """Each of 32 samples against enumeration. Energies of a sample scatter by 0.6 and less, so that the
+        20,480 measurements of the last bin in two copies have errors below 0.003; other samples are rejected."""
+        file = self.run_random_field(0, "samples: 32")
+        fields = file["disorder/fields"][:]
+        self.assertEqual(len(np.unique(fields, axis=0)), 32)
+        self.assertEqual(file["summary"].attrs["errors_from"], "samples")
+        for t, beta in enumerate(file["samples/beta"][:]):
+            exact = np.array([self.exact_of_field(field, beta) for field in fields])
+            for k, name in enumerate(("energy", "overlap2")):
+                off = np.abs(file[f"samples/{name}"][:, t] - exact[:, k])
+                print(f"random field beta {beta} {name}: off by {off.max():.4f}")
+                self.assertLess(off.max(), 0.015, name)
+                other = np.abs(file[f"samples/{name}"][:, t] - np.roll(exact[:, k], 1))
+                self.assertGreater(other.max(), 0.1, "control")
+
+    def test_samples_of_a_random_field_are_those_of_runs_of_one(self):
+        several = self.run_random_field(0, "samples: 2")
+        for sample in range(2):
+            one = self.run_random_field(sample, "samples: 1")
+            np.testing.assert_array_equal(one["disorder/fields"][0],
+                                          several["disorder/fields"][sample])
+            off = one["samples/energy"][0] - several["samples/energy"][sample]
+            self.assertLess(np.abs(off).max(), 0.015)
+        self.assertGreater(np.abs(np.diff(several["samples/energy"][:], axis=0)).min(), 0.05)
 
     def check_nishimori(self, shape, beta):
         """[e] = -d tanh beta where p = 1/(1 + exp(-2 beta)), at any size."""

@@ -253,6 +253,7 @@ static void test_text_file_errors(void **state)
   } cases[] = {
       {"", "c.txt:0: expected 'shape', found the end of the file"},
       {"shape 2 4\n", "c.txt:1: expected 'couplings', found the end of the file"},
+      {"shape 2.7 4\n", "c.txt:1: expected a side of the shape, found '2.7'"},
       {"couplings " ONES, "c.txt:1: expected 'shape', found 'couplings'"},
       {"shape 4\n2", "c.txt:2: the shape is 4 x 2, and the lattice of the model 2 x 4"},
       {"shape 2", "c.txt:1: expected a side of the shape, found the end of the file"},
@@ -315,6 +316,62 @@ static void test_file_errors(void **state)
   }
 }
 
+static void assert_refused(const struct ising_settings *settings, const char *message)
+{
+  struct gpumc_model model;
+  struct gpumc_error error = {0};
+  assert_int_equal(ising_instance(settings, &model, &error), GPUMC_INVALID);
+  if (strstr(gpumc_error_text(&error), message) == NULL)
+    fail_msg("%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  ising_destroy(&model);
+}
+
+/* Bounds of ising_rounding.h, on both sides. */
+static void test_values_finer_than_the_quantum(void **state)
+{
+  static const char uneven[] = "shape 2 4 couplings 1e6 1e-6 1 1 1 1 1 1 1 1 1 1 1 1 1 1";
+  static const char even[] = "shape 2 4 couplings 1e3 0 1 1 1 1 1 1 1 1 1 1 1 1 1 -0.001";
+  struct ising_settings settings = square(8);
+  struct gpumc_model model;
+  (void)state;
+  settings.disorder.fields = ISING_BIMODAL;
+  settings.disorder.width = 1e-12;
+  assert_refused(&settings, "random_field.width = 1e-12 would become 0: ");
+  settings.disorder.fields = ISING_GAUSSIAN;
+  assert_refused(&settings, "Gaussian random fields of standard deviation 1e-12 would be coarse");
+  settings.disorder.width = 1e5;
+  settings.coupling = 1e-4;
+  assert_refused(&settings, "J = 0.0001 would become ");
+  settings.coupling = 1.0;
+  settings.disorder.width = 1.0;
+  settings.field = 1e-9;
+  assert_refused(&settings, "h = 1e-09 would become 0: ");
+  settings.field = 0.1;
+  open_model(&settings, &model);
+  ising_destroy(&model);
+  settings = of_file("c.txt");
+  write_file("c.txt", uneven, strlen(uneven));
+  assert_refused(&settings, "c.txt: its values differ too much in size");
+  write_file("c.txt", even, strlen(even));
+  open_model(&settings, &model);
+  ising_destroy(&model);
+}
+
+/* 2 x 9.35 J a site are 2^40 quanta at most: 2^-12 J at 2^23.8 sites. */
+static void test_gaussian_couplings_of_large_lattices(void **state)
+{
+  struct ising_settings settings = square(2048);
+  struct gpumc_model model;
+  (void)state;
+  settings.disorder.couplings = ISING_GAUSSIAN;
+  open_model(&settings, &model);
+  ising_destroy(&model);
+  settings = square(8192);
+  settings.disorder.couplings = ISING_GAUSSIAN;
+  assert_refused(&settings, "Gaussian couplings of standard deviation 1 would be coarse");
+}
+
 static void test_more_samples_than_a_file_has(void **state)
 {
   static const char text[] = "shape 2 4 couplings " ONES;
@@ -370,6 +427,8 @@ int main(void)
       cmocka_unit_test(test_signs),
       cmocka_unit_test(test_uniform_field_is_included),
       cmocka_unit_test(test_all_couplings_of_one_sign),
+      IN_DIRECTORY(test_values_finer_than_the_quantum),
+      cmocka_unit_test(test_gaussian_couplings_of_large_lattices),
       IN_DIRECTORY(test_text_file),
       IN_DIRECTORY(test_text_file_errors),
       IN_DIRECTORY(test_file_errors),

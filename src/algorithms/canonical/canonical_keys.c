@@ -5,6 +5,7 @@
 
 #include "algorithms/canonical/canonical_state.h"
 #include "core/curves.h"
+#include "core/samples.h"
 
 #define BETA_MAXIMUM 1e6
 #define SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
@@ -212,16 +213,9 @@ static void check_configurations(const struct gpumc_params *params, struct gpumc
                  gpumc_params_integer_at(params, "configurations.times", i));
 }
 
-static void check_samples(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-                          struct gpumc_report *report)
+static void check_replicas(const struct gpumc_params *params, struct gpumc_report *report)
 {
-  if (gpumc_params_integer(params, "samples") == 1)
-    return;
-  if ((model->traits & GPUMC_TRAIT_DISORDER) == 0)
-    gpumc_params_mistake(params, report, "samples",
-                         "model %s has no quenched disorder; use `replicas` for independent copies",
-                         model->name);
-  if (gpumc_params_has(params, "replicas"))
+  if (gpumc_params_integer(params, "samples") > 1 && gpumc_params_has(params, "replicas"))
     gpumc_params_mistake(params, report, "replicas",
                          "with more than one of `samples` each has one replica; leave out "
                          "`replicas`, or the other");
@@ -241,7 +235,7 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
     check_range(params, report, "reweight", CANONICAL_GRID_MAXIMUM);
   check_times(params, report);
   check_configurations(params, report);
-  check_samples(params, model, report);
+  check_replicas(params, report);
   gpumc_observables_check(params, model, report);
 }
 
@@ -250,10 +244,14 @@ void canonical_check_instance(const struct gpumc_params *params, const struct gp
 {
   struct canonical_settings settings;
   canonical_settings_read(params, &settings);
-  if (settings.each_sample && settings.replicas > model->samples)
+  if (!settings.each_sample)
+    return;
+  if (!model->disorder)
     gpumc_params_mistake(params, report, "samples",
-                         "%zu samples, but there are only %zu from the model's `sample` on",
-                         settings.replicas, model->samples);
+                         "model %s has no quenched disorder as configured; use `replicas` for "
+                         "independent copies",
+                         model->ops->name);
+  gpumc_samples_check(params, model, settings.replicas, report);
 }
 
 static size_t chains_of(const struct canonical_settings *settings)

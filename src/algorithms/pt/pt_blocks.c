@@ -16,7 +16,7 @@ static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, s
 static void series_of(const struct pt *pt, size_t term, size_t t, struct gpumc_series *series)
 {
   const size_t samples = pt->settings.samples;
-  const bool disorder = (pt->context.model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
+  const bool disorder = pt->context.model->disorder;
   *series = (struct gpumc_series){.merged = 0};
   for (size_t b = 0; b < pt->bin.blocks && disorder; b++) {
     double mean = 0;

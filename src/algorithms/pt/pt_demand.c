@@ -55,10 +55,9 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
 struct gpumc_ensemble_plan
 pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model)
 {
-  const bool disorder = (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
   return (struct gpumc_ensemble_plan){.runs = settings->copies * settings->temperatures,
                                       .capacity = settings->samples,
-                                      .samples = disorder ? settings->samples : 1,
+                                      .samples = model->disorder ? settings->samples : 1,
                                       .update = settings->update};
 }
 
@@ -93,7 +92,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   struct pt_timeline timeline;
   struct pt_terms terms;
   struct gpumc_tempering_plan plan;
-  pt_settings_read(params, model->ops, &settings);
+  pt_settings_read(params, model, &settings);
   pt_terms_make(model, &settings.observables, settings.copies, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);
   enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);

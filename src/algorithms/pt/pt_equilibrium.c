@@ -78,7 +78,7 @@ static size_t quantity_of(const struct pt_quantities *quantities, size_t term)
 
 static bool is_disordered(const struct pt *pt)
 {
-  return (pt->context.model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
+  return pt->context.model->disorder;
 }
 
 /* Samples of one model that stay apart: each moves far less in time than they differ. The change

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/samples.h"
 
 #define BETA_MAXIMUM 1e6
 #define SWEEPS_MAXIMUM 4294967295.0
@@ -242,7 +243,7 @@ void pt_check_instance(const struct gpumc_params *params, const struct gpumc_mod
                        struct gpumc_report *report)
 {
   struct pt_settings settings;
-  pt_settings_read(params, model->ops, &settings);
+  pt_settings_read(params, model, &settings);
   const double runs = (double)settings.copies * (double)settings.temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)
     gpumc_params_mistake(params, report, "beta",
@@ -258,4 +259,5 @@ void pt_check_instance(const struct gpumc_params *params, const struct gpumc_mod
     gpumc_params_mistake(params, report, "replicas",
                          "model %s has no overlaps: use samples for independent simulations",
                          model->ops->name);
+  gpumc_samples_check(params, model, settings.samples, report);
 }

@@ -32,7 +32,7 @@ static void add_mean(struct pt_quantities *quantities, const struct pt_terms *te
 static void add_energies(struct pt_quantities *quantities, const struct gpumc_model *model,
                          const struct pt_terms *terms)
 {
-  const bool disorder = (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0;
+  const bool disorder = model->disorder;
   add_mean(quantities, terms, PT_TERM_ENERGY);
   const char *long_name = disorder && !terms->products
                               ? "specific heat per site, low by 2 tau/n of n measurements"

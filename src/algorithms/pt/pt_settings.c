@@ -35,13 +35,12 @@ static void read_rounds(const struct gpumc_params *params, struct pt_settings *s
   settings->tuning_iterations = (size_t)gpumc_params_integer(params, "tune.iterations");
 }
 
-void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pt_settings *settings)
 {
-  const bool disorder = (model->traits & GPUMC_TRAIT_DISORDER) != 0;
   memset(settings, 0, sizeof *settings);
   settings->samples = (size_t)gpumc_params_integer(params, "samples");
-  settings->copies = disorder ? 2 : 1;
+  settings->copies = model->disorder ? 2 : 1;
   if (gpumc_params_has(params, "replicas"))
     settings->copies = (size_t)gpumc_params_integer(params, "replicas");
   settings->temperatures = gpumc_params_has(params, "beta.values")
@@ -54,7 +53,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
     settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
-  settings->observables = gpumc_observables_of(params, model);
+  settings->observables = gpumc_observables_of(params, model->ops);
 }
 
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model)

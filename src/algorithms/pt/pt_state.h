@@ -106,7 +106,7 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
               const struct gpumc_params *model_params, struct gpumc_report *report);
 void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report);
-void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pt_settings *settings);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_timeline_make(const struct pt_settings *settings,

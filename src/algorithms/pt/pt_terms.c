@@ -101,7 +101,7 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
                                       observable->symbol};
     add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
   }
-  if (copies >= 2 && (model->ops->traits & GPUMC_TRAIT_DISORDER) != 0)
+  if (copies >= 2 && model->disorder)
     add_product(terms, model);
   terms->compared[terms->n_compared++] = PT_TERM_ENERGY;
   if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {

@@ -1,4 +1,6 @@
 /* The Edwards-Anderson spin glass in two and three dimensions. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/ising/ising_keys.h"
@@ -32,17 +34,26 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,
-    {.name = "write_couplings",
-     .type = GPUMC_KEY_BOOLEAN,
-     .doc = "Whether the result holds the couplings and random fields of its samples, in the form "
-            "in which they can be read.",
-     .default_text = "false"},
+    ISING_KEY_WRITE_COUPLINGS,
     {.name = NULL},
 };
 
 static bool couplings_are(const struct gpumc_params *params, const char *distribution)
 {
   return strcmp(gpumc_params_string(params, "couplings"), distribution) == 0;
+}
+
+/* What stands in the file is for `create`, which says where in it. */
+static void check_file(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const char *path = gpumc_params_string(params, "file");
+  FILE *stream = path[0] != '\0' ? fopen(path, "rb") : NULL;
+  if (path[0] == '\0')
+    gpumc_params_mistake(params, report, "file", "file must be the path of the couplings");
+  else if (stream == NULL)
+    gpumc_params_mistake(params, report, "file", "cannot read %s: %s", path, strerror(errno));
+  if (stream != NULL)
+    fclose(stream);
 }
 
 static void check(const struct gpumc_params *params, struct gpumc_report *report)
@@ -53,6 +64,8 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
   if (file && !gpumc_params_has(params, "file"))
     gpumc_params_mistake(params, report, "couplings",
                          "couplings: file needs the key 'file', the path of the couplings");
+  if (file && gpumc_params_has(params, "file"))
+    check_file(params, report);
   if (!file && gpumc_params_has(params, "file"))
     gpumc_params_mistake(params, report, "file",
                          "file is read with couplings: file only; the couplings are %s",
@@ -60,6 +73,9 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
   if (!couplings_are(params, "bimodal") && gpumc_params_real(params, "p") != 0.5)
     gpumc_params_mistake(params, report, "p", "p is of bimodal couplings only; these are %s",
                          file ? "read from a file" : "Gaussian");
+  if (file && !ising_has_random_field(params))
+    ising_check_unused(params, report, "disorder_seed",
+                       "the couplings are read from a file, and there is no random_field");
 }
 
 static enum gpumc_status
@@ -68,7 +84,6 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   struct ising_settings settings = {
       .ops = &gpumc_model_ea,
       .coupling = 1.0,
-      .write_disorder = gpumc_params_boolean(params, "write_couplings"),
       .disorder = {.couplings = ISING_BIMODAL, .positive = gpumc_params_real(params, "p")}};
   if (couplings_are(params, "gaussian"))
     settings.disorder.couplings = ISING_GAUSSIAN;
@@ -93,7 +108,7 @@ const struct gpumc_model_ops gpumc_model_ea = {
                 "  year = {1975},\n"
                 "  doi = {10.1088/0305-4608/5/5/017}\n"
                 "}\n",
-    .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_DISORDER,
+    .traits = GPUMC_TRAIT_LATTICE,
     .keys = keys,
     .channels = ising_channels,
     .n_channels = ISING_CHANNELS,

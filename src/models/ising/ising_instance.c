@@ -7,6 +7,7 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_rounding.h"
 #include "models/ising/ising_samples.h"
 
 enum {
@@ -176,8 +177,9 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->bound[ISING_MAGNETIZATION] = (double)model->sites;
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
-  model->samples = parameters->disorder != NULL ? ising_samples_count(parameters->disorder) : 1;
-  if (parameters->disorder != NULL) {
+  model->disorder = parameters->disorder != NULL;
+  model->samples = model->disorder ? ising_samples_count(parameters->disorder) : 1;
+  if (model->disorder) {
     model->first_sample = (size_t)settings->disorder.first_sample;
     model->read_checksum = ising_samples_read_checksum(parameters->disorder);
   }
@@ -204,9 +206,10 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   model->sites = 2 * parameters->lattice.colour;
   model->parameters = parameters;
   status = ising_samples_create(settings, &parameters->disorder, error);
-  if (status == GPUMC_OK)
-    describe(settings, model, parameters);
-  return status;
+  if (status != GPUMC_OK)
+    return status;
+  describe(settings, model, parameters);
+  return ising_rounding_check(settings, model, error);
 }
 
 void ising_destroy(struct gpumc_model *model)

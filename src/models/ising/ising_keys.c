@@ -45,7 +45,7 @@ void ising_check_random_field(const struct gpumc_params *params, struct gpumc_re
 {
   const char *distribution = gpumc_params_string(params, "random_field.distribution");
   const double width = gpumc_params_real(params, "random_field.width");
-  const bool none = strcmp(distribution, "none") == 0;
+  const bool none = !ising_has_random_field(params);
   if (none && width > 0)
     gpumc_params_mistake(params, report, "random_field.width",
                          "random_field.width = %g needs a random_field.distribution, bimodal or "
@@ -54,6 +54,20 @@ void ising_check_random_field(const struct gpumc_params *params, struct gpumc_re
   if (!none && width <= 0)
     gpumc_params_mistake(params, report, "random_field.distribution",
                          "a %s random field needs a random_field.width above 0", distribution);
+}
+
+bool ising_has_random_field(const struct gpumc_params *params)
+{
+  return strcmp(gpumc_params_string(params, "random_field.distribution"), "none") != 0;
+}
+
+void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *report,
+                        const char *key, const char *why)
+{
+  const long long value = (long long)gpumc_params_integer(params, key);
+  if (value != 0)
+    gpumc_params_mistake(params, report, key, "%s = %lld would change nothing: %s", key, value,
+                         why);
 }
 
 void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings)
@@ -68,6 +82,7 @@ void ising_read_fields(const struct gpumc_params *params, struct ising_settings 
   const char *distribution = gpumc_params_string(params, "random_field.distribution");
   struct ising_disorder_settings *disorder = &settings->disorder;
   settings->field = gpumc_params_real(params, "h");
+  settings->write_disorder = gpumc_params_boolean(params, "write_couplings");
   disorder->seed = (uint64_t)gpumc_params_integer(params, "disorder_seed");
   disorder->first_sample = (uint64_t)gpumc_params_integer(params, "sample");
   disorder->width = gpumc_params_real(params, "random_field.width");

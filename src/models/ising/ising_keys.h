@@ -48,12 +48,26 @@ extern const struct gpumc_key ising_random_field_keys[];
     .default_text = "0", .minimum = 0, .maximum = (double)ISING_SAMPLES_MAXIMUM, .sweepable = true \
   }
 
+#define ISING_KEY_WRITE_COUPLINGS                                                                  \
+  {                                                                                                \
+    .name = "write_couplings", .type = GPUMC_KEY_BOOLEAN,                                          \
+    .doc = "Whether the result holds the couplings and random fields of its samples, in the form " \
+           "in which they can be read.",                                                           \
+    .default_text = "false"                                                                        \
+  }
+
 /* shape, J and h of a model that has these keys. */
 void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *report);
 void ising_check_coupling(const struct gpumc_params *params, struct gpumc_report *report);
 void ising_check_random_field(const struct gpumc_params *params, struct gpumc_report *report);
+/* Whether random fields are drawn. */
+bool ising_has_random_field(const struct gpumc_params *params);
+/* disorder_seed or sample, not 0 where nothing depends on it: `why`. */
+void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *report,
+                        const char *key, const char *why);
 
-/* Into `settings`: shape and dimension; h, random_field, disorder_seed and sample. */
+/* Into `settings`: shape and dimension; h, random_field, disorder_seed, sample and
+ * write_couplings. */
 void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings);
 void ising_read_fields(const struct gpumc_params *params, struct ising_settings *settings);
 

@@ -16,8 +16,8 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/threshold.h"
 #include "models/ising/ising_samples_file.h"
-#include "models/lattice/threshold.h"
 
 /* A Gaussian number is below (-2 ln s)^(1/2), s >= 2^-63 (see `gaussian`). */
 #define GAUSSIAN_LARGEST 9.35
@@ -33,6 +33,7 @@ struct ising_disorder {
   uint64_t first_sample;
   struct ising_samples_file file; /* of ISING_FILE */
   /* Over the file, or as the distributions have it. */
+  bool couplings_are_alike; /* the same in size */
   bool couplings_are_signs, fields_are_signs;
   double largest_coupling, largest_field, coupling_square, field_square;
 };
@@ -56,6 +57,7 @@ static void describe_file(struct ising_disorder *disorder)
   const size_t sites = file->samples * file->sites;
   bool same = survey(file->coupling, sites * file->dimension, &disorder->largest_coupling,
                      &disorder->coupling_square);
+  disorder->couplings_are_alike = same && disorder->largest_coupling > 0.0;
   disorder->couplings_are_signs = same && disorder->largest_coupling == 1.0;
   if (file->field == NULL)
     return;
@@ -179,6 +181,27 @@ uint64_t ising_samples_read_checksum(const struct ising_disorder *disorder)
   return gpumc_checksum_value(&sum);
 }
 
+static double mean_rounding(const double *values, size_t n, double quantum)
+{
+  double sum = 0.0, count = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    if (values[i] == 0.0)
+      continue;
+    sum += fabs(rint(values[i] / quantum) * quantum - values[i]) / fabs(values[i]);
+    count += 1.0;
+  }
+  return count > 0.0 ? sum / count : 0.0;
+}
+
+double ising_samples_rounding(const struct ising_disorder *disorder, double quantum)
+{
+  const struct ising_samples_file *file = &disorder->file;
+  const size_t sites = file->samples * file->sites;
+  const double of_couplings = mean_rounding(file->coupling, sites * file->dimension, quantum);
+  return file->field == NULL ? of_couplings
+                             : fmax(of_couplings, mean_rounding(file->field, sites, quantum));
+}
+
 size_t ising_samples_count(const struct ising_disorder *disorder)
 {
   const size_t all = disorder->couplings == ISING_FILE ? disorder->file.samples
@@ -196,6 +219,10 @@ struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *mod
 const char *ising_disorder_no_bits(const struct gpumc_model *model)
 {
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (traits.couplings && !traits.couplings_are_signs &&
+      ising_parameters(model)->disorder->couplings_are_alike)
+    return "it keeps a coupling as one bit, for +1 or -1, and these are all of another size: give "
+           "their signs, and take the size into beta";
   if (traits.couplings && !traits.couplings_are_signs)
     return "it keeps a coupling as one bit, and these are not all +1 or -1";
   if (traits.fields && !traits.fields_are_signs)

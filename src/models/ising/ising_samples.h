@@ -21,6 +21,9 @@ double ising_samples_coupling_square(const struct ising_disorder *disorder);
 double ising_samples_field_square(const struct ising_disorder *disorder);
 /* Of the file's couplings and fields; 0 where nothing was read. */
 uint64_t ising_samples_read_checksum(const struct ising_disorder *disorder);
+/* Of the values of a file, couplings or fields, whichever is more: the mean of their relative
+ * change when rounded to quanta, over those that are not 0. */
+double ising_samples_rounding(const struct ising_disorder *disorder, double quantum);
 /* Samples from the first on: those of a file, or as many as have a number. */
 size_t ising_samples_count(const struct ising_disorder *disorder);
 

@@ -29,6 +29,17 @@ static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_erro
   return GPUMC_OK;
 }
 
+/* Fields that are all 0 are none, and cost none. */
+static void drop_zero_fields(struct ising_samples_file *file)
+{
+  const size_t count = file->field != NULL ? file->samples * file->sites : 0;
+  for (size_t i = 0; i < count; i++)
+    if (file->field[i] != 0.0)
+      return;
+  free(file->field);
+  file->field = NULL;
+}
+
 enum gpumc_status ising_samples_read(const char *path, size_t dimension, const size_t *shape,
                                      struct ising_samples_file *file, struct gpumc_error *error)
 {
@@ -42,7 +53,9 @@ enum gpumc_status ising_samples_read(const char *path, size_t dimension, const s
   if (status == GPUMC_OK)
     status = hdf5 ? ising_samples_read_hdf5(path, shape, file, error)
                   : ising_samples_read_text(path, shape, file, error);
-  if (status != GPUMC_OK)
+  if (status == GPUMC_OK)
+    drop_zero_fields(file);
+  else
     ising_samples_file_free(file);
   return status;
 }

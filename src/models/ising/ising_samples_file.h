@@ -8,7 +8,7 @@
 struct ising_samples_file {
   size_t samples, sites, dimension;
   double *coupling; /* [samples][sites][dimension] */
-  double *field;    /* [samples][sites]; NULL: none */
+  double *field;    /* [samples][sites]; NULL: none, or all are 0 */
 };
 
 /* No value of a file may be larger. */

@@ -160,7 +160,8 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   char *end, found[48];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
-  if (*end != '\0' || !(fabs(value) <= ISING_FILE_LARGEST) || (is_side && !(value >= 1.0))) {
+  if (*end != '\0' || !(fabs(value) <= ISING_FILE_LARGEST) ||
+      (is_side && !(value >= 1.0 && value == trunc(value)))) {
     snprintf(found, sizeof found, "'%.40s'", word);
     return refuse(reader, found, error);
   }

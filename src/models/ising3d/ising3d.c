@@ -10,6 +10,7 @@ static const struct gpumc_key keys[] = {
     ISING_KEY_RANDOM_FIELD,
     ISING_KEY_DISORDER_SEED,
     ISING_KEY_SAMPLE,
+    ISING_KEY_WRITE_COUPLINGS,
     {.name = NULL},
 };
 
@@ -18,6 +19,13 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
   ising_check_shape(params, report);
   ising_check_coupling(params, report);
   ising_check_random_field(params, report);
+  if (ising_has_random_field(params))
+    return;
+  ising_check_unused(params, report, "disorder_seed", "there is no random_field");
+  ising_check_unused(params, report, "sample", "there is no random_field");
+  if (gpumc_params_boolean(params, "write_couplings"))
+    gpumc_params_mistake(params, report, "write_couplings",
+                         "write_couplings needs a random_field: without one all couplings are J");
 }
 
 static enum gpumc_status
@@ -55,5 +63,6 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
     .refuses = ising_refuses,
     .check = check,
     .create = create,
+    .record = ising_record,
     .destroy = ising_destroy,
 };

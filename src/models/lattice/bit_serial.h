@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/lattice/threshold.h"
+#include "core/threshold.h"
 
 enum { GPUMC_BIT_PLANES = 32, GPUMC_PLANES_A_DRAW = 4, GPUMC_BIT_CLASSES = 7 };
 
