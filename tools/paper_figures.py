@@ -116,6 +116,8 @@ def _times(campaign, axes, of, title, label, key="seconds_sweep"):
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter("{x:.0f}")
     _finish(axes, title, label, "time per spin flip [ps]")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low / 2, 2 * high)
     for place in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
         place(_plain)
     return rows
@@ -220,7 +222,7 @@ def resampling(campaigns, axes):
 def _plain(value, _):
     """Labels of a logarithmic axis: 1, 2 and 5 of every decade."""
     text = f"{value:g}"
-    return text if value >= 1 and text.strip("0.") in ("1", "2", "5") else ""
+    return text if text.strip("0.") in ("1", "2", "5") else ""
 
 
 def _finish(axes, title, x, y):

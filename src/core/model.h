@@ -62,9 +62,11 @@ struct gpumc_model {
    */
   int64_t lowest, spacing;
   size_t levels;
-  bool disorder;     /* quenched, so that averages over samples are those of different instances */
-  size_t samples;    /* of the disorder that there are, from the first on; 1 without disorder */
-  double log_states; /* ln Z at beta = 0 */
+  bool disorder;  /* quenched, so that averages over samples are those of different instances */
+  size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
+  size_t first_sample;    /* its number */
+  uint64_t read_checksum; /* of what was read from a file beside the configuration; 0: nothing */
+  double log_states;      /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps. */
   double wave_number, wave_quantum;
@@ -106,6 +108,11 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,
                                                struct gpumc_recorder *recorder,
                                                struct gpumc_error *error);
+  /* What sample `number` behind the first is known by, wherever it came from: a checksum of the
+   * disorder as kernels have it; NULL: no disorder. */
+  GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
+                                                        size_t number, uint64_t *checksum,
+                                                        struct gpumc_error *error);
   void (*destroy)(struct gpumc_model *model);
 };
 

@@ -37,6 +37,7 @@ struct gpumc_key {
   bool required;
   bool sweepable;  /* may stand in the campaign block */
   bool incidental; /* decides no number of the result (device, output, ...) */
+  bool population; /* integers: so many replicas or samples, which memory goes with */
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */

@@ -28,14 +28,14 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
 }
 
 /* What the algorithm asks for with that block, and the tiles of the kernel's. */
-static enum gpumc_status
-ask_demand(const struct gpumc_preparation *preparation, const struct gpumc_params *algorithm,
-           struct gpumc_demand *demand, struct gpumc_error *error)
+static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
+                                    const struct gpumc_params *algorithm,
+                                    struct gpumc_demand *demand, struct gpumc_error *error)
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
-  enum gpumc_status status = task->algorithm->demand(algorithm, &preparation->model,
-                                                     &preparation->device, demand, error);
+  enum gpumc_status status =
+      task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error);
   if (status == GPUMC_OK && (preparation->kernel->capabilities & GPUMC_CAN_TILE) != 0)
     demand->plan.tiling = gpumc_tiling_make(&kernel);
   return status;
@@ -109,14 +109,20 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   return GPUMC_OK;
 }
 
-/* The algorithm's key that says how many replicas there are, or NULL. */
-static const struct gpumc_key *population_key(const struct gpumc_algorithm_ops *algorithm)
+/* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL
+ * where none is given. */
+static const struct gpumc_key *population_key(const struct gpumc_task *task)
 {
-  for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
-    if (key->type == GPUMC_KEY_INTEGER && key->list_maximum == 0 && key->unit != NULL &&
-        strcmp(key->unit, "replicas") == 0)
-      return key;
-  return NULL;
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  const struct gpumc_key *largest = NULL;
+  int64_t population = 0;
+  for (const struct gpumc_key *key = task->algorithm->keys; key->name != NULL; key++)
+    if (key->population && gpumc_params_has(&params, key->name) &&
+        gpumc_params_integer(&params, key->name) > population) {
+      largest = key;
+      population = gpumc_params_integer(&params, key->name);
+    }
+  return largest;
 }
 
 static bool
@@ -169,10 +175,8 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
   gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
                   available);
-  const struct gpumc_key *key = population_key(preparation->task->algorithm);
-  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
-  bool given = key != NULL && gpumc_params_has(&params, key->name);
-  int64_t population = given ? largest_population(preparation, key) : 0;
+  const struct gpumc_key *key = population_key(preparation->task);
+  int64_t population = key != NULL ? largest_population(preparation, key) : 0;
   if (population > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
              (long long)population);

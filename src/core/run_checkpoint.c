@@ -205,6 +205,9 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error);
   if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1,
+                                  &run->preparation.model.read_checksum, error);
+  if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/started", run->started, error);
   if (status == GPUMC_OK)
     status =
@@ -256,6 +259,23 @@ static enum gpumc_status check_identity(const struct gpumc_run *run,
     free(difference);
   }
   free(identity);
+  return status;
+}
+
+/* The same configuration may name a file that has changed. */
+static enum gpumc_status check_what_was_read(const struct gpumc_run *run,
+                                             struct gpumc_checkpoint_reader *reader,
+                                             struct gpumc_error *error)
+{
+  uint64_t before = 0;
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
+  if (status == GPUMC_OK && before != run->preparation.model.read_checksum)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "checkpoint was made: restore it, choose another output, or start "
+                             "over with --fresh",
+                             run->files.checkpoint);
   return status;
 }
 
@@ -329,6 +349,8 @@ enum gpumc_status gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gp
   enum gpumc_status status = gpumc_checkpoint_open(run->files.checkpoint, &reader, error);
   if (status == GPUMC_OK)
     status = check_identity(run, reader, error);
+  if (status == GPUMC_OK)
+    status = check_what_was_read(run, reader, error);
   if (status == GPUMC_OK)
     status = check_trajectory(run, reader, error);
   if (status == GPUMC_OK)

@@ -36,7 +36,8 @@ is_term(const struct gpumc_tempering_plan *plan, enum gpumc_term_source source, 
 
 static bool keeps_channel(const struct gpumc_tempering_plan *plan, size_t channel)
 {
-  return channel == 0 || is_term(plan, GPUMC_TERM_CHANNEL, channel);
+  return channel == 0 || is_term(plan, GPUMC_TERM_CHANNEL, channel) ||
+         is_term(plan, GPUMC_TERM_PRODUCT, channel);
 }
 
 static bool keeps_overlap(const struct gpumc_tempering_plan *plan, size_t overlap)
@@ -117,7 +118,7 @@ static void assert_sound(const struct gpumc_tempering_plan *plan)
   assert(plan->n_terms <= GPUMC_TERMS_MAXIMUM);
   for (size_t i = 0; i < plan->n_terms; i++)
     assert(plan->term[i].index <
-           (plan->term[i].source == GPUMC_TERM_CHANNEL ? plan->n_channels : GPUMC_OVERLAPS));
+           (plan->term[i].source == GPUMC_TERM_OVERLAP ? GPUMC_OVERLAPS : plan->n_channels));
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     assert(plan->histogram[k].bins == 0 || plan->histogram[k].spacing > 0);
 }

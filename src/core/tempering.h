@@ -2,11 +2,10 @@
  * summed up meanwhile, and where the walkers have been. Models and kernels know nothing of it.
  *
  * Temperatures t = 0 .. T-1 from the hottest to the coldest, copies c = 0 .. C-1 of all of them and
- * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element (c
- * T
- * + t) S + s of every array of places. Pairs of copies (c, d), c < d, in the order (0, 1), (0, 2),
- * .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at (c, t,
- * s) and (d, t, s).
+ * samples s = 0 .. S-1. Place (c, t, s) is replica s of the ensemble's run c T + t, and element
+ * (c T + t) S + s of every array of places. Pairs of copies (c, d), c < d, are in the order (0, 1),
+ * (0, 2), .., (1, 2), ..: element (p T + t) S + s of an array of overlaps compares the replicas at
+ * (c, t, s) and (d, t, s).
  *
  * One round:
  *
@@ -35,15 +34,17 @@
 
 enum { GPUMC_TERMS_MAXIMUM = 32 };
 
-/* What a term averages: a channel at every place, or an overlap of every pair of copies. */
-enum gpumc_term_source { GPUMC_TERM_CHANNEL, GPUMC_TERM_OVERLAP };
+/* What a term averages: a channel at every place, an overlap of every pair of copies, or the
+ * product of a channel's values in the two copies of every pair. */
+enum gpumc_term_source { GPUMC_TERM_CHANNEL, GPUMC_TERM_OVERLAP, GPUMC_TERM_PRODUCT };
 
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
- * the pairs of copies) and the measurements, x = scale times the measured integer. */
+ * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
+ * x in the one copy times x in the other. */
 struct gpumc_tempering_term {
   enum gpumc_term_source source;
-  uint32_t index; /* of the channel, or enum gpumc_overlap */
-  enum gpumc_moment_choice moment;
+  uint32_t index;                  /* of the channel, or enum gpumc_overlap */
+  enum gpumc_moment_choice moment; /* products: GPUMC_SUM_FIRST */
   double scale;
 };
 
@@ -131,6 +132,12 @@ static inline size_t gpumc_tempering_pairs(const struct gpumc_tempering_plan *pl
   return plan->copies * (plan->copies - 1) / 2;
 }
 
+/* Values that a term adds up in one measurement of a sample. */
+static inline size_t gpumc_tempering_values(const struct gpumc_tempering_plan *plan, size_t term)
+{
+  return plan->term[term].source == GPUMC_TERM_CHANNEL ? plan->copies : gpumc_tempering_pairs(plan);
+}
+
 /* Device memory that it takes, and host memory beside it. */
 size_t
 gpumc_tempering_bytes(const struct gpumc_device *device, const struct gpumc_tempering_plan *plan);
@@ -142,8 +149,7 @@ gpumc_tempering_create(struct gpumc_device *device, const struct gpumc_tempering
                        struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_tempering_free(struct gpumc_tempering *tempering);
-/* Every walker to the place that bears its number; sums, counters and histograms become 0. Waits.
- */
+/* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *error);
 /* beta[temperatures], ascending, and the unit of the energy. Waits for what was enqueued. */
@@ -175,8 +181,8 @@ gpumc_tempering_clear_histograms(struct gpumc_tempering *tempering, struct gpumc
 
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
  * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
- * are no part of it: they are set anew in every round, or by whoever loads. `name`: "pt/tempering".
- */
+ * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
+ * "pt/tempering". */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_save(const struct gpumc_tempering *tempering,
                                                         struct gpumc_checkpoint_writer *writer,
                                                         const char *name,

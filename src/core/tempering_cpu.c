@@ -56,23 +56,51 @@ static size_t stretches(size_t samples)
   return (samples + STRETCH - 1) / STRETCH;
 }
 
+/* One term at one temperature: its sums by sample, and rows of values by copy, or by pair of
+ * copies, `stride` apart. */
+struct rows {
+  double *sums;
+  const int64_t *values;
+  size_t count, stride;
+};
+
+static struct rows rows_of(const struct gpumc_tempering *tempering, size_t term, size_t t)
+{
+  const struct gpumc_tempering_plan *plan = &tempering->plan;
+  const struct gpumc_tempering_term *what = &plan->term[term];
+  const bool is_overlap = what->source == GPUMC_TERM_OVERLAP;
+  const size_t samples = plan->samples;
+  double *sums = (double *)(void *)tempering->record;
+  return (struct rows){
+      .sums = sums + (term * plan->temperatures + t) * samples,
+      .values = (is_overlap ? tempering->overlap : tempering->channel)[what->index] + t * samples,
+      .count = is_overlap ? gpumc_tempering_pairs(plan) : plan->copies,
+      .stride = plan->temperatures * samples};
+}
+
+static void add_products(struct rows rows, double scale, size_t first, size_t end)
+{
+  for (size_t c = 0; c < rows.count; c++)
+    for (size_t d = c + 1; d < rows.count; d++) {
+      const int64_t *one = rows.values + c * rows.stride, *other = rows.values + d * rows.stride;
+      for (size_t s = first; s < end; s++)
+        rows.sums[s] += gpumc_term_product(one[s], other[s], scale);
+    }
+}
+
 /* The term's sums at temperature t; every sample's in the order of the copies. */
 static void
 add_term(const struct gpumc_tempering *tempering, size_t term, size_t t, size_t first, size_t end)
 {
-  const struct gpumc_tempering_plan *plan = &tempering->plan;
-  const struct gpumc_tempering_term what = plan->term[term];
-  const size_t samples = plan->samples;
-  const bool is_channel = what.source == GPUMC_TERM_CHANNEL;
-  const size_t count = is_channel ? plan->copies : gpumc_tempering_pairs(plan);
-  const int64_t *values =
-      is_channel ? tempering->channel[what.index] : tempering->overlap[what.index];
-  double *sums = (double *)(void *)tempering->record + (term * plan->temperatures + t) * samples;
-  for (size_t i = 0; i < count; i++) {
-    const int64_t *row = values + (i * plan->temperatures + t) * samples;
-    for (size_t s = first; s < end; s++)
-      sums[s] += gpumc_term_value(row[s], what.scale, what.moment);
+  const struct gpumc_tempering_term what = tempering->plan.term[term];
+  const struct rows rows = rows_of(tempering, term, t);
+  if (what.source == GPUMC_TERM_PRODUCT) {
+    add_products(rows, what.scale, first, end);
+    return;
   }
+  for (size_t i = 0; i < rows.count; i++)
+    for (size_t s = first; s < end; s++)
+      rows.sums[s] += gpumc_term_value(rows.values[i * rows.stride + s], what.scale, what.moment);
 }
 
 static void find_lowest(const struct gpumc_tempering *tempering, size_t first, size_t end)

@@ -51,11 +51,12 @@ static void destroy(struct gpumc_tempering *tempering)
 static struct gpumc_term_work
 term_work(const struct gpumc_tempering *tempering, const struct gpumc_tempering_term *term)
 {
-  const bool is_channel = term->source == GPUMC_TERM_CHANNEL;
+  const bool is_overlap = term->source == GPUMC_TERM_OVERLAP;
   const struct gpumc_tempering_plan *plan = &tempering->plan;
   return (struct gpumc_term_work){
-      .values = is_channel ? tempering->channel[term->index] : tempering->overlap[term->index],
-      .count = (uint32_t)(is_channel ? plan->copies : gpumc_tempering_pairs(plan)),
+      .values = is_overlap ? tempering->overlap[term->index] : tempering->channel[term->index],
+      .count = (uint32_t)(is_overlap ? gpumc_tempering_pairs(plan) : plan->copies),
+      .products = term->source == GPUMC_TERM_PRODUCT,
       .moment = term->moment,
       .scale = term->scale,
   };

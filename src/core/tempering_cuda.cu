@@ -96,8 +96,12 @@ add_term(const struct gpumc_tempering_work *work, uint32_t number, size_t i, siz
 {
   const struct gpumc_term_work *term = &work->term[number];
   double sum = work->sums[number * stride + i];
-  for (uint32_t k = 0; k < term->count; k++)
+  for (uint32_t k = 0; k < term->count && !term->products; k++)
     sum += gpumc_term_value(term->values[k * stride + i], term->scale, term->moment);
+  for (uint32_t k = 0; k < term->count && term->products; k++)
+    for (uint32_t l = k + 1; l < term->count; l++)
+      sum += gpumc_term_product(term->values[k * stride + i], term->values[l * stride + i],
+                                term->scale);
   work->sums[number * stride + i] = sum;
 }
 

@@ -9,10 +9,12 @@
 extern "C" {
 #endif
 
-/* A sum: of the elements i, i + T S, i + 2 T S, .. of `values` into element i. */
+/* A sum: of the elements i, i + T S, i + 2 T S, .. of `values`, or of the products of any two of
+ * them, into element i. */
 struct gpumc_term_work {
   const int64_t *values;
-  uint32_t count; /* of the copies, or pairs */
+  uint32_t count; /* of the copies, or pairs, whose values there are */
+  bool products;
   enum gpumc_moment_choice moment;
   double scale;
 };

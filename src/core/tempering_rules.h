@@ -101,4 +101,11 @@ gpumc_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
   }
 }
 
+/* Of values in two copies. */
+GPUMC_HOST_DEVICE static inline double
+gpumc_term_product(int64_t value, int64_t other, double scale)
+{
+  return (double)value * scale * ((double)other * scale);
+}
+
 #endif

@@ -77,6 +77,10 @@ class Keys(ProgramCase):
                                                     more="replicas: 2000000000"))
         self.assertIn("the largest algorithm.replicas that fits is",
                       self.gpumc("run", config, "--device", "cpu", code=1).err)
+        text = CONFIG.format(beta="{values: [0.4]}", more="samples: 2000000000")
+        config = self.write("c.yaml", text.replace("ising2d", "ea"))
+        self.assertIn("the largest algorithm.samples that fits is",
+                      self.gpumc("run", config, "--device", "cpu", code=1).err)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.gpumc_program import numeric_datasets  # noqa: E402
-from support.program import INVALID, ProgramCase  # noqa: E402
+from support.program import INVALID, STOPPED, ProgramCase  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -64,6 +64,17 @@ class Couplings(ProgramCase):
                 np.testing.assert_array_equal(one["disorder"][name], other["disorder"][name])
             spread = one["disorder/fields"][...].std()
             self.assertTrue(0.3 < spread < 0.7, spread)
+
+    def test_a_file_that_changes_between_stop_and_resume_is_refused(self):
+        signs = "1 -1 " * 24
+        self.write("couplings.txt", f"shape 4 6\ncouplings {signs}\n")
+        config = self.config("couplings: file, file: couplings.txt")
+        self.gpumc("run", config, "--quiet", "--max-time", "1 ms", code=STOPPED)
+        self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
+        message = self.gpumc("run", config, "--quiet", code=INVALID).err
+        self.assertIn("holds other values than when the checkpoint was made", message)
+        self.write("couplings.txt", f"# the same once more\nshape 4 6\ncouplings\n{signs}\n")
+        self.gpumc("run", config, "--quiet")
 
     def test_samples_of_a_text_file(self):
         """A sweep over `sample`; integers and decimals, comments, lines of any length."""

@@ -78,6 +78,60 @@ class Merge(ProgramCase):
         self.assertTrue(np.allclose(
             merged["summary/overlap_distribution/probability"][:].sum(1) * width, 1))
 
+    def test_merged_files_are_merged_again(self):
+        paths = [self.make(f"part{i}", seed=i, model__sample=24 * i) for i in range(3)]
+        direct = self.merge(*paths)
+        expected = {name: item[...] for name, item in direct["samples"].items()}
+        energy, error = direct["summary/energy"][:], direct["summary/energy_error"][:]
+        direct.close()
+        self.merge(*paths[:2]).close()
+        pair = self.path("pair.h5")
+        self.path("merged.h5").rename(pair)
+        again = self.merge(pair, paths[2])
+        for name, values in expected.items():
+            np.testing.assert_array_equal(again["samples"][name][...], values, name)
+        self.assertEqual(list(again["samples/sample"][:]), list(range(72)))
+        self.assertEqual(list(again["samples/seed"][:]), [0] * 24 + [1] * 24 + [2] * 24)
+        np.testing.assert_allclose(again["summary/energy"][:], energy, 1e-13)
+        np.testing.assert_allclose(again["summary/energy_error"][:], error, 1e-12)
+        self.assertEqual(again["summary"].attrs["files"], 3)
+        self.merge(pair, paths[1], refused="once more")
+        self.merge(pair, self.make("same", seed=9, model__sample=30), refused="once more")
+        self.merge(pair, self.make("seed", seed=1, model__sample=100), refused="has the seed of")
+
+    def test_samples_are_known_by_their_couplings(self):
+        """Whatever file they are read from, and whatever is said of a seed that is not used."""
+        first = self.make("first", model=SPIN_GLASS + ", write_couplings: true",
+                          algorithm__samples=8)
+        self.path("copy.h5").write_bytes(first.read_bytes())
+        read = "name: ea, shape: [4, 4, 6], couplings: file, file: "
+        named = self.make("named", read + "first.h5", seed=6, algorithm__samples=8)
+        with h5py.File(first) as one, h5py.File(named) as other:
+            np.testing.assert_array_equal(one["samples/checksum"][:], other["samples/checksum"][:])
+            self.assertEqual(len(set(one["samples/checksum"][:])), 8)
+        for i, (path, seed) in enumerate((("first.h5", 77), ("copy.h5", 0))):
+            other = self.make(f"other{i}", read + path, seed=7 + i, algorithm__samples=8,
+                              model__disorder_seed=seed)
+            self.merge(named, other, refused="once more")
+
+    def test_the_program_reads_merged_files(self):
+        self.merge(self.make("one"))
+        text = self.gpumc("info", self.path("merged.h5")).out
+        self.assertIn("merge-pt", text)
+        self.assertIn("energy", text)
+
+    def test_an_output_is_whole_or_not_there(self):
+        path = self.make("one")
+        self.path("merged.h5").write_text("mine")
+        done = subprocess.run([sys.executable, MERGE, path, "-o", self.path("merged.h5")],
+                              capture_output=True, text=True)
+        self.assertIn("exists already", done.stderr)
+        self.assertEqual(self.path("merged.h5").read_text(), "mine")
+        with h5py.File(path, "r+") as file:  # what is missing shows while the output is written
+            del file["summary"].attrs["replicas"]
+        self.merge(path, refused="replicas")
+        self.assertEqual([p.name for p in self.directory.glob("*tmp*")], [])
+
     def test_refusals(self):
         first = self.make("first")
         self.merge(first, first, refused="once more")

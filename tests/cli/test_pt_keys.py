@@ -2,12 +2,13 @@
 what its summary cannot be trusted for."""
 import pathlib
 import sys
+import time
 import unittest
 
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import INVALID, OK, ProgramCase
+from support.program import INVALID, OK, STOPPED, ProgramCase
 
 CONFIG = """\
 gpumc: 1
@@ -40,12 +41,24 @@ class Keys(ProgramCase):
                      "{from: 0, to: 0.4, count: 5, spacing: linear}"):
             self.gpumc("validate", self.config(beta), code=OK)
 
+    def test_samples_that_do_not_fit(self):
+        config = self.config(more="samples: 1000000000\n  replicas: 2")
+        self.assertIn("the largest algorithm.samples that fits is",
+                      self.gpumc("run", config, "--device", "cpu", code=1).err)
+
     def test_temperatures(self):
         self.refuse("beta.count needs beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
         self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,
                     beta="{from: 0.4, to: 0.3, count: 5}")
         self.refuse("beta.spacing: linear", 7, beta="{from: 0, to: 0.3, count: 5}")
+        for beta in ("{from: 1.0e-310, to: 0.5, count: 4}", "{from: 0, to: 0.3, count: 5}"):
+            self.refuse("in a constant ratio cannot begin at", 7, beta=beta)
+        for beta in ("{from: 0.5, to: 0.5000000000000001, count: 5}",
+                     "{from: 0.5, to: 0.5000000000000001, count: 5, spacing: linear}",
+                     "{from: 3.0e-308, to: 1.0e+6, count: 20}"):
+            self.refuse("are not all different, finite numbers", 7, beta=beta)
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
+        self.refuse("leave out beta.spacing", 7, beta="{spacing: linear, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
@@ -57,6 +70,10 @@ class Keys(ProgramCase):
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
         self.refuse("4294967295", 6, sweeps=4294967290)
+
+    def test_blocks_of_many_samples(self):
+        self.refuse("leave out blocks", 9, more="samples: 8\n  blocks: 64")
+        self.gpumc("validate", self.config(more="samples: 7\n  blocks: 64"), code=OK)
 
     def test_too_many_places(self):
         self.refuse("divide them among several runs", 8, more="samples: 1e9\n  replicas: 3")
@@ -72,6 +89,17 @@ class Keys(ProgramCase):
     def test_memory_that_is_not_there(self):
         process = self.gpumc("run", self.config(more="samples: 1e9"), "--device", "cpu", code=1)
         self.assertIn("not enough memory", process.err)
+
+
+class Stops(ProgramCase):
+    def test_amid_a_long_round(self):
+        """A round of minutes does not keep the run from stopping."""
+        config = self.write("c.yaml", CONFIG.format(
+            beta="{from: 0.3, to: 0.6, count: 16}", sweeps=1000000,
+            more="samples: 64\n  exchange_every: 1000000", model="name: ising2d, shape: [64, 64]"))
+        begin = time.monotonic()
+        self.gpumc("run", config, "--max-time", "1 s", code=STOPPED)
+        self.assertLess(time.monotonic() - begin, 15)
 
 
 class Warnings(ProgramCase):
@@ -99,6 +127,33 @@ class Warnings(ProgramCase):
         found = self.warning("samples: 32", 2560, "{values: [0.1, 1.0]}",
                              "name: ising2d, shape: [16, 16]")
         self.assertIn("of the exchanges are accepted: use more temperatures", found["warning"])
+
+    def test_frozen_in_different_states(self):
+        """Stripes and ground states, or copies in different valleys: nothing moves, all errors are small."""
+        for model, samples in (("name: ising2d, shape: [24, 24]", 4),
+                               ("name: ising2d, shape: [24, 24]", 32),
+                               ("name: ea, shape: [6, 6, 6], couplings: gaussian", 1),
+                               ("name: ea, shape: [6, 6, 6], couplings: gaussian", 16)):
+            with self.subTest(model=model, samples=samples):
+                found = self.warning(f"samples: {samples}\n  exchange_every: 0", 20480,
+                                     "{values: [8.0, 12.0]}", model)
+                self.assertEqual(found["trusted"], 0)
+                self.assertIn("stay apart", found["warning"])
+
+    def test_correlated_blocks(self):
+        """The last bin is some ten autocorrelation times long."""
+        for seed in range(3):
+            found = self.warning(f"samples: 1\n  thermalization: {100 * seed}", 6400,
+                                 "{from: 0.42, to: 0.46, count: 5}", "name: ising2d, shape: [64, 64]")
+            self.assertEqual(found["trusted"], 0)
+
+    def test_too_few_disorder_samples(self):
+        found = self.warning("samples: 3", 20480, "{values: [0.3, 0.5]}", "name: ea, shape: [4, 4, 4]")
+        self.assertEqual(found["trusted"], 0)
+        self.assertIn("how other disorder samples than these 3 would differ", found["warning"])
+        found = self.warning("samples: 1", 20480, "{values: [0.3, 0.5]}", "name: ea, shape: [4, 4, 4]")
+        self.assertEqual(found["trusted"], 1)
+        self.assertNotIn("warning", found)
 
     def test_nothing_to_warn_of(self):
         found = self.warning("samples: 32", 5120, "{values: [0.3, 0.35]}")

@@ -108,13 +108,56 @@ class Samples(unittest.TestCase):
 
     def test_specific_heat_is_connected_in_each_sample(self):
         with gpumc.folder() as folder:
-            path = self.simulate(folder, served("multispin", "spin")[0], self.CASES[0][1])
+            path = simulate(folder, variant=served("multispin", "spin")[0], betas=self.BETAS,
+                            replicas=f"samples: {self.SAMPLES}\n  series: true", sweeps=2000,
+                            model="{name: ea, shape: [4, 4], disorder_seed: 5}")
             with h5py.File(path) as file:
                 for m, beta in enumerate(self.BETAS):
-                    replicas = file[f"runs/{m:04d}/replicas"]
-                    variance = replicas["energy2"][...] - replicas["energy"][...] ** 2
-                    self.assertAlmostEqual(file["summary/specific_heat"][m],
-                                           16 * beta ** 2 * variance.mean(), delta=1e-11)
+                    energy = file[f"runs/{m:04d}/energy"][...]
+                    self.assertEqual(energy.shape, (400, self.SAMPLES))
+                    squares = energy[:200].mean(0) * energy[200:].mean(0)
+                    heat = 16 * beta ** 2 * ((energy ** 2).mean() - squares.mean())
+                    self.assertAlmostEqual(file["summary/specific_heat"][m], heat, delta=1e-11)
+
+
+class ShortSeries(unittest.TestCase):
+    """The variance in a sample's time series is low by 2 tau/n, which the specific heat must not be. Samples
+    that are all the ferromagnet (p: 1), so that the exact value is known. Control: without the correction."""
+
+    def simulate(self, folder, samples, sweeps):
+        path = simulate(folder, model="{name: ea, shape: [4, 4], p: 1}", betas=[0.4], interval=1,
+                        sweeps=sweeps, thermalization=500, replicas=f"samples: {samples}",
+                        variant=served("multispin", "spin")[0])
+        with h5py.File(path) as file:
+            replicas = file["runs/0000/replicas"]
+            variance = (replicas["energy2"][...] - replicas["energy"][...] ** 2).mean()
+            return 16 * 0.4 ** 2 * variance, gpumc.summary(path), dict(file["summary"].attrs)
+
+    def test_specific_heat(self):
+        exact = gpumc.enumerate_ising(4, 4, 0.0, [0.4])[2][0]
+        for sweeps in 400, 401:
+            with self.subTest(sweeps=sweeps), gpumc.folder() as folder:
+                plain, found, remarks = self.simulate(folder, 4000, sweeps)
+                error = found["specific_heat_error"][0]
+                deviations = [(value - exact) / error for value in (found["specific_heat"][0], plain)]
+                print(f"{sweeps} sweeps: {deviations[0]:+.2f} errors, uncorrected {deviations[1]:+.2f}")
+                self.assertLess(abs(deviations[0]), 3)
+                self.assertLess(deviations[1], -4)
+                self.assertNotIn("specific_heat_warning", remarks)
+
+    def test_too_short_a_series_is_flagged(self):
+        with gpumc.folder() as folder:
+            _, _, remarks = self.simulate(folder, 4000, 40)
+        self.assertEqual(remarks["trusted"], 0)
+        self.assertIn("1 of 1 temperatures", remarks["specific_heat_warning"])
+
+    def test_too_few_samples_are_flagged(self):
+        for samples in 2, 3, 16:
+            with self.subTest(samples=samples), gpumc.folder() as folder:
+                _, found, remarks = self.simulate(folder, samples, 4000)
+                self.assertEqual(np.isnan(found["energy_error"][0]), samples < 16)
+                self.assertEqual(remarks["trusted"], int(samples == 16))
+                self.assertEqual("samples_warning" in remarks, samples < 16)
 
 
 class RandomFields(Samples):

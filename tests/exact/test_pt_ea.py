@@ -129,6 +129,26 @@ class SpinGlass(unittest.TestCase):
     def test_nishimori_line_in_three_dimensions(self):
         self.check_nishimori([4, 4, 4], 0.6)
 
+    def heat(self, replicas, sweeps, samples):
+        file = self.run_pt("shape: [4, 4, 4], disorder_seed: 5",
+                           f"beta: {{values: [0.5, 0.6, 0.7]}}, samples: {samples}, replicas: {replicas}, "
+                           f"thermalization: 1000, sweeps: {sweeps}, exchange_every: 2, "
+                           "measure_every: 4")
+        return file["summary/specific_heat"][2], file["summary/specific_heat_error"][2]
+
+    def test_specific_heat_of_short_runs(self):
+        """However few measurements there are, with two copies there is no bias. Control: one copy has one."""
+        exact, exact_error = self.heat(2, 16384, 2048)
+        for replicas in (2, 3):
+            short, error = self.heat(replicas, 160, 2048)
+            off = (short - exact) / np.hypot(error, exact_error)
+            print(f"specific heat of {replicas} copies: {short:.4f} - {exact:.4f}, {off:+.2f} errors")
+            self.assertLess(abs(off), 4.0)
+        short, error = self.heat(1, 160, 2048)
+        off = (short - exact) / np.hypot(error, exact_error)
+        print(f"of one copy: {off:+.2f} errors")
+        self.assertLess(off, -4.0, "control")
+
     def test_gaussian_identity(self):
         """[e] = -beta d (1 - [q_l]) in equilibrium, approached from energies that are too high and link
         overlaps that are too small."""

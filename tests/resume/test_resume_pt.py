@@ -28,7 +28,7 @@ checkpoint: {{every: 20 ms}}
 """
 
 # Errors from blocks of time; from samples, the last word of which is not full, in units that end amid
-# a bin of time. Both with tuning.
+# a bin of time. Rounds that are longer than units. All with tuning.
 CASES = {
     "few samples": ("name: ising2d, shape: [12, 10]",
                     "beta: {from: 0.3, to: 0.6, count: 5}, tune: {sweeps: 3000}, samples: 3, "
@@ -38,6 +38,9 @@ CASES = {
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "
                    "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
                    "update: heat_bath"),
+    "long rounds": ("name: ising2d, shape: [32, 32]",
+                    "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 4000, iterations: 1}, "
+                    "samples: 512, sweeps: 16000, exchange_every: 4000"),
 }
 
 

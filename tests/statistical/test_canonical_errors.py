@@ -94,6 +94,10 @@ class Errors(unittest.TestCase):
     def test_eight_replicas(self):
         self.check(self.repeat(replicas=8, sweeps=1000))
 
+    def test_chains_of_unequal_size(self):
+        """Twelve replicas in eight chains, of one and of two."""
+        self.check(self.repeat(replicas=12, sweeps=1000))
+
     def test_many_replicas_and_few_measurements(self):
         """A short time, 20 measurements: the replicas tell the errors."""
         self.check(self.repeat(replicas=64, sweeps=200, interval=10))

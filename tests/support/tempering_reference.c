@@ -133,18 +133,29 @@ void tempering_reference_measure(struct tempering_reference *reference, const in
   }
 }
 
+static double scaled(const struct gpumc_tempering_term *term, int64_t value)
+{
+  return (double)value * term->scale;
+}
+
 static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
 {
   const struct gpumc_tempering_plan *plan = &reference->plan;
   for (size_t i = 0; i < plan->n_terms; i++) {
     const struct gpumc_tempering_term *term = &plan->term[i];
-    const bool is_channel = term->source == GPUMC_TERM_CHANNEL;
-    const size_t count = is_channel ? plan->copies : gpumc_tempering_pairs(plan);
+    const bool is_overlap = term->source == GPUMC_TERM_OVERLAP;
+    const bool is_product = term->source == GPUMC_TERM_PRODUCT;
+    const size_t count = is_overlap ? gpumc_tempering_pairs(plan) : plan->copies;
     const int64_t *values =
-        is_channel ? reference->channel[term->index] : reference->overlap[term->index];
-    for (size_t c = 0; c < count; c++)
-      reference->sums[place(reference, i, t, s)] +=
-          gpumc_term_value(values[place(reference, c, t, s)], term->scale, term->moment);
+        is_overlap ? reference->overlap[term->index] : reference->channel[term->index];
+    double *sum = &reference->sums[place(reference, i, t, s)];
+    for (size_t c = 0; c < count; c++) {
+      const int64_t value = values[place(reference, c, t, s)];
+      for (size_t d = c + 1; d < count && is_product; d++)
+        *sum += scaled(term, value) * scaled(term, values[place(reference, d, t, s)]);
+      if (!is_product)
+        *sum += gpumc_term_value(value, term->scale, term->moment);
+    }
   }
 }
 

@@ -155,8 +155,8 @@ static void test_replicas_and_chains(void **state)
       {"\"samples\":1", 32, 8},
       {"\"samples\":1,\"replicas\":1", 1, 1},
       {"\"samples\":1,\"replicas\":6", 6, 6},
-      {"\"samples\":1,\"replicas\":12", 12, 6},
-      {"\"samples\":1,\"replicas\":31", 31, 1},
+      {"\"samples\":1,\"replicas\":12", 12, 8},
+      {"\"samples\":1,\"replicas\":31", 31, 8},
       {"\"samples\":1,\"replicas\":64000", 64000, 8},
       {"\"samples\":2", 2, 1},
       {"\"samples\":1000", 1000, 1},
@@ -168,6 +168,13 @@ static void test_replicas_and_chains(void **state)
     assert_int_equal(settings.chains, cases[i].chains);
     assert_int_equal(settings.each_sample, strstr(cases[i].sizes, "\"samples\":1,") == NULL &&
                                                strcmp(cases[i].sizes, "\"samples\":1") != 0);
+    assert_int_equal(canonical_chain_first(&settings, settings.chains), cases[i].replicas);
+    for (size_t b = 0; b < settings.chains; b++) {
+      const size_t members =
+          canonical_chain_first(&settings, b + 1) - canonical_chain_first(&settings, b);
+      assert_in_range(members, settings.replicas / settings.chains,
+                      (settings.replicas - 1) / settings.chains + 1);
+    }
     assert_int_equal(settings.update, GPUMC_HEAT_BATH);
   }
 }

@@ -16,8 +16,9 @@
 enum { REPLICA = 64, WORK = 36, HOST = 1000 };
 
 static const struct gpumc_key population_keys[] = {
-    {.name = "population", .type = GPUMC_KEY_INTEGER, .unit = "replicas", .multiple_of = 10},
+    {.name = "population", .type = GPUMC_KEY_INTEGER, .population = true, .multiple_of = 10},
     {.name = "runs", .type = GPUMC_KEY_INTEGER},
+    {.name = "copies", .type = GPUMC_KEY_INTEGER, .population = true},
     {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
@@ -25,7 +26,9 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
                                 struct gpumc_error *error)
 {
   const size_t capacity = 2 * (size_t)gpumc_params_integer(params, "population");
-  const size_t runs = (size_t)gpumc_params_integer(params, "runs");
+  const size_t copies =
+      gpumc_params_has(params, "copies") ? (size_t)gpumc_params_integer(params, "copies") : 1;
+  const size_t runs = copies * (size_t)gpumc_params_integer(params, "runs");
   (void)model;
   (void)device;
   (void)error;
@@ -140,6 +143,20 @@ static void test_memory_of_a_gpu_and_of_its_host(void **state)
                  "available; the largest algorithm.population that fits is 20");
 }
 
+/* Of two keys the one that asks for more. */
+static void test_the_larger_key_is_named(void **state)
+{
+  (void)state;
+  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 100, \"runs\": 1, \"copies\": 4}}", 440000,
+                 0,
+                 "not enough memory: 800 replicas (4 runs side by side; fewer need less) need 859 "
+                 "KiB, 430 KiB are available; the largest algorithm.population that fits is 50");
+  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 10, \"runs\": 1, \"copies\": 40}}", 440000,
+                 0,
+                 "not enough memory: 800 replicas (40 runs side by side; fewer need less) need 859 "
+                 "KiB, 430 KiB are available; the largest algorithm.copies that fits is 20");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -147,6 +164,7 @@ int main(void)
       cmocka_unit_test(test_host_memory_counts_all_on_a_cpu),
       cmocka_unit_test(test_memory_of_a_gpu),
       cmocka_unit_test(test_a_run_by_itself),
+      cmocka_unit_test(test_the_larger_key_is_named),
       cmocka_unit_test(test_memory_of_a_gpu_and_of_its_host),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,11 +111,14 @@ static void test_units_are_bounded_by_updates(void **state)
   (void)state;
   struct gpumc_model model = {.sites = 512};
   struct pt_settings settings = plain;
-  assert_true((double)pt_unit_rounds(&settings, &model) * pt_round_updates(&settings, &model) <=
-              0x1p31);
+  const uint64_t unit = pt_unit_sweeps(&settings, &model);
+  assert_true((double)unit * pt_sweep_updates(&settings, &model) <= 0x1p31);
+  assert_int_equal(unit % settings.round_sweeps, 0);
+  settings.round_sweeps = 1000000;
+  assert_in_range(pt_unit_sweeps(&settings, &model), unit, unit + 9);
   settings.samples = 1000000;
   settings.temperatures = 100;
-  assert_int_equal(pt_unit_rounds(&settings, &model), 1);
+  assert_int_equal(pt_unit_sweeps(&settings, &model), 1);
 }
 
 static void make_ladder(const char *json, size_t count, double *beta)
@@ -190,12 +193,44 @@ static void test_tuning_survives_extreme_acceptance(void **state)
   pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
   for (size_t t = 0; t < STEPS; t++)
     assert_true(beta[t] < beta[t + 1]);
+  counts.rounds[0] = counts.rounds[1] = 1000000000000;
+  for (size_t t = 0; t < STEPS; t++)
+    accepted[t] = 1000000000000;
+  pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
+  for (size_t t = 0; t <= STEPS; t++)
+    assert_near(beta[t], before[t], 1e-12);
   counts.rounds[0] = counts.rounds[1] = 0;
   for (size_t t = 0; t < STEPS; t++)
     accepted[t] = 0;
   pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
   for (size_t t = 0; t <= STEPS; t++)
     assert_near(beta[t], before[t], 1e-12);
+}
+
+/* Temperatures that are neighbours among the numbers are left alone rather than made equal. */
+static void test_tuning_keeps_temperatures_apart(void **state)
+{
+  (void)state;
+  double before[STEPS + 1] = {0.5}, beta[STEPS + 1];
+  uint64_t accepted[STEPS] = {0, 9, 9, 9, 9, 9, 9};
+  for (size_t t = 0; t < STEPS; t++)
+    before[t + 1] = nextafter(before[t], 1.0);
+  struct pt_counts counts = {.rounds = {10, 10}, .accepted = accepted};
+  pt_ladder_adjust(&counts, 1.0, STEPS + 1, before, beta);
+  for (size_t t = 0; t <= STEPS; t++)
+    assert_true(beta[t] == before[t]);
+}
+
+static void test_ladder_ascends_or_is_refused(void **state)
+{
+  (void)state;
+  const double good[] = {0.0, 0x1p-1074, 0.5}, equal[] = {0.1, 0.1, 0.2};
+  const double no_number[] = {0.1, NAN, 0.2}, infinite[] = {0.1, INFINITY, INFINITY};
+  assert_true(pt_ladder_ascends(good, 3));
+  assert_false(pt_ladder_ascends(equal, 3));
+  assert_false(pt_ladder_ascends(no_number, 3));
+  assert_false(pt_ladder_ascends(infinite, 2));
+  assert_false(pt_ladder_ascends(infinite, 3));
 }
 
 static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spacing)
@@ -286,6 +321,8 @@ int main(void)
       cmocka_unit_test(test_ladder_is_geometric_or_linear),
       cmocka_unit_test(test_tuning_equalizes_acceptance),
       cmocka_unit_test(test_tuning_survives_extreme_acceptance),
+      cmocka_unit_test(test_tuning_keeps_temperatures_apart),
+      cmocka_unit_test(test_ladder_ascends_or_is_refused),
       cmocka_unit_test(test_bins_of_overlaps_are_symmetric),
       cmocka_unit_test(test_quantities_follow_from_averages),
   };

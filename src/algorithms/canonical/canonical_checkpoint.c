@@ -1,6 +1,4 @@
-/* Canonical runs: the sums to and from a checkpoint. For temperature m the arrays
- * "canonical/m/...".
- */
+/* Canonical runs: the sums to and from a checkpoint, of temperature m as "canonical/m/...". */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,16 +16,18 @@ static size_t chain_count(const struct canonical *canonical)
   return canonical->settings.chains * canonical_means(&canonical->quantities);
 }
 
-/* What a temperature's sums consist of. */
+/* What a temperature's sums consist of; halves only where every replica has a sample. */
 struct member {
   const char *name;
   enum gpumc_element element;
   size_t rows, width;
   void *values;
 };
-enum { REFERENCE, CHAINS, BINS_STATE, BINS, REPLICAS, MEMBERS };
+enum { REFERENCE, CHAINS, BINS_STATE, BINS, REPLICAS, HALVES, MEMBERS };
 
-static void find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
+/* Returns how many there are. */
+static size_t
+find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
 {
   struct canonical_sums *sums = &canonical->sums[m];
   const size_t width = canonical_vector_width(canonical, m);
@@ -38,6 +38,9 @@ static void find_members(const struct canonical *canonical, size_t m, struct mem
   member[BINS] = (struct member){"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums};
   member[REPLICAS] = (struct member){"replicas", GPUMC_FLOAT64, width, canonical->settings.replicas,
                                      sums->replica};
+  member[HALVES] =
+      (struct member){"halves", GPUMC_FLOAT64, width, canonical->settings.replicas, sums->half};
+  return sums->half != NULL ? MEMBERS : HALVES;
 }
 
 static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
@@ -46,8 +49,8 @@ static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
 {
   struct member member[MEMBERS];
   enum gpumc_status status = GPUMC_OK;
-  find_members(canonical, m, member);
-  for (size_t i = 0; i < MEMBERS && status == GPUMC_OK; i++) {
+  const size_t members = find_members(canonical, m, member);
+  for (size_t i = 0; i < members && status == GPUMC_OK; i++) {
     char name[LONGEST_NAME];
     member_name(name, m, member[i].name);
     status = gpumc_checkpoint_put(writer, name, member[i].element, member[i].rows, member[i].width,
@@ -62,8 +65,8 @@ static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
 {
   struct member member[MEMBERS];
   enum gpumc_status status = GPUMC_OK;
-  find_members(canonical, m, member);
-  for (size_t i = 0; i < MEMBERS && status == GPUMC_OK; i++) {
+  const size_t members = find_members(canonical, m, member);
+  for (size_t i = 0; i < members && status == GPUMC_OK; i++) {
     char name[LONGEST_NAME];
     member_name(name, m, member[i].name);
     status = gpumc_checkpoint_get_rows(reader, name, member[i].element, 0, member[i].rows,

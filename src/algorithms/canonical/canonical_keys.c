@@ -93,6 +93,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
+     .population = true,
      .doc = "Independent copies at each temperature, 32 unless given; `multispin` kernels update "
             "32 at the price of one."},
     {.name = "samples",
@@ -102,6 +103,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "samples",
      .sweepable = true,
+     .population = true,
      .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
             "one replica, `replicas` is left out, and errors are those of averages over samples."},
     {.name = "update",
@@ -252,13 +254,12 @@ void canonical_check_instance(const struct gpumc_params *params, const struct gp
   gpumc_samples_check(params, model, settings.replicas, report);
 }
 
-/* The largest divisor of the number of replicas that is a possible number of chains. */
-static size_t chains_of(size_t replicas)
+static size_t chains_of(const struct canonical_settings *settings)
 {
-  size_t chains = CANONICAL_CHAINS_MAXIMUM;
-  while (replicas % chains != 0)
-    chains--;
-  return chains;
+  if (settings->each_sample)
+    return 1;
+  return settings->replicas < CANONICAL_CHAINS_MAXIMUM ? settings->replicas
+                                                       : CANONICAL_CHAINS_MAXIMUM;
 }
 
 void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
@@ -270,7 +271,7 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   settings->each_sample = gpumc_params_integer(params, "samples") > 1;
   if (settings->each_sample)
     settings->replicas = (size_t)gpumc_params_integer(params, "samples");
-  settings->chains = settings->each_sample ? 1 : chains_of(settings->replicas);
+  settings->chains = chains_of(settings);
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
   settings->thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");

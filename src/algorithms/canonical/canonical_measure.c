@@ -9,8 +9,7 @@
 #include "algorithms/canonical/canonical_state.h"
 #include "core/elementary.h"
 
-/* Numbers of a measurement, a nanosecond or two each, below which no second thread is worth waking.
- */
+/* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
 static const double least_parallel = 0x1p17;
 
 /* What one temperature's measurement works with. */
@@ -45,17 +44,18 @@ static const int64_t *channel_of(const struct work *work, size_t channel)
 static void accumulate(struct work *work, size_t v, const double *value,
                        double chain_mean[CANONICAL_CHAINS_MAXIMUM])
 {
-  const size_t chains = work->canonical->settings.chains;
-  const size_t members = work->replicas / chains;
+  const struct canonical_settings *settings = &work->canonical->settings;
   double *sum = work->sums->replica + v * work->replicas;
   double total = 0;
-  for (size_t b = 0; b < chains; b++) {
+  for (size_t b = 0; b < settings->chains; b++) {
+    const size_t first = canonical_chain_first(settings, b);
+    const size_t end = canonical_chain_first(settings, b + 1);
     double of_chain = 0;
-    for (size_t r = b * members; r < (b + 1) * members; r++) {
+    for (size_t r = first; r < end; r++) {
       sum[r] += value[r];
       of_chain += value[r];
     }
-    chain_mean[b] = of_chain / (double)members;
+    chain_mean[b] = of_chain / (double)(end - first);
     total += of_chain;
   }
   work->vector[v] = total / (double)work->replicas;
@@ -122,6 +122,7 @@ static int64_t mean_energy(const struct work *work)
 static void add_temperature(const struct canonical *canonical, size_t m, double *scratch)
 {
   struct work work = work_of(canonical, m, scratch);
+  const struct canonical_settings *settings = &canonical->settings;
   const size_t points = canonical_grid_count(&canonical->grid, m);
   size_t component = canonical->quantities.count;
   if (canonical->measured == 0)
@@ -132,6 +133,9 @@ static void add_temperature(const struct canonical *canonical, size_t m, double 
     component += canonical_point_width(&canonical->quantities);
   }
   gpumc_bins_add(&work.sums->bins, work.vector);
+  if (settings->each_sample && canonical->measured + 1 == canonical_half(settings, UINT64_MAX))
+    memcpy(work.sums->half, work.sums->replica,
+           component * settings->replicas * sizeof *work.sums->half);
 }
 
 enum gpumc_status canonical_fetch(struct canonical *canonical, struct gpumc_error *error)

@@ -1,5 +1,4 @@
-/* Canonical runs: what results are made of again, for those who merge files or analyse them anew.
- */
+/* Canonical runs: what results can be formed of again, to merge files or analyse them anew. */
 #ifndef GPUMC_ALGORITHMS_CANONICAL_OUTPUT_H
 #define GPUMC_ALGORITHMS_CANONICAL_OUTPUT_H
 

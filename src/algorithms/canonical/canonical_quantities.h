@@ -29,8 +29,7 @@ void canonical_quantities_make(const struct gpumc_model *model,
                                const struct gpumc_observables *observables,
                                struct canonical_quantities *quantities);
 
-/* Quantities that are plain means, so that their time series have errors of their own: all but e^2.
- */
+/* Quantities that are plain means, whose time series have errors of their own: all but e^2. */
 static inline size_t canonical_means(const struct canonical_quantities *quantities)
 {
   return quantities->count - 1;

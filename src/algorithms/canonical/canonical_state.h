@@ -11,20 +11,27 @@
 enum {
   CANONICAL_TEMPERATURES_MAXIMUM = GPUMC_RUN_MAXIMUM,
   CANONICAL_GRID_MAXIMUM = 100000,
-  /* Equal groups of replicas of which each is a time series by itself, so that their scatter tells
-   * what a single series cannot know. */
+  /* Groups of replicas of which each is a time series by itself, so that their scatter tells what a
+   * single series cannot know. */
   CANONICAL_CHAINS_MAXIMUM = 8
 };
 
 /* What the configuration says. Times are in sweeps. */
 struct canonical_settings {
   size_t replicas;
-  size_t chains; /* of a temperature: a divisor of `replicas`; 1 with a sample for each replica */
+  size_t chains;    /* of a temperature; 1 with a sample for each replica */
   bool each_sample; /* of quenched disorder: replica r has the r-th */
   enum gpumc_update update;
   uint32_t thermalization, sweeps, interval;
   bool series;
 };
+
+/* Chain b has the replicas from the first of b up to that of b + 1: their numbers differ by one at
+ * most. */
+static inline size_t canonical_chain_first(const struct canonical_settings *settings, size_t b)
+{
+  return b * settings->replicas / settings->chains;
+}
 
 /* The inverse temperatures. */
 struct canonical_betas {
@@ -56,6 +63,7 @@ struct canonical_sums {
   struct gpumc_series *chain; /* [chains][means] */
   struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
   double *replica;            /* [vector][replicas] over the time */
+  double *half;               /* the same over its first half; NULL without `samples` */
 };
 
 struct canonical {
@@ -158,8 +166,13 @@ canonical_measurements(const struct canonical_settings *settings, uint32_t time)
   return time > settings->thermalization ? (time - settings->thermalization) / settings->interval
                                          : 0;
 }
-/* The measurement that is on its way to the host, and from there into the sums and the time series.
- */
+/* Of them those that the sums of the first half contain. */
+static inline uint64_t canonical_half(const struct canonical_settings *settings, uint64_t measured)
+{
+  const uint64_t half = settings->sweeps / settings->interval / 2;
+  return measured < half ? measured : half;
+}
+/* The measurement on its way to the host, and from there into the sums and the time series. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_fetch(struct canonical *canonical, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status

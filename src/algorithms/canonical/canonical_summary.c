@@ -28,7 +28,7 @@ struct summary {
   double *share, *served_by; /* [points of the grid] */
   double *time, *samples;    /* [M][T]: autocorrelation time, effective samples */
   double *converged;         /* [T] */
-  size_t unconverged, unserved;
+  size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
 };
 
 static void summary_free(struct summary *summary)
@@ -113,6 +113,8 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
   }
   summary->converged[m] = estimates->converged;
   summary->unconverged += !estimates->converged;
+  summary->unknown += estimates->unknown;
+  summary->biased += estimates->biased;
 }
 
 static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc_error *error)
@@ -230,16 +232,41 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
 
+/* What averages over samples are to be distrusted for. */
+static enum gpumc_status
+write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
+{
+  char text[512];
+  enum gpumc_status status = GPUMC_OK;
+  if (summary->unknown > 0) {
+    snprintf(text, sizeof text,
+             "%zu of %zu temperatures have averages without errors, since %zu samples are too few "
+             "to tell how samples scatter: errors that are NaN are unknown; use more samples",
+             summary->unknown, summary->direct.count, summary->canonical->settings.replicas);
+    status = write_warning(summary, "samples_warning", text, error);
+  }
+  if (status == GPUMC_OK && summary->biased > 0) {
+    snprintf(text, sizeof text,
+             "%zu of %zu temperatures have time series of the samples that are so short that the "
+             "specific heat may be too low by more than half its error; use more sweeps",
+             summary->biased, summary->direct.count);
+    status = write_warning(summary, "specific_heat_warning", text, error);
+  }
+  return status;
+}
+
 /* How much was measured, and what to be careful about. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = summary->canonical->context.recorder;
+  const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0;
   char text[512];
   enum gpumc_status status = gpumc_recorder_integer(recorder, "summary", "measurements",
                                                     (int64_t)summary->canonical->measured, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "summary", "all_converged", summary->unconverged == 0,
-                                    error);
+    status = gpumc_recorder_integer(recorder, "summary", "trusted", trusted, error);
+  if (status == GPUMC_OK)
+    status = write_sample_warnings(summary, error);
   if (status == GPUMC_OK && summary->unconverged > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have a time series that is too short for its "

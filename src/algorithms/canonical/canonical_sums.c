@@ -49,6 +49,9 @@ static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&sums->replica, width * canonical->settings.replicas,
                                   "sums of the replicas", error);
+  if (status == GPUMC_OK && canonical->settings.each_sample)
+    status = gpumc_allocate_array(&sums->half, width * canonical->settings.replicas,
+                                  "sums of the samples", error);
   return status;
 }
 
@@ -73,6 +76,7 @@ void canonical_sums_free(struct canonical *canonical)
     free(canonical->sums[m].chain);
     gpumc_bins_free(&canonical->sums[m].bins);
     free(canonical->sums[m].replica);
+    free(canonical->sums[m].half);
   }
   free(canonical->sums);
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
@@ -98,8 +102,9 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_m
                   (double)canonical_means(&canonical->quantities) * sizeof(struct gpumc_series);
   double numbers = (double)canonical_threads(device) * (double)canonical_scratch_width(canonical);
   numbers += temperatures * replicas * channels;
+  const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
   for (size_t m = 0; m < canonical->betas.count; m++)
-    numbers += (double)canonical_vector_width(canonical, m) * (replicas + GPUMC_BINS_MOST);
+    numbers += (double)canonical_vector_width(canonical, m) * sums;
   if (canonical_moments_any(&canonical->moments))
     series += copies_of_a_row * (double)model->portable_bytes;
   return series + numbers * sizeof(double);

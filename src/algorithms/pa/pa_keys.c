@@ -89,6 +89,7 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
+     .population = true,
      .doc = "Target size R of the population."},
     {.name = "sweeps",
      .type = GPUMC_KEY_INTEGER,

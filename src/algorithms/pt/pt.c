@@ -156,13 +156,14 @@ static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
   return tuning || pt->stretch == pt->timeline.count ? settle(pt, error) : GPUMC_OK;
 }
 
-/* A unit of rounds is enqueued, then the stretch before it recorded, so that the device works
+/* A unit of sweeps is enqueued, then the stretch before it recorded, so that the device works
  * meanwhile. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pt *pt = state;
-  const uint64_t left = pt->timeline.stretch[pt->stretch].rounds - pt->done;
-  const uint64_t unit = pt_unit_rounds(&pt->settings, pt->context.model);
+  const uint64_t rounds = pt->timeline.stretch[pt->stretch].rounds - pt->done;
+  const uint64_t left = rounds * pt->settings.round_sweeps - pt->swept;
+  const uint64_t unit = pt_unit_sweeps(&pt->settings, pt->context.model);
   enum gpumc_status status = pt->begun ? GPUMC_OK : pt_begin(pt, error);
   *finished = false;
   if (status == GPUMC_OK)
@@ -178,10 +179,12 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
 static void position(const void *state, struct gpumc_position *where)
 {
   const struct pt *pt = state;
-  where->fraction = (double)pt->round / (double)pt->timeline.rounds;
-  where->updates = (double)pt->round * pt_round_updates(&pt->settings, pt->context.model);
+  const double round_sweeps = (double)pt->settings.round_sweeps;
+  const double sweeps = (double)pt->round * round_sweeps + (double)pt->swept;
+  where->fraction = sweeps / ((double)pt->timeline.rounds * round_sweeps);
+  where->updates = sweeps * pt_sweep_updates(&pt->settings, pt->context.model);
   where->coordinate = "sweep";
-  where->value = (double)pt->round * (double)pt->settings.round_sweeps;
+  where->value = sweeps;
 }
 
 static const char citation[] =

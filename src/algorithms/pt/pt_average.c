@@ -7,22 +7,20 @@
 #include "core/jackknife.h"
 #include "core/memory.h"
 
-#define NOTHING SIZE_MAX
+static const size_t nothing = SIZE_MAX;
 
-double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t left_out)
+double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct pt_blocks left_out)
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
   const size_t block = pt->terms.count * temperatures * samples;
-  const bool is_overlap = pt->terms.term[term].source == GPUMC_TERM_OVERLAP;
-  const size_t each = is_overlap ? gpumc_tempering_pairs(&pt->tempering.plan) : pt->settings.copies;
   const double *sums = pt->bin.sums + (term * temperatures + t) * samples + s;
   double sum = 0.0, measurements = 0.0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
-    if (b != left_out) {
+    if (b < left_out.first || b >= left_out.end) {
       sum += sums[b * block];
       measurements += (double)pt->bin.measurements[b];
     }
-  return sum / (measurements * (double)each);
+  return sum / (measurements * (double)gpumc_tempering_values(&pt->tempering.plan, term));
 }
 
 enum gpumc_status
@@ -31,7 +29,7 @@ pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_er
   const size_t averages = pt->terms.count + 1;
   memset(average, 0, sizeof *average);
   average->pt = pt;
-  average->left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
+  const size_t left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
   enum gpumc_status status = gpumc_allocate_array(
       &average->by_sample, pt->settings.samples * averages, "averages of the samples", error);
   if (status == GPUMC_OK)
@@ -39,7 +37,7 @@ pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_er
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&average->rest, averages, "averages", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->without, pt->quantities.count * average->left_outs,
+    status = gpumc_allocate_array(&average->without, pt->quantities.count * left_outs,
                                   "averages for the jackknife", error);
   if (status != GPUMC_OK)
     pt_average_free(average);
@@ -56,7 +54,7 @@ void pt_average_free(struct pt_average *average)
 }
 
 /* All samples at temperature t, and their sum. */
-static void average_samples(struct pt_average *average, size_t t, size_t left_out)
+static void average_samples(struct pt_average *average, size_t t, struct pt_blocks left_out)
 {
   const struct pt *pt = average->pt;
   const size_t terms = pt->terms.count, averages = terms + 1;
@@ -65,7 +63,7 @@ static void average_samples(struct pt_average *average, size_t t, size_t left_ou
     double *mean = average->by_sample + s * averages;
     for (size_t k = 0; k < terms; k++)
       mean[k] = pt_term_mean(pt, k, t, s, left_out);
-    mean[terms] = mean[PT_TERM_ENERGY2] - mean[PT_TERM_ENERGY] * mean[PT_TERM_ENERGY];
+    mean[terms] = pt_variance_of_energy(&pt->terms, mean);
     for (size_t k = 0; k < averages; k++)
       average->total[k] += mean[k];
   }
@@ -77,7 +75,7 @@ evaluate(struct pt_average *average, size_t t, size_t without, double *quantity,
 {
   const struct pt *pt = average->pt;
   const size_t averages = pt->terms.count + 1;
-  const bool whole = without == NOTHING;
+  const bool whole = without == nothing;
   const double count = (double)(pt->settings.samples - (whole ? 0 : 1));
   for (size_t k = 0; k < averages; k++) {
     const double sample = whole ? 0.0 : average->by_sample[without * averages + k];
@@ -88,18 +86,26 @@ evaluate(struct pt_average *average, size_t t, size_t without, double *quantity,
                                              pt->beta[t], average->rest);
 }
 
+/* Group g of so many that differ by one block at the most. */
+static struct pt_blocks group_of(const struct pt *pt, size_t g, size_t groups)
+{
+  return (struct pt_blocks){g * pt->bin.blocks / groups, (g + 1) * pt->bin.blocks / groups};
+}
+
 void pt_average_at(struct pt_average *average, size_t t, double *value, double *error_of)
 {
   const struct pt *pt = average->pt;
   const struct gpumc_variance none = {0, 0};
-  const size_t count = average->left_outs;
-  for (size_t i = 0; i < count && pt->settings.by_time; i++) {
-    average_samples(average, t, i);
-    evaluate(average, t, NOTHING, average->without + i, count);
+  const bool by_time = pt->settings.by_time;
+  bool known;
+  const size_t count = by_time ? pt_block_groups(pt, t, &known) : pt->settings.samples;
+  for (size_t i = 0; i < count && by_time; i++) {
+    average_samples(average, t, group_of(pt, i, count));
+    evaluate(average, t, nothing, average->without + i, count);
   }
-  average_samples(average, t, NOTHING);
-  evaluate(average, t, NOTHING, value, 1);
-  for (size_t i = 0; i < count && !pt->settings.by_time; i++)
+  average_samples(average, t, (struct pt_blocks){0, 0});
+  evaluate(average, t, nothing, value, 1);
+  for (size_t i = 0; i < count && !by_time; i++)
     evaluate(average, t, i, average->without + i, count);
   for (size_t q = 0; q < pt->quantities.count; q++)
     error_of[q] = gpumc_pooled_error(gpumc_jackknife(average->without + q * count, 1, count), none);

@@ -5,10 +5,9 @@
 #include "algorithms/pt/pt_state.h"
 
 /* Averages of a bin of time, all of whose blocks are there. What is left out, one at a time, for
- * the jackknife: samples, or blocks of time. */
+ * the jackknife: samples, or groups of blocks of time. */
 struct pt_average {
   const struct pt *pt;
-  size_t left_outs;
   double *by_sample; /* [samples][averages], averages being the terms and the variance */
   double *total;     /* [averages] sums over the samples */
   double *rest;      /* [averages] scratch */
@@ -23,8 +22,23 @@ void pt_average_at(struct pt_average *average, size_t t, double *value, double *
 /* Legal on a zeroed object; leaves it zeroed. */
 void pt_average_free(struct pt_average *average);
 
-/* Mean of a term in the present bin at one temperature, in one sample, the block `left_out` left
- * out (SIZE_MAX: none). */
-double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t left_out);
+/* Blocks of the present bin. */
+struct pt_blocks {
+  size_t first, end;
+};
+
+/* Mean of a term in the present bin at one temperature, in one sample, over all blocks but those of
+ * `left_out`. */
+double
+pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct pt_blocks left_out);
+static inline double pt_term_mean_of_all(const struct pt *pt, size_t term, size_t t, size_t s)
+{
+  return pt_term_mean(pt, term, t, s, (struct pt_blocks){0, 0});
+}
+
+/* Of few samples: into how many groups the blocks of the present bin are joined at temperature t so
+ * that the groups are independent of each other. *known: whether there are enough of them to tell,
+ * and samples of one model agree. */
+size_t pt_block_groups(const struct pt *pt, size_t t, bool *known);
 
 #endif

@@ -8,6 +8,7 @@ enum {
   COUNTER_STRETCH,
   COUNTER_DONE,
   COUNTER_ROUND,
+  COUNTER_SWEPT,
   COUNTER_BEGUN,
   COUNTER_BLOCKS,
   COUNTER_BIN_ROUNDS,                      /* of even and of odd pairs */
@@ -62,6 +63,7 @@ pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
       [COUNTER_STRETCH] = pt->stretch,
       [COUNTER_DONE] = pt->done,
       [COUNTER_ROUND] = pt->round,
+      [COUNTER_SWEPT] = pt->swept,
       [COUNTER_BEGUN] = pt->begun,
       [COUNTER_BLOCKS] = pt->bin.blocks,
       [COUNTER_BIN_ROUNDS] = pt->bin.rounds[0],
@@ -98,12 +100,12 @@ check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_err
   const struct gpumc_ensemble *ensemble = pt->context.ensemble;
   bool fits = stretch <= timeline->count && counters[COUNTER_BLOCKS] <= pt->settings.blocks;
   fits = fits && (stretch < timeline->count ? done < timeline->stretch[stretch].rounds : done == 0);
+  fits = fits && counters[COUNTER_SWEPT] < pt->settings.round_sweeps &&
+         (stretch < timeline->count || counters[COUNTER_SWEPT] == 0);
   fits = fits && counters[COUNTER_ROUND] == rounds_before(timeline, stretch) + done;
   if (fits && counters[COUNTER_BEGUN] != 0)
     fits = ensemble->runs == pt->settings.copies * pt->settings.temperatures;
-  for (size_t t = 0; t + 1 < pt->settings.temperatures && fits; t++)
-    fits = pt->beta[t] < pt->beta[t + 1];
-  if (fits)
+  if (fits && pt_ladder_ascends(pt->beta, pt->settings.temperatures))
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "the checkpoint's counters, temperatures and replicas contradict each "
@@ -131,6 +133,7 @@ enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader, b
   pt->stretch = counters[COUNTER_STRETCH];
   pt->done = counters[COUNTER_DONE];
   pt->round = counters[COUNTER_ROUND];
+  pt->swept = (uint32_t)counters[COUNTER_SWEPT];
   pt->begun = counters[COUNTER_BEGUN] != 0;
   pt->bin.blocks = counters[COUNTER_BLOCKS];
   memcpy(pt->bin.rounds, counters + COUNTER_BIN_ROUNDS, sizeof pt->bin.rounds);

@@ -104,7 +104,8 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   demanded->host_bytes = saturated(host_bytes(&settings, model, &plan, &terms)) +
                          gpumc_tempering_host_bytes(device, &plan);
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
-  demanded->updates = (double)timeline.rounds * pt_round_updates(&settings, model);
+  demanded->updates =
+      (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
   pt_timeline_free(&timeline);
   return GPUMC_OK;
 }

@@ -2,20 +2,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 
-/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram that
- * are left out one at a time. */
+/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram, G
+ * groups of neighbouring rows that are left out one at a time. */
 struct distribution {
   const uint64_t *counts; /* [R][T][B] */
-  size_t rows, bins;
+  size_t rows, temperatures, bins;
+  size_t groups;              /* at the present temperature */
   double width;               /* of a bin, in the unit of the overlap */
   double *axis;               /* [B] middles */
   double *density, *error_of; /* [T][B] */
-  double *without;            /* [R] */
-  uint64_t *row_total;        /* [R] at one temperature */
+  double *without;            /* [G] */
+  uint64_t *group_total;      /* [G] at one temperature */
 };
 
 static void distribution_free(struct distribution *distribution)
@@ -24,7 +26,7 @@ static void distribution_free(struct distribution *distribution)
   free(distribution->density);
   free(distribution->error_of);
   free(distribution->without);
-  free(distribution->row_total);
+  free(distribution->group_total);
 }
 
 /* Blocks of time that the last bin really has. */
@@ -42,6 +44,7 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
   const size_t points = pt->settings.temperatures * histogram->bins;
   *distribution = (struct distribution){.counts = pt->histogram[kind],
                                         .rows = rows_of(pt),
+                                        .temperatures = pt->settings.temperatures,
                                         .bins = histogram->bins,
                                         .width = (double)histogram->spacing / bound};
   enum gpumc_status status =
@@ -53,7 +56,7 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&distribution->row_total, distribution->rows, "totals", error);
+    status = gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error);
   if (status != GPUMC_OK)
     return status;
   /* The possible values of a bin are its lowest and further ones, model->overlap_spacing apart. */
@@ -65,31 +68,39 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
   return GPUMC_OK;
 }
 
-/* Densities at temperature t, and errors from leaving out one row after the other. */
-static void estimate(struct distribution *distribution, size_t t, size_t temperatures)
+/* Counts of bin b at temperature t in group g of the rows. */
+static uint64_t count_of(const struct distribution *distribution, size_t t, size_t g, size_t b)
 {
-  const size_t bins = distribution->bins, rows = distribution->rows;
+  const size_t rows = distribution->rows, groups = distribution->groups;
+  uint64_t count = 0;
+  for (size_t r = g * rows / groups; r < (g + 1) * rows / groups; r++)
+    count += distribution->counts[(r * distribution->temperatures + t) * distribution->bins + b];
+  return count;
+}
+
+/* Densities at temperature t, and errors from leaving out one group of rows after the other. */
+static void estimate(struct distribution *distribution, size_t t)
+{
+  const size_t bins = distribution->bins, groups = distribution->groups;
   const struct gpumc_variance none = {0, 0};
   uint64_t whole = 0;
-  for (size_t r = 0; r < rows; r++) {
-    const uint64_t *row = distribution->counts + (r * temperatures + t) * bins;
-    distribution->row_total[r] = 0;
+  for (size_t g = 0; g < groups; g++) {
+    distribution->group_total[g] = 0;
     for (size_t b = 0; b < bins; b++)
-      distribution->row_total[r] += row[b];
-    whole += distribution->row_total[r];
+      distribution->group_total[g] += count_of(distribution, t, g, b);
+    whole += distribution->group_total[g];
   }
   for (size_t b = 0; b < bins; b++) {
-    const uint64_t *column = distribution->counts + t * bins + b;
     uint64_t sum = 0;
-    for (size_t r = 0; r < rows; r++)
-      sum += column[r * temperatures * bins];
-    for (size_t r = 0; r < rows; r++)
-      distribution->without[r] =
-          (double)(sum - column[r * temperatures * bins]) /
-          ((double)(whole - distribution->row_total[r]) * distribution->width);
+    for (size_t g = 0; g < groups; g++)
+      sum += count_of(distribution, t, g, b);
+    for (size_t g = 0; g < groups; g++)
+      distribution->without[g] =
+          (double)(sum - count_of(distribution, t, g, b)) /
+          ((double)(whole - distribution->group_total[g]) * distribution->width);
     distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
     distribution->error_of[t * bins + b] =
-        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, rows), none);
+        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, groups), none);
   }
 }
 
@@ -143,8 +154,12 @@ enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *erro
   for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK && status == GPUMC_OK; kind++) {
     struct distribution distribution;
     status = distribution_init(pt, kind, &distribution, error);
-    for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++)
-      estimate(&distribution, t, pt->settings.temperatures);
+    for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
+      bool known;
+      distribution.groups =
+          pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
+      estimate(&distribution, t);
+    }
     if (status == GPUMC_OK)
       status = write(pt, &names[kind], &distribution, error);
     distribution_free(&distribution);

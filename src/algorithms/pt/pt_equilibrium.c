@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
 #include "core/jackknife.h"
 #include "core/text.h"
@@ -9,6 +10,10 @@
 /* Bins of time that differ by more than so many standard errors of the difference do not agree; by
  * chance that happens to one comparison of 16000. */
 static const double errors_allowed = 4.0;
+/* Samples of one model do not agree where their averages scatter by more than so many times the
+ * variance that their change from bin to bin tells: by chance one comparison of 6000 with eight
+ * samples, far fewer with more. */
+static const double scatter_allowed = 30.0;
 /* Neighbours that exchange less often than that hardly take part in the tempering. */
 static const double acceptance_needed = 0.01;
 
@@ -24,22 +29,32 @@ static const double *remembered(const struct pt *pt, size_t bin, size_t compared
          ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * samples;
 }
 
+struct scatter {
+  double mean, variance;
+};
+
+/* Over the samples: of after[] - before[], or of after[] where before is NULL. */
+static struct scatter scatter_of(const double *after, const double *before, size_t samples)
+{
+  struct scatter scatter = {0, 0};
+  for (size_t s = 0; s < samples; s++)
+    scatter.mean += (after[s] - (before != NULL ? before[s] : 0)) / (double)samples;
+  for (size_t s = 0; s < samples; s++) {
+    const double deviation = after[s] - (before != NULL ? before[s] : 0) - scatter.mean;
+    scatter.variance += deviation * deviation / (double)(samples - 1);
+  }
+  return scatter;
+}
+
 /* The samples' differences scatter independently, however alike the bins of one sample are. */
 static bool agree_by_sample(const struct pt *pt, size_t bin, size_t last, size_t compared, size_t t)
 {
-  const double *before = remembered(pt, bin, compared, t);
-  const double *after = remembered(pt, last, compared, t);
-  const double samples = (double)pt->settings.samples;
+  const size_t samples = pt->settings.samples;
+  const struct scatter change =
+      scatter_of(remembered(pt, last, compared, t), remembered(pt, bin, compared, t), samples);
   const struct gpumc_variance none = {0, 0};
-  double mean = 0, squares = 0;
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    mean += (after[s] - before[s]) / samples;
-  for (size_t s = 0; s < pt->settings.samples; s++) {
-    const double deviation = after[s] - before[s] - mean;
-    squares += deviation * deviation;
-  }
-  const struct gpumc_variance variance = {squares / (samples * (samples - 1)), samples - 1};
-  return within(mean, gpumc_pooled_error(variance, none));
+  const struct gpumc_variance variance = {change.variance / (double)samples, (double)(samples - 1)};
+  return within(change.mean, gpumc_pooled_error(variance, none));
 }
 
 /* Of few samples: the bins are independent, with errors from blocks of time. */
@@ -61,6 +76,53 @@ static size_t quantity_of(const struct pt_quantities *quantities, size_t term)
   return q;
 }
 
+static bool is_disordered(const struct pt *pt)
+{
+  return pt->context.model->disorder;
+}
+
+/* Samples of one model that stay apart: each moves far less in time than they differ. The change
+ * between the last bin and the one before it, half as long, has three times the variance of the
+ * last one's averages. */
+static bool samples_agree(const struct pt *pt, size_t last, size_t compared, size_t t)
+{
+  const double *after = remembered(pt, last, compared, t);
+  const double *before = remembered(pt, last - 1, compared, t);
+  const struct scatter apart = scatter_of(after, NULL, pt->settings.samples);
+  const struct scatter change = scatter_of(after, before, pt->settings.samples);
+  const double rounding = 1e-12 * apart.mean;
+  return apart.variance <= scatter_allowed / 3.0 * change.variance + rounding * rounding;
+}
+
+static bool is_same(double a, double b)
+{
+  return fabs(a - b) <= 1e-12 * fabs(a);
+}
+
+/* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
+ * copies stand still in different states. */
+static bool is_frozen_apart(const struct pt *pt, size_t last, size_t t, size_t s)
+{
+  const double energy = pt_term_mean_of_all(pt, PT_TERM_ENERGY, t, s);
+  const double energy2 = pt_term_mean_of_all(pt, PT_TERM_ENERGY2, t, s);
+  bool still = true;
+  for (size_t back = 1; back < PT_BINS_COMPARED && still; back++)
+    for (size_t i = 0; i < pt->terms.n_compared && still; i++)
+      still = is_same(remembered(pt, last, i, t)[s], remembered(pt, last - back, i, t)[s]);
+  return still && energy2 - energy * energy > 1e-9 * energy2;
+}
+
+/* What differences between bins do not show, because there are none. */
+static bool is_moving(const struct pt *pt, size_t last, size_t t)
+{
+  bool good = true;
+  for (size_t s = 0; s < pt->settings.samples && good; s++)
+    good = !is_frozen_apart(pt, last, t, s);
+  for (size_t i = 0; i < pt->terms.n_compared && good; i++)
+    good = pt->settings.by_time || is_disordered(pt) || samples_agree(pt, last, i, t);
+  return good;
+}
+
 bool pt_equilibrated(const struct pt *pt, size_t t)
 {
   const size_t last = pt->timeline.bins - 1, identity = pt->quantities.identity;
@@ -71,9 +133,17 @@ bool pt_equilibrated(const struct pt *pt, size_t t)
                  ? agree_by_time(pt, last - back, last,
                                  quantity_of(&pt->quantities, pt->terms.compared[i]), t)
                  : agree_by_sample(pt, last - back, last, i, t);
+  good = good && is_moving(pt, last, t);
+  if (good && pt->settings.by_time)
+    (void)pt_block_groups(pt, t, &good);
   if (good && identity < pt->quantities.count && !pt->settings.by_time)
     good = within(pt_bin_values(pt, last, identity)[t], pt_bin_errors(pt, last, identity)[t]);
   return good;
+}
+
+bool pt_errors_are_thermal(const struct pt *pt)
+{
+  return is_disordered(pt) && pt->settings.by_time && pt->settings.samples > 1;
 }
 
 static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
@@ -86,7 +156,7 @@ static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
 
 static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct gpumc_text *all)
 {
-  char text[320];
+  char text[384];
   size_t bad = 0, coldest = 0;
   for (size_t t = 0; t < pt->settings.temperatures; t++)
     if (!equilibrated[t]) {
@@ -97,10 +167,21 @@ static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct 
     return;
   snprintf(text, sizeof text,
            "not known to be in equilibrium at %zu of %zu temperatures, the coldest beta = %g: the "
-           "last %d bins of time disagree%s or are too short for errors; use more sweeps",
+           "last %d bins of time disagree%s or are too short for errors, or samples or copies stay "
+           "apart; use more sweeps",
            bad, pt->settings.temperatures, pt->beta[coldest], PT_BINS_COMPARED,
            pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
                                                           : "");
+  warn(pt, all, text);
+}
+
+static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
+{
+  char text[192];
+  snprintf(text, sizeof text,
+           "errors are those of time: they say nothing of how other disorder samples than these "
+           "%zu would differ; use %d samples or more",
+           pt->settings.samples, PT_SAMPLES_FOR_ERRORS);
   warn(pt, all, text);
 }
 
@@ -133,6 +214,8 @@ pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *e
   struct gpumc_text all = {0};
   enum gpumc_status status = GPUMC_OK;
   warn_of_equilibrium(pt, equilibrated, &all);
+  if (pt_errors_are_thermal(pt))
+    warn_of_errors(pt, &all);
   if (pt->settings.exchange)
     warn_of_exchanges(pt, &all);
   if (all.failed)

@@ -1,4 +1,5 @@
 /* Parallel tempering: its keys and their checks. */
+#include <float.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
@@ -45,8 +46,9 @@ static const struct gpumc_key beta_keys[] = {
     {.name = "spacing",
      .type = GPUMC_KEY_CHOICE,
      .choices = spacing_choices,
-     .default_text = "geometric",
-     .doc = "Of `count` temperatures: neighbours in a constant ratio, or equal steps in beta."},
+     .doc =
+         "Of `count` temperatures: neighbours in a constant ratio (geometric, which it is unless "
+         "given), or equal steps in beta."},
     {0}};
 
 static const struct gpumc_key tune_keys[] = {
@@ -87,6 +89,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1e9,
      .unit = "samples",
      .sweepable = true,
+     .population = true,
      .doc = "Disorder samples, from the model's `sample` on, each with its own simulation; for a "
             "model without disorder independent simulations."},
     {.name = "replicas",
@@ -95,6 +98,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = PT_COPIES_MAXIMUM,
      .unit = "copies",
      .sweepable = true,
+     .population = true,
      .doc =
          "Copies of every sample at every temperature, whose overlaps are measured; 2 for models "
          "with disorder and 1 for others, unless given."},
@@ -142,11 +146,26 @@ const struct gpumc_key pt_keys[] = {
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
-     .default_text = "32",
-     .minimum = 8,
+     .minimum = 64,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples."},
+     .doc =
+         "Blocks of time in a bin, for the errors of fewer than 8 samples; neighbours are joined "
+         "until they are independent."},
     {0}};
+
+/* Neighbours may be closer than numbers are, or their ratio beyond them. */
+static void check_ladder(const struct gpumc_params *params, double first, double last,
+                         struct gpumc_report *report)
+{
+  double beta[PT_TEMPERATURES_MAXIMUM];
+  const size_t temperatures = (size_t)gpumc_params_integer(params, "beta.count");
+  pt_ladder_make(params, temperatures, beta);
+  if (!pt_ladder_ascends(beta, temperatures))
+    gpumc_params_mistake(params, report, "beta.count",
+                         "%zu inverse temperatures from %.17g to %.17g are not all different, "
+                         "finite numbers: use fewer, or another range",
+                         temperatures, first, last);
+}
 
 static void check_beta(const struct gpumc_params *params, struct gpumc_report *report)
 {
@@ -155,6 +174,9 @@ static void check_beta(const struct gpumc_params *params, struct gpumc_report *r
     if (from || to)
       gpumc_params_mistake(params, report, from ? "beta.from" : "beta.to",
                            "beta.values holds all temperatures; leave out beta.from and beta.to");
+    if (gpumc_params_has(params, "beta.spacing"))
+      gpumc_params_mistake(params, report, "beta.spacing",
+                           "beta.values holds all temperatures; leave out beta.spacing");
     return;
   }
   if (!from || !to) {
@@ -166,10 +188,13 @@ static void check_beta(const struct gpumc_params *params, struct gpumc_report *r
   if (first >= last)
     gpumc_params_mistake(params, report, "beta.from", "beta.from = %g must be below beta.to = %g",
                          first, last);
-  if (first == 0.0 && strcmp(gpumc_params_string(params, "beta.spacing"), "geometric") == 0)
+  else if (first < DBL_MIN && !pt_ladder_is_linear(params))
     gpumc_params_mistake(params, report, "beta.from",
-                         "temperatures in a constant ratio cannot begin at beta.from = 0: use a "
-                         "larger one, or beta.spacing: linear");
+                         "temperatures in a constant ratio cannot begin at beta.from = %g: use a "
+                         "larger one, or beta.spacing: linear",
+                         first);
+  else
+    check_ladder(params, first, last, report);
 }
 
 static void check_sweeps(const struct gpumc_params *params, struct gpumc_report *report)
@@ -202,6 +227,11 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
   (void)model_params;
   check_beta(params, report);
   check_sweeps(params, report);
+  if (gpumc_params_has(params, "blocks") &&
+      gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)
+    gpumc_params_mistake(params, report, "blocks",
+                         "errors of %d samples or more come from the samples; leave out blocks",
+                         PT_SAMPLES_FOR_ERRORS);
   if (gpumc_params_has(params, "tune.sweeps") &&
       gpumc_params_integer(params, "exchange_every") == 0)
     gpumc_params_mistake(params, report, "tune",

@@ -11,6 +11,12 @@
 #include "algorithms/pt/pt_state.h"
 #include "core/elementary.h"
 
+bool pt_ladder_is_linear(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "beta.spacing") &&
+         strcmp(gpumc_params_string(params, "beta.spacing"), "linear") == 0;
+}
+
 void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta)
 {
   if (gpumc_params_has(params, "beta.values")) {
@@ -20,12 +26,21 @@ void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, doub
   }
   const double from = gpumc_params_real(params, "beta.from");
   const double to = gpumc_params_real(params, "beta.to");
-  const bool linear = strcmp(gpumc_params_string(params, "beta.spacing"), "linear") == 0;
-  for (size_t t = 0; t + 1 < temperatures; t++) {
+  const bool linear = pt_ladder_is_linear(params);
+  for (size_t t = 1; t + 1 < temperatures; t++) {
     const double share = (double)t / (double)(temperatures - 1);
     beta[t] = linear ? fma(share, to - from, from) : from * gpumc_exp(share * gpumc_log(to / from));
   }
+  beta[0] = from;
   beta[temperatures - 1] = to;
+}
+
+bool pt_ladder_ascends(const double *beta, size_t temperatures)
+{
+  bool ascends = isfinite(beta[0]) && isfinite(beta[temperatures - 1]);
+  for (size_t t = 0; t + 1 < temperatures && ascends; t++)
+    ascends = beta[t] < beta[t + 1];
+  return ascends;
 }
 
 double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double places,
@@ -46,11 +61,15 @@ static double inverse_erfc(double p)
   return sqrt(sqrt(half * half - logarithm / a) - half);
 }
 
-/* Half an exchange more of each outcome than was counted, so that no length is infinite. */
+/* Half an exchange more of each outcome than was counted, so that no length is infinite, and none
+ * 0: where nearly all are accepted, erfc(x) = 1 - 2 x/sqrt(pi) tells more than rounding leaves of
+ * the formula. */
 static double step_length(const struct pt_counts *counts, double places, size_t t)
 {
   const double tried = (double)counts->rounds[t % 2] * places;
-  return inverse_erfc(((double)counts->accepted[t] + 0.5) / (tried + 1.0));
+  const double accepted = (double)counts->accepted[t];
+  const double least = 0.5 * sqrt(GPUMC_PI) * ((tried - accepted + 0.5) / (tried + 1.0));
+  return fmax(inverse_erfc((accepted + 0.5) / (tried + 1.0)), least);
 }
 
 void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temperatures,
@@ -72,4 +91,6 @@ void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temp
     const double share = fmin((target - before) / length, 1.0);
     beta[i] = fma(share, present[t + 1] - present[t], present[t]);
   }
+  if (!pt_ladder_ascends(beta, temperatures))
+    memcpy(beta, present, temperatures * sizeof *beta);
 }

@@ -1,5 +1,4 @@
-/* Parallel tempering: rows of the tables, datasets of the summary, and what they are checked for.
- */
+/* Parallel tempering: rows of the tables, datasets of the summary, and their checks. */
 #ifndef GPUMC_ALGORITHMS_PT_OUTPUT_H
 #define GPUMC_ALGORITHMS_PT_OUTPUT_H
 
@@ -32,8 +31,11 @@ pt_write_integers(struct pt *pt, const char *group, struct gpumc_label label, si
 GPUMC_MUST_CHECK enum gpumc_status
 pt_write_beta(struct pt *pt, const char *group, struct gpumc_error *error);
 
-/* Whether the compared quantities of the last bins of time agree at temperature t. */
+/* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
+ * are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
+/* Whether there are several disorder samples, but too few for errors of their average. */
+bool pt_errors_are_thermal(const struct pt *pt);
 /* Warnings of the summary: to the observer and into the file. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *error);

@@ -32,10 +32,14 @@ static void add_mean(struct pt_quantities *quantities, const struct pt_terms *te
 static void add_energies(struct pt_quantities *quantities, const struct gpumc_model *model,
                          const struct pt_terms *terms)
 {
+  const bool disorder = model->disorder;
   add_mean(quantities, terms, PT_TERM_ENERGY);
-  struct pt_quantity heat = {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
-                             .rule = model->disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
-                             .x = model->disorder ? terms->count : PT_TERM_ENERGY,
+  const char *long_name = disorder && !terms->products
+                              ? "specific heat per site, low by 2 tau/n of n measurements"
+                              : "specific heat per site";
+  struct pt_quantity heat = {.label = {"specific_heat", long_name, "k_B", "C"},
+                             .rule = disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
+                             .x = disorder ? terms->count : PT_TERM_ENERGY,
                              .y = PT_TERM_ENERGY2,
                              .factor = (double)model->sites};
   add(quantities, heat);

@@ -12,13 +12,16 @@ enum { PT_COMPARED_MAXIMUM = 3, PT_QUANTITIES_MAXIMUM = 48 };
 enum { PT_TERM_ENERGY, PT_TERM_ENERGY2, PT_TERM_OBSERVABLES };
 
 /* Averages that are formed of each sample by itself. Behind them stands one more, number `count`:
- * the variance of the energy, <e^2> - <e>^2, of the sample. */
+ * the variance of the energy of the sample, <e^2> - <e_1 e_2> of two copies or, where there is but
+ * one, <e^2> - <e>^2, which is low by 2 tau/n of n measurements. */
 struct pt_terms {
   size_t count;
   struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
   struct gpumc_label label[GPUMC_TERMS_MAXIMUM];
   bool overlaps; /* there are pairs of copies to compare: */
   size_t overlap, overlap2, overlap4, link, wave;
+  bool products; /* of the energies of two copies: */
+  size_t product;
   size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
   char energy2_unit[48];
 };
@@ -51,6 +54,8 @@ struct pt_quantities {
 /* `copies` >= 2: with overlaps, as far as the model has them. */
 void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
                    size_t copies, struct pt_terms *terms);
+/* Of one sample from its averages, average[terms->count]. */
+double pt_variance_of_energy(const struct pt_terms *terms, const double *average);
 /* What stands in the labels is borrowed from the model and from `terms`. */
 void pt_quantities_make(const struct gpumc_model *model,
                         const struct gpumc_observables *observables, const struct pt_terms *terms,

@@ -93,7 +93,7 @@ static void remember(struct pt *pt, size_t bin)
   for (size_t i = 0; i < pt->terms.n_compared; i++)
     for (size_t t = 0; t < temperatures; t++)
       for (size_t s = 0; s < samples; s++)
-        *values++ = pt_term_mean(pt, pt->terms.compared[i], t, s, SIZE_MAX);
+        *values++ = pt_term_mean_of_all(pt, pt->terms.compared[i], t, s);
 }
 
 static void fill_bin(struct pt *pt, struct pt_average *average, double *value, double *error_of)
@@ -136,7 +136,7 @@ size_t pt_bin_row_width(const struct pt *pt)
   return PT_BIN_QUANTITIES + (2 * pt->quantities.count + 1) * pt->settings.temperatures;
 }
 
-const double *pt_bin_row(const struct pt *pt, size_t bin)
+static const double *bin_row(const struct pt *pt, size_t bin)
 {
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(pt->context.recorder, pt->table_bins, &n_rows);
@@ -145,7 +145,7 @@ const double *pt_bin_row(const struct pt *pt, size_t bin)
 
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity)
 {
-  return pt_bin_row(pt, bin) + PT_BIN_QUANTITIES + 2 * quantity * pt->settings.temperatures;
+  return bin_row(pt, bin) + PT_BIN_QUANTITIES + 2 * quantity * pt->settings.temperatures;
 }
 
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity)

@@ -8,10 +8,29 @@
 
 static enum gpumc_status write_axis(struct pt *pt, double *values, struct gpumc_error *error)
 {
-  const struct gpumc_label label = {"sample", "number of the sample in this file", "1", "s"};
+  const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
   for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)s;
+    values[s] = (double)(pt->context.model->first_sample + s);
   return pt_write_integers(pt, "samples", label, pt->settings.samples, NULL, values, error);
+}
+
+/* By which merge-pt knows a sample; as many bits as integers of a result have. */
+static enum gpumc_status write_checksums(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = pt->context.model;
+  const struct gpumc_label label = {"checksum",
+                                    "checksum of the couplings and fields of the sample", "1", ""};
+  enum gpumc_status status = GPUMC_OK;
+  if (model->ops->sample_checksum == NULL)
+    return GPUMC_OK;
+  for (size_t s = 0; s < pt->settings.samples && status == GPUMC_OK; s++) {
+    uint64_t checksum = 0;
+    status = model->ops->sample_checksum(model, s, &checksum, error);
+    values[s] = (double)(checksum >> 11);
+  }
+  return status == GPUMC_OK ? pt_write_integers(pt, "samples", label, pt->settings.samples,
+                                                "samples/sample", values, error)
+                            : status;
 }
 
 static enum gpumc_status
@@ -22,7 +41,7 @@ write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error
   const char *const axes[2] = {"samples/sample", "samples/beta"};
   for (size_t s = 0; s < samples; s++)
     for (size_t t = 0; t < temperatures; t++)
-      values[s * temperatures + t] = pt_term_mean(pt, term, t, s, SIZE_MAX);
+      values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
   return pt_write(pt, "samples", pt->terms.label[term], shape, axes, values, error);
 }
 
@@ -58,6 +77,8 @@ enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
     status = pt_write_beta(pt, "samples", error);
   if (status == GPUMC_OK)
     status = write_axis(pt, values, error);
+  if (status == GPUMC_OK)
+    status = write_checksums(pt, values, error);
   for (size_t k = 0; k < pt->terms.count && status == GPUMC_OK; k++)
     status = write_term(pt, k, values, error);
   if (status == GPUMC_OK)

@@ -48,21 +48,24 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
                                : (size_t)gpumc_params_integer(params, "beta.count");
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
-  settings->blocks = settings->by_time ? (size_t)gpumc_params_integer(params, "blocks") : 1;
+  settings->blocks = settings->by_time ? PT_BLOCKS : 1;
+  if (gpumc_params_has(params, "blocks"))
+    settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
     settings->update = GPUMC_HEAT_BATH;
   settings->observables = gpumc_observables_of(params, model->ops);
 }
 
-double pt_round_updates(const struct pt_settings *settings, const struct gpumc_model *model)
+double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model)
 {
   return (double)settings->copies * (double)settings->temperatures * (double)settings->samples *
-         (double)model->sites * (double)settings->round_sweeps;
+         (double)model->sites;
 }
 
-uint64_t pt_unit_rounds(const struct pt_settings *settings, const struct gpumc_model *model)
+uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model)
 {
-  return (uint64_t)fmax(1.0, unit_updates / pt_round_updates(settings, model));
+  const uint64_t sweeps = (uint64_t)fmax(1.0, unit_updates / pt_sweep_updates(settings, model));
+  return sweeps < settings->round_sweeps ? sweeps : sweeps - sweeps % settings->round_sweeps;
 }
 
 static void append(struct pt_timeline *timeline, enum pt_phase phase, size_t index, uint64_t rounds)

@@ -14,6 +14,7 @@ enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks
    * of time. */
   PT_SAMPLES_FOR_ERRORS = 8,
+  PT_BLOCKS = 128, /* of time in a bin, unless given */
   /* Bins of time that are compared with each other, the last one included. */
   PT_BINS_COMPARED = 3,
   PT_TEMPERATURES_MAXIMUM = 4096,
@@ -53,8 +54,7 @@ struct pt_timeline {
   uint64_t rounds; /* of all */
 };
 
-/* Exchanges and walkers, summed up since the measurements began (or since the tuning's iteration).
- */
+/* Exchanges and walkers, summed up since the measurements (or the tuning's iteration) began. */
 struct pt_counts {
   uint64_t rounds[2];     /* exchanges of even and of odd pairs */
   uint64_t *accepted;     /* [temperatures] */
@@ -84,14 +84,15 @@ struct pt {
   size_t stretch;   /* present one; timeline.count: all are done */
   uint64_t done;    /* rounds of it */
   uint64_t round;   /* rounds of the whole run */
+  uint32_t swept;   /* sweeps of the present round */
   bool begun;       /* the ensemble's replicas are drawn */
   /* The stretch before `stretch` is published, but not yet collected. */
   bool pending;
   struct pt_bin bin;
   struct pt_counts counts;
   int64_t *lowest; /* [samples] lowest energy measured, in quanta */
-  /* The compared terms by sample in the last bins: [bins
-   * compared][compared][temperatures][samples], that of bin b at b mod PT_BINS_COMPARED. */
+  /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
+   * [PT_BINS_COMPARED][compared][temperatures][samples]. */
   double *history;
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
@@ -112,19 +113,24 @@ GPUMC_MUST_CHECK enum gpumc_status pt_timeline_make(const struct pt_settings *se
                                                     struct pt_timeline *timeline,
                                                     struct gpumc_error *error);
 void pt_timeline_free(struct pt_timeline *timeline);
-/* Rounds that one call of `advance` does, at most. It follows from the configuration alone. */
-uint64_t pt_unit_rounds(const struct pt_settings *settings, const struct gpumc_model *model);
-/* Site updates of a round. */
-double pt_round_updates(const struct pt_settings *settings, const struct gpumc_model *model);
+/* Sweeps that one call of `advance` does, at most: whole rounds, or a part of one that is long. It
+ * follows from the configuration alone. */
+uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model);
+/* Site updates of a sweep of all replicas. */
+double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model);
 static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *stretch)
 {
   return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;
 }
 
+/* Of `count` temperatures: whether in equal steps rather than in a constant ratio. */
+bool pt_ladder_is_linear(const struct gpumc_params *params);
 /* The temperatures of the configuration: beta[temperatures], ascending. */
 void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta);
+/* Whether all are finite and each is above the one before. */
+bool pt_ladder_ascends(const double *beta, size_t temperatures);
 /* Temperatures between the first and the last such that neighbours exchange equally often, judging
- * by what was counted at the present ones. */
+ * by what was counted at the present ones; the present ones where these would not ascend. */
 void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temperatures,
                       const double *present, double *beta);
 /* Share of the exchanges of t and t + 1 that were accepted; NaN for the coldest and where there
@@ -147,9 +153,9 @@ pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
 /* Draw the replicas and start the walkers. */
 GPUMC_MUST_CHECK enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error);
-/* Enqueue `rounds` rounds of the present stretch. */
+/* Enqueue `sweeps` sweeps of the present stretch, and what its rounds end with. */
 GPUMC_MUST_CHECK enum gpumc_status
-pt_enqueue(struct pt *pt, uint64_t rounds, struct gpumc_error *error);
+pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error);
 /* Enqueue the end of the present stretch, whose rounds are done. */
 GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error);
 /* Wait for the end of the stretch `pt->stretch - 1` and record what it completes. */

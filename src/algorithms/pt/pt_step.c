@@ -60,31 +60,46 @@ static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
   return status == GPUMC_OK ? ensemble->ops->exchange(ensemble, pt->tempering.swap, error) : status;
 }
 
-/* Without exchange and measurement nobody asks for the energies. */
-static enum gpumc_status sweep(struct pt *pt, bool measured, struct gpumc_error *error)
+/* Without exchange and measurement nobody asks for the energies, nor amid a round. */
+static enum gpumc_status
+sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
 {
   int64_t *energy[GPUMC_CHANNELS_MAXIMUM] = {pt->tempering.channel[0]};
-  int64_t *const *channel = pt->settings.exchange ? energy : NULL;
+  const bool ends = pt->swept + sweeps == pt->settings.round_sweeps;
+  int64_t *const *channel = pt->settings.exchange && ends ? energy : NULL;
   enter(pt, GPUMC_STAGE_SWEEP);
-  return gpumc_ensemble_sweep_each(pt->context.ensemble, pt->settings.round_sweeps, pt->run_beta,
-                                   measured ? pt->tempering.channel : channel, error);
+  return gpumc_ensemble_sweep_each(pt->context.ensemble, sweeps, pt->run_beta,
+                                   measured && ends ? pt->tempering.channel : channel, error);
 }
 
-enum gpumc_status pt_enqueue(struct pt *pt, uint64_t rounds, struct gpumc_error *error)
+/* The sweeps of the present round are done. */
+static enum gpumc_status end_round(struct pt *pt, bool measured, struct gpumc_error *error)
 {
-  const struct pt_stretch *stretch = &pt->timeline.stretch[pt->stretch];
-  const bool histogram = pt->terms.overlaps && pt_is_last_bin(pt, stretch);
+  const bool histogram =
+      pt->terms.overlaps && pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]);
+  enum gpumc_status status = measured ? measure(pt, histogram, error) : GPUMC_OK;
+  if (status == GPUMC_OK && pt->settings.exchange)
+    status = exchange(pt, error);
+  pt->swept = 0;
+  pt->done++;
+  pt->round++;
+  return status;
+}
+
+enum gpumc_status pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error)
+{
+  const struct pt_settings *settings = &pt->settings;
+  const bool measuring = pt->timeline.stretch[pt->stretch].phase == PT_MEASUREMENT;
   enum gpumc_status status = GPUMC_OK;
-  for (uint64_t i = 0; i < rounds && status == GPUMC_OK; i++) {
-    const bool measured =
-        stretch->phase == PT_MEASUREMENT && (pt->done + 1) % pt->settings.measure_rounds == 0;
-    status = sweep(pt, measured, error);
-    if (status == GPUMC_OK && measured)
-      status = measure(pt, histogram, error);
-    if (status == GPUMC_OK && pt->settings.exchange)
-      status = exchange(pt, error);
-    pt->done++;
-    pt->round++;
+  while (sweeps > 0 && status == GPUMC_OK) {
+    const uint32_t left = settings->round_sweeps - pt->swept;
+    const uint32_t part = sweeps < left ? (uint32_t)sweeps : left;
+    const bool measured = measuring && (pt->done + 1) % settings->measure_rounds == 0;
+    status = sweep(pt, part, measured, error);
+    pt->swept += part;
+    sweeps -= part;
+    if (status == GPUMC_OK && part == left)
+      status = end_round(pt, measured, error);
   }
   enter(pt, GPUMC_STAGE_OTHER);
   return status;

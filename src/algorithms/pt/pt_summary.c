@@ -51,7 +51,7 @@ write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpum
 {
   const struct gpumc_label label = {
       "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
-  bool all = true;
+  bool all = !pt_errors_are_thermal(pt);
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
     equilibrated[t] = pt_equilibrated(pt, t);
     all = all && equilibrated[t];

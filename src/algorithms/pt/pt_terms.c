@@ -65,6 +65,26 @@ static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model
                             model->wave_quantum / (double)model->sites, wave);
 }
 
+/* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average of n
+ * measurements exceeds by its variance. */
+static void add_product(struct pt_terms *terms, const struct gpumc_model *model)
+{
+  const struct gpumc_tempering_term term = {.source = GPUMC_TERM_PRODUCT,
+                                            .index = 0,
+                                            .moment = GPUMC_SUM_FIRST,
+                                            .scale = model->quantum[0] / (double)model->sites};
+  const struct gpumc_label label = {"energy_product", "product of the energies of two copies",
+                                    terms->energy2_unit, "<e_1 e_2>"};
+  terms->products = true;
+  terms->product = add(terms, term, label);
+}
+
+double pt_variance_of_energy(const struct pt_terms *terms, const double *average)
+{
+  const double energy = average[PT_TERM_ENERGY];
+  return average[PT_TERM_ENERGY2] - (terms->products ? average[terms->product] : energy * energy);
+}
+
 void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
                    size_t copies, struct pt_terms *terms)
 {
@@ -81,6 +101,8 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
                                       observable->symbol};
     add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
   }
+  if (copies >= 2 && model->disorder)
+    add_product(terms, model);
   terms->compared[terms->n_compared++] = PT_TERM_ENERGY;
   if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {
     add_overlaps(terms, model);

@@ -56,6 +56,11 @@ GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *s
 GPUMC_MUST_CHECK enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
                                                 struct gpumc_recorder *recorder,
                                                 struct gpumc_error *error);
+/* gpumc_model_ops.sample_checksum: of couplings and fields, the uniform one included, as energies,
+ * so that it depends on no quantum. */
+GPUMC_MUST_CHECK enum gpumc_status ising_sample_checksum(const struct gpumc_model *model,
+                                                         size_t number, uint64_t *checksum,
+                                                         struct gpumc_error *error);
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 

@@ -179,6 +179,10 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->portable_bytes = (model->sites + 7) / 8;
   model->disorder = parameters->disorder != NULL;
   model->samples = model->disorder ? ising_samples_count(parameters->disorder) : 1;
+  if (model->disorder) {
+    model->first_sample = (size_t)settings->disorder.first_sample;
+    model->read_checksum = ising_samples_read_checksum(parameters->disorder);
+  }
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);

@@ -1,7 +1,9 @@
 /* Samples of quenched disorder written into a result, in the form that ising_samples_hdf5.c reads:
- * without the uniform field, and in whole quanta of the energy, as the kernels had them. */
+ * without the uniform field, and in whole quanta of the energy, as the kernels had them. And what
+ * they are known by. */
 #include <stdlib.h>
 
+#include "core/checksum.h"
 #include "core/memory.h"
 #include "core/recorder.h"
 #include "models/ising/ising.h"
@@ -114,5 +116,25 @@ enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
   if (status == GPUMC_OK)
     status = write_samples(&record, recorder, error);
   record_free(&record);
+  return status;
+}
+
+enum gpumc_status ising_sample_checksum(const struct gpumc_model *model, size_t number,
+                                        uint64_t *checksum, struct gpumc_error *error)
+{
+  const size_t bonds = model->sites * ising_parameters(model)->lattice.dimension;
+  struct gpumc_checksum sum;
+  int32_t *quanta = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&quanta, bonds + model->sites, "a sample of the disorder", error);
+  if (status == GPUMC_OK)
+    status = ising_disorder_sample(model, number, quanta, quanta + bonds, error);
+  gpumc_checksum_begin(&sum);
+  for (size_t i = 0; i < bonds + model->sites && status == GPUMC_OK; i++) {
+    const double energy = (double)quanta[i] * model->quantum[ISING_ENERGY];
+    gpumc_checksum_add(&sum, &energy, sizeof energy);
+  }
+  *checksum = gpumc_checksum_value(&sum);
+  free(quanta);
   return status;
 }
