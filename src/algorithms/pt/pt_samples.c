@@ -21,7 +21,7 @@ static enum gpumc_status write_checksums(struct pt *pt, double *values, struct g
   const struct gpumc_label label = {"checksum",
                                     "checksum of the couplings and fields of the sample", "1", ""};
   enum gpumc_status status = GPUMC_OK;
-  if (model->ops->sample_checksum == NULL)
+  if (!model->disorder || model->ops->sample_checksum == NULL)
     return GPUMC_OK;
   for (size_t s = 0; s < pt->settings.samples && status == GPUMC_OK; s++) {
     uint64_t checksum = 0;

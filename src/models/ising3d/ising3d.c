@@ -64,5 +64,6 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
     .check = check,
     .create = create,
     .record = ising_record,
+    .sample_checksum = ising_sample_checksum,
     .destroy = ising_destroy,
 };
