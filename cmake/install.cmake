@@ -2,7 +2,7 @@
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
 set(public_headers algorithm checkpoint config device error hdf5_driver hdf5_file host_device isa
   kernel language memory model observer params population prepare random registry result_info run
-  stages text)
+  stages text tiling)
 list(TRANSFORM public_headers PREPEND src/core/)
 list(TRANSFORM public_headers APPEND .h)
 

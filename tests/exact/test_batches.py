@@ -66,9 +66,12 @@ class Batches(ProgramCase):
 
     def test_a_run_does_not_depend_on_those_beside_it(self):
         for variant in device.variants():
+            if variant == "tiled":  # does not serve pa
+                continue
+            shape = "[64, 4]" if variant == "packed" else USUAL["shape"]
             for resampling in ["nearest_integer", "systematic"]:
                 with self.subTest(variant=variant, resampling=resampling):
-                    self.check([1, 2, 3, 5], variant=variant, resampling=resampling)
+                    self.check([1, 2, 3, 5], variant=variant, shape=shape, resampling=resampling)
 
     def test_adaptive_runs(self):
         self.check([1, 2, 4], beta="{to: 0.5, overlap: 0.8}")
