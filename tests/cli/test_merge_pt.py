@@ -100,7 +100,7 @@ class Merge(ProgramCase):
         self.merge(pair, self.make("seed", seed=1, model__sample=100), refused="has the seed of")
 
     def test_samples_are_known_by_their_couplings(self):
-        """Whatever file they are read from, and whatever is said of a seed that is not used."""
+        """Whatever file they are read from."""
         first = self.make("first", model=SPIN_GLASS + ", write_couplings: true",
                           algorithm__samples=8)
         self.path("copy.h5").write_bytes(first.read_bytes())
