@@ -109,9 +109,8 @@ class Merge(ProgramCase):
         with h5py.File(first) as one, h5py.File(named) as other:
             np.testing.assert_array_equal(one["samples/checksum"][:], other["samples/checksum"][:])
             self.assertEqual(len(set(one["samples/checksum"][:])), 8)
-        for i, (path, seed) in enumerate((("first.h5", 77), ("copy.h5", 0))):
-            other = self.make(f"other{i}", read + path, seed=7 + i, algorithm__samples=8,
-                              model__disorder_seed=seed)
+        for i, path in enumerate(("first.h5", "copy.h5")):
+            other = self.make(f"other{i}", read + path, seed=7 + i, algorithm__samples=8)
             self.merge(named, other, refused="once more")
 
     def test_the_program_reads_merged_files(self):
