@@ -14,7 +14,7 @@
 
 #include "core/error.h"
 
-enum { GPUMC_CHECKPOINT_VERSION = 2 };
+enum { GPUMC_CHECKPOINT_VERSION = 3 };
 
 enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };
 
