@@ -17,6 +17,12 @@ struct gpumc_demand {
   bool estimated;
 };
 
+/* A number of bytes that was added up in double precision: more than any memory stays so. */
+static inline size_t gpumc_demand_bytes(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
+}
+
 /* Everything an algorithm works with; all of it belongs to the run. */
 struct gpumc_context {
   struct gpumc_params params; /* the algorithm's block */

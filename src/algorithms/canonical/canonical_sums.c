@@ -110,11 +110,6 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_m
   return series + numbers * sizeof(double);
 }
 
-static size_t saturated(double bytes)
-{
-  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
-}
-
 enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                    const struct gpumc_model *model,
                                    const struct gpumc_device *device, struct gpumc_demand *demanded,
@@ -140,8 +135,8 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                      .capacity = settings->replicas,
                                      .samples = settings->each_sample ? settings->replicas : 1,
                                      .update = settings->update};
-    demanded->host_bytes = saturated(host_bytes(&canonical, model, device));
-    demanded->device_bytes = saturated(replicas * channels * sizeof(int64_t));
+    demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, model, device));
+    demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
   }
   canonical_moments_free(&canonical.moments);

@@ -39,11 +39,6 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
   return numbers * sizeof(double) + replicas * sizeof(uint32_t);
 }
 
-static size_t saturated(double bytes)
-{
-  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
-}
-
 enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, struct gpumc_demand *demanded,
                             struct gpumc_error *error)
@@ -62,7 +57,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->replicas = settings.population;
   demanded->plan = (struct gpumc_ensemble_plan){
       .runs = plan.runs, .capacity = plan.capacity, .samples = 1, .update = GPUMC_METROPOLIS};
-  demanded->host_bytes = saturated(host_bytes(&settings, model, steps + 1, replicas)) +
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
                          device->ops->population->host_bytes(&plan);
   demanded->device_bytes = gpumc_population_bytes(device, &plan);
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *

@@ -79,11 +79,6 @@ static double host_bytes(const struct pt_settings *settings, const struct gpumc_
   return numbers * sizeof(double);
 }
 
-static size_t saturated(double bytes)
-{
-  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
-}
-
 enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, struct gpumc_demand *demanded,
                             struct gpumc_error *error)
@@ -101,7 +96,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
-  demanded->host_bytes = saturated(host_bytes(&settings, model, &plan, &terms)) +
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, &plan, &terms)) +
                          gpumc_tempering_host_bytes(device, &plan);
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
   demanded->updates =

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/curves.h"
 #include "core/samples.h"
 
 #define BETA_MAXIMUM 1e6
@@ -15,7 +16,7 @@ static const struct gpumc_key beta_keys[] = {
      .type = GPUMC_KEY_REAL,
      .minimum = 0,
      .maximum = BETA_MAXIMUM,
-     .unit = "1/energy",
+     .unit = GPUMC_UNIT_BETA,
      .sweepable = true,
      .doc = "Smallest inverse temperature, with `count`."},
     {.name = "to",
@@ -23,7 +24,7 @@ static const struct gpumc_key beta_keys[] = {
      .minimum = 0,
      .minimum_exclusive = true,
      .maximum = BETA_MAXIMUM,
-     .unit = "1/energy",
+     .unit = GPUMC_UNIT_BETA,
      .sweepable = true,
      .doc = "Largest inverse temperature, with `count`."},
     {.name = "count",
@@ -40,7 +41,7 @@ static const struct gpumc_key beta_keys[] = {
      .list_minimum = 2,
      .list_maximum = PT_TEMPERATURES_MAXIMUM,
      .ascending = true,
-     .unit = "1/energy",
+     .unit = GPUMC_UNIT_BETA,
      .exactly_one_of = "temperatures",
      .doc = "The inverse temperatures themselves."},
     {.name = "spacing",

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/curves.h"
+
 struct gpumc_label pt_error_label(const struct pt_quantity *quantity)
 {
   return (struct gpumc_label){quantity->error_name, quantity->error_long_name,
@@ -50,8 +52,7 @@ add_derived(struct pt_quantities *quantities, const struct gpumc_observables *ob
 {
   for (size_t k = 0; k < observables->n_derived; k++) {
     const struct gpumc_selected_derived *derived = &observables->derived[k];
-    add(quantities, (struct pt_quantity){.label = {derived->what->name, derived->what->long_name,
-                                                   derived->what->units, derived->what->symbol},
+    add(quantities, (struct pt_quantity){.label = gpumc_derived_label(derived->what),
                                          .rule = PT_DERIVED,
                                          .x = PT_TERM_OBSERVABLES + derived->from[0],
                                          .y = PT_TERM_OBSERVABLES + derived->from[1],
