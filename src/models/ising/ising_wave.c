@@ -26,8 +26,9 @@ struct ising_wave ising_wave_of(const struct gpumc_model *model)
 void ising_wave_table(const struct ising_wave *wave, int32_t *cosine, int32_t *sine)
 {
   for (uint32_t x = 0; x < wave->length; x++) {
-    const double angle = 2.0 * GPUMC_PI * (double)x / (double)wave->length;
-    cosine[x] = (int32_t)rint(ldexp(cos(angle), (int)wave->bits));
-    sine[x] = (int32_t)rint(ldexp(sin(angle), (int)wave->bits));
+    double c, s;
+    gpumc_circle(x, wave->length, &c, &s);
+    cosine[x] = (int32_t)rint(ldexp(c, (int)wave->bits));
+    sine[x] = (int32_t)rint(ldexp(s, (int)wave->bits));
   }
 }
