@@ -74,7 +74,7 @@ def table1(campaigns, axes):
                   label=f"{name}, paper")
     axes.set_yscale("symlog", linthresh=10)
     axes.axhspan(-3, 3, color="0.92", linewidth=0)
-    axes.set_xticks(places, [name.replace("_", "\n", 1) for name in names], fontsize=7)
+    axes.set_xticks(places, [name.replace("_", "\n") for name in names], fontsize=7)
     _finish(axes, "table 1: generators", "", "deviation / error")
     return rows
 

@@ -7,6 +7,8 @@
 
 #include "core/registry.h"
 
+enum { REPEATS_MINIMUM = 3 };
+
 /* By the dimensions that a model has at least. */
 static const char *const default_shape_2d = "64x64", *const default_shape_3d = "32x32x32";
 
@@ -217,7 +219,8 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                      .rounds = measured->rounds,
                                      .tiling = {.hits = measured->hits},
                                      .beta = settings->beta,
-                                     .seconds = settings->seconds};
+                                     .seconds = settings->seconds,
+                                     .repeats = REPEATS_MINIMUM};
   status = cli_measure_rate(&request, &measured->rate, error);
   const struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = settings->population, .samples = 1, .tiling = request.tiling};

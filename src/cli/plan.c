@@ -68,18 +68,22 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
     population = CALIBRATION_REPLICAS;
   if (population > demand->replicas)
     population = demand->replicas;
-  const uint32_t hits = demand->plan.tiling.hits;
+  /* Of a large lattice fewer hits tell the rate. */
+  uint32_t hits = demand->plan.tiling.hits > 0 ? demand->plan.tiling.hits : 1;
+  while (hits > 1 && plan->preparation.model.sites * hits > updates)
+    hits /= 2;
   struct cli_rate rate;
   struct cli_rate_request request = {.kernel = preparation->kernel,
                                      .model = &preparation->model,
                                      .device = &preparation->device,
                                      .runs = runs,
                                      .population = population,
-                                     .sweeps = hits > 0 ? hits : 1,
+                                     .sweeps = hits,
                                      .rounds = preparation->rounds,
                                      .tiling = demand->plan.tiling,
                                      .beta = calibration_beta,
-                                     .seconds = calibration_seconds};
+                                     .seconds = calibration_seconds,
+                                     .repeats = 1};
   enum gpumc_status status = cli_measure_rate(&request, &rate, error);
   if (status != GPUMC_OK)
     return status;

@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 
-enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
+enum { SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
 static const double repeat_seconds = 0.01;
@@ -45,8 +45,10 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
   double elapsed, begin = gpumc_clock();
   uint32_t sweeps = request->sweeps;
   enum gpumc_status status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
+  if (request->repeats == 1 && elapsed >= request->seconds)
+    repeats->rate[repeats->count++] = updates_per_sweep * sweeps / elapsed;
   while (status == GPUMC_OK && repeats->count < repeats->capacity &&
-         (repeats->count < REPEATS_MINIMUM || gpumc_clock() - begin < request->seconds)) {
+         (repeats->count < request->repeats || gpumc_clock() - begin < request->seconds)) {
     status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
     if (elapsed < repeat_seconds && sweeps < SWEEPS_MAXIMUM)
       sweeps *= 2;
@@ -76,7 +78,7 @@ enum gpumc_status cli_measure_rate(const struct cli_rate_request *request, struc
 {
   struct gpumc_ensemble ensemble = {0};
   struct repeats repeats = {.capacity =
-                                REPEATS_MINIMUM + (size_t)(request->seconds / repeat_seconds)};
+                                request->repeats + (size_t)(request->seconds / repeat_seconds)};
   const struct gpumc_ensemble_plan plan = {.runs = request->runs,
                                            .capacity = request->population,
                                            .samples = 1,
