@@ -55,9 +55,9 @@ enum gpumc_status gpumc_curve_add_table(struct gpumc_recorder *recorder,
   return gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error);
 }
 
-static enum gpumc_status
-write_dataset(const struct gpumc_curve_place *place, struct gpumc_dataset *dataset,
-              const struct gpumc_label *label, struct gpumc_error *error)
+static enum gpumc_status write_dataset(const struct gpumc_curve_place *place,
+                                       struct gpumc_dataset *dataset,
+                                       const struct gpumc_label *label, struct gpumc_error *error)
 {
   char text[GPUMC_UNIT_BYTES];
   dataset->group = place->group;

@@ -46,10 +46,10 @@ struct gpumc_curve_place {
 };
 
 /* Axis d itself: values[count[d]]. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_curve_write_axis(const struct gpumc_curve_place *place, size_t d,
-                       const struct gpumc_label *label, bool integer, const double *values,
-                       struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place,
+                                                          size_t d, const struct gpumc_label *label,
+                                                          bool integer, const double *values,
+                                                          struct gpumc_error *error);
 /* A curve over the axes: values[count[0]], or values[count[0]][count[1]]. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,

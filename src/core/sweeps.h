@@ -25,8 +25,8 @@ enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 
 /* GPUMC_INVALID where the kernel has no such updates: they are asked for by a key, not by every run
  * of an algorithm. `model`: its name. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_update_check(enum gpumc_update update, const struct gpumc_kernel_ops *kernel,
-                   const char *model, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_update_check(enum gpumc_update update,
+                                                      const struct gpumc_kernel_ops *kernel,
+                                                      const char *model, struct gpumc_error *error);
 
 #endif

@@ -12,8 +12,7 @@ enum { LONGEST_KEY = 64 };
 
 const char *const gpumc_spacing_choices[] = {"geometric", "linear", NULL};
 
-static const char *
-key_of(const char *block, const char *member, char text[static LONGEST_KEY])
+static const char *key_of(const char *block, const char *member, char text[static LONGEST_KEY])
 {
   snprintf(text, LONGEST_KEY, "%s.%s", block, member);
   return text;
@@ -95,8 +94,7 @@ static double counted(const struct ladder *ladder, size_t i)
                                 : from * gpumc_exp(share * gpumc_log(to / from));
 }
 
-static double
-temperature(const struct gpumc_params *params, const struct ladder *ladder, size_t i)
+static double temperature(const struct gpumc_params *params, const struct ladder *ladder, size_t i)
 {
   switch (ladder->kind) {
   case VALUES:
@@ -123,8 +121,8 @@ void gpumc_temperatures_read(const struct gpumc_params *params, double *beta)
 }
 
 /* Neighbours may be closer than numbers are, or their ratio beyond them. */
-static void check_ascent(const struct gpumc_params *params, const char *key,
-                         struct gpumc_report *report)
+static void
+check_ascent(const struct gpumc_params *params, const char *key, struct gpumc_report *report)
 {
   const struct ladder ladder = ladder_of(params);
   bool ascends = true;

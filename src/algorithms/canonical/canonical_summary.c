@@ -147,7 +147,8 @@ static enum gpumc_status write_curves(const struct summary *summary,
                                       const struct gpumc_curve_place *place, const double *beta,
                                       const struct curves *curves, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
+  enum gpumc_status status =
+      gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
   for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
     const struct gpumc_label label = canonical_label(&summary->canonical->quantities, q);
     status = gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,

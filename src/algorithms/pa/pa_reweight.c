@@ -114,8 +114,8 @@ write_grid(const struct pa *pa, const struct grid *grid, struct gpumc_error *err
 static enum gpumc_status
 write_density(const struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
 {
-  const struct gpumc_label energy = {"level_energy", "energy of the whole system", GPUMC_UNIT_ENERGY,
-                                     "E"};
+  const struct gpumc_label energy = {"level_energy", "energy of the whole system",
+                                     GPUMC_UNIT_ENERGY, "E"};
   const struct gpumc_label log_dos = {"log_dos", "logarithm of the density of states", "1", "ln Ω"};
   double *columns = NULL;
   size_t seen = 0;

@@ -153,9 +153,9 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
       gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pa->schedule.beta, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
     const struct gpumc_label label = label_of(&pa->settings, q);
-    status = gpumc_curve_write_with_error(&place, &label,
-                                          summary->value + q * summary->temperatures,
-                                          summary->error + q * summary->temperatures, error);
+    status =
+        gpumc_curve_write_with_error(&place, &label, summary->value + q * summary->temperatures,
+                                     summary->error + q * summary->temperatures, error);
   }
   return status;
 }

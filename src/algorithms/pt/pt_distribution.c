@@ -112,12 +112,12 @@ struct names {
 static enum gpumc_status write(struct pt *pt, const struct names *names,
                                const struct distribution *distribution, struct gpumc_error *error)
 {
-  const struct gpumc_curve_place place = {.recorder = pt->context.recorder,
-                                          .model = pt->context.model,
-                                          .group = names->group,
-                                          .axis = {names->axis[0], names->axis[1]},
-                                          .count = {distribution->temperatures,
-                                                    distribution->bins}};
+  const struct gpumc_curve_place place = {
+      .recorder = pt->context.recorder,
+      .model = pt->context.model,
+      .group = names->group,
+      .axis = {names->axis[0], names->axis[1]},
+      .count = {distribution->temperatures, distribution->bins}};
   enum gpumc_status status =
       gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
   if (status == GPUMC_OK)

@@ -54,7 +54,8 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
                    size_t copies, struct pt_terms *terms);
 /* Of one sample from its averages, average[terms->count]. */
 double pt_variance_of_energy(const struct pt_terms *terms, const double *average);
-/* What stands in the labels is borrowed from the model; their units are declared ones (curves.h). */
+/* What stands in the labels is borrowed from the model; their units are declared ones (curves.h).
+ */
 void pt_quantities_make(const struct gpumc_model *model,
                         const struct gpumc_observables *observables, const struct pt_terms *terms,
                         struct pt_quantities *quantities);

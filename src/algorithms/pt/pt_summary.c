@@ -22,9 +22,9 @@ static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *err
   enum gpumc_status status =
       gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
   for (size_t q = 0; q < pt->quantities.count && status == GPUMC_OK; q++)
-    status = gpumc_curve_write_with_error(&place, &pt->quantities.quantity[q].label,
-                                          pt_bin_values(pt, last, q), pt_bin_errors(pt, last, q),
-                                          error);
+    status =
+        gpumc_curve_write_with_error(&place, &pt->quantities.quantity[q].label,
+                                     pt_bin_values(pt, last, q), pt_bin_errors(pt, last, q), error);
   return status;
 }
 
