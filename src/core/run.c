@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/run_internal.h"
+#include "core/samples.h"
 #include "core/units.h"
 
 static const double status_interval = 2.0; /* s */
@@ -83,6 +84,9 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
   enum gpumc_status status = gpumc_prepare(run->task, run->options->threads, preparation, error);
   if (status == GPUMC_OK)
     status = gpumc_preparation_fits(preparation, error);
+  if (status == GPUMC_OK)
+    status = gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples,
+                                    &run->read_checksum, error);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
                                    &preparation->demand.plan, preparation->seed,

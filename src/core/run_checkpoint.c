@@ -23,8 +23,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1,
-                                  &run->preparation.model.read_checksum, error);
+    status =
+        gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/started", run->started, error);
   if (status == GPUMC_OK)
@@ -86,7 +86,7 @@ static enum gpumc_status check_what_was_read(const struct gpumc_run *run,
   uint64_t before = 0;
   enum gpumc_status status =
       gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
-  if (status == GPUMC_OK && before != run->preparation.model.read_checksum)
+  if (status == GPUMC_OK && before != run->read_checksum)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the file that the model reads holds other values than when the "
                              "checkpoint was made: restore it, choose another output, or start "

@@ -38,7 +38,7 @@ class Keys(ProgramCase):
 
     def test_what_is_right_is_accepted(self):
         for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
+                     "{from: 0, to: 0.4, count: 5, spacing: linear}", "{from: 0, to: 0.4, step: 0.1}"):
             self.gpumc("validate", self.config(beta), code=OK)
 
     def test_samples_that_do_not_fit(self):
@@ -47,7 +47,7 @@ class Keys(ProgramCase):
                       self.gpumc("run", config, "--device", "cpu", code=1).err)
 
     def test_temperatures(self):
-        self.refuse("beta.count needs beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
+        self.refuse("beta.count needs both beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
         self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,
                     beta="{from: 0.4, to: 0.3, count: 5}")
         self.refuse("beta.spacing: linear", 7, beta="{from: 0, to: 0.3, count: 5}")
@@ -60,6 +60,8 @@ class Keys(ProgramCase):
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
         self.refuse("leave out beta.spacing", 7, beta="{spacing: linear, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
+        self.refuse("leaves 1 inverse temperature of the 2", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
+        self.refuse("more than 4096 inverse temperatures", 7, beta="{from: 0, to: 1, step: 2e-4}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
 
