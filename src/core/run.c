@@ -32,14 +32,11 @@ void gpumc_run_timestamp(char text[static 32])
 
 void gpumc_run_note(const struct gpumc_run *run, const char *format, ...)
 {
-  const struct gpumc_observer *observer = run->options->observer;
   char *text = NULL;
   va_list arguments;
-  if (observer == NULL || observer->message == NULL)
-    return;
   va_start(arguments, format);
   if (vasprintf(&text, format, arguments) >= 0)
-    observer->message(observer->state, GPUMC_NOTE, text);
+    gpumc_observer_tell(run->options->observer, GPUMC_NOTE, text);
   va_end(arguments);
   free(text);
 }
@@ -108,13 +105,10 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
 
 static void warn_of_generator(const struct gpumc_run *run)
 {
-  const struct gpumc_observer *observer = run->options->observer;
   char text[256];
-  if (observer == NULL || observer->message == NULL)
-    return;
   snprintf(text, sizeof text, "kernel.generator = %s is %s",
            gpumc_generators[run->preparation.demand.plan.tiling.generator], GPUMC_UNSAFE_GENERATOR);
-  observer->message(observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
 /* Resume where a checkpoint is, and put the working file in its place. */

@@ -228,8 +228,7 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
                                        const char *text, struct gpumc_error *error)
 {
   const struct gpumc_context *context = &summary->canonical->context;
-  if (context->observer != NULL && context->observer->message != NULL)
-    context->observer->message(context->observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(context->observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
 

@@ -183,8 +183,7 @@ static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error
            "averages may be biased and errors too small; use a larger population, more sweeps or "
            "smaller steps",
            pa->settings.population, worst);
-  if (pa->context.observer != NULL && pa->context.observer->message != NULL)
-    pa->context.observer->message(pa->context.observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(pa->context.observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(recorder, "summary", "warning", text, error);
 }
 
