@@ -56,35 +56,35 @@ enum gpumc_status gpumc_curve_add_table(struct gpumc_recorder *recorder,
 }
 
 static enum gpumc_status write_dataset(const struct gpumc_curve_place *place,
-                                       struct gpumc_dataset *dataset,
+                                       struct gpumc_dataset dataset,
                                        const struct gpumc_label *label, struct gpumc_error *error)
 {
   char text[GPUMC_UNIT_BYTES];
-  dataset->group = place->group;
-  dataset->label = *label;
-  dataset->label.units = gpumc_unit_of(place->model, label->units, text);
-  return gpumc_recorder_dataset(place->recorder, dataset, error);
+  dataset.group = place->group;
+  dataset.label = *label;
+  dataset.label.units = gpumc_unit_of(place->model, label->units, text);
+  return gpumc_recorder_dataset(place->recorder, &dataset, error);
 }
 
 enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place, size_t d,
                                          const struct gpumc_label *label, bool integer,
                                          const double *values, struct gpumc_error *error)
 {
-  struct gpumc_dataset dataset = {
+  const struct gpumc_dataset dataset = {
       .rank = 1, .shape = {place->count[d]}, .integer = integer, .values = values};
-  return write_dataset(place, &dataset, label, error);
+  return write_dataset(place, dataset, label, error);
 }
 
 enum gpumc_status gpumc_curve_write(const struct gpumc_curve_place *place,
                                     const struct gpumc_label *label, bool integer,
                                     const double *values, struct gpumc_error *error)
 {
-  struct gpumc_dataset dataset = {.rank = place->count[1] > 0 ? 2 : 1,
-                                  .shape = {place->count[0], place->count[1]},
-                                  .axes = {place->axis[0], place->axis[1]},
-                                  .integer = integer,
-                                  .values = values};
-  return write_dataset(place, &dataset, label, error);
+  const struct gpumc_dataset dataset = {.rank = place->count[1] > 0 ? 2 : 1,
+                                        .shape = {place->count[0], place->count[1]},
+                                        .axes = {place->axis[0], place->axis[1]},
+                                        .integer = integer,
+                                        .values = values};
+  return write_dataset(place, dataset, label, error);
 }
 
 enum gpumc_status

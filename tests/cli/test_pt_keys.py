@@ -8,6 +8,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.gpumc_program import numeric_datasets
 from support.program import INVALID, OK, STOPPED, ProgramCase
 
 CONFIG = """\
@@ -40,6 +41,14 @@ class Keys(ProgramCase):
         for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
                      "{from: 0, to: 0.4, count: 5, spacing: linear}", "{from: 0, to: 0.4, step: 0.1}"):
             self.gpumc("validate", self.config(beta), code=OK)
+
+    def test_ways_to_give_the_same_temperatures(self):
+        """Steps give what the list of their values gives."""
+        found = []
+        for beta in "{from: 0.125, to: 0.375, step: 0.125}", "{values: [0.125, 0.25, 0.375]}":
+            self.gpumc("run", self.config(beta), "--quiet", "--fresh")
+            found.append(numeric_datasets(self.path("x.h5")))
+        self.assertEqual(found[0], found[1])
 
     def test_samples_that_do_not_fit(self):
         config = self.config(more="samples: 1000000000\n  replicas: 2")
