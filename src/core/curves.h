@@ -29,7 +29,8 @@ struct gpumc_error_texts {
 struct gpumc_label
 gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
 
-/* Declare a table before the start (recorder.h), its units being declared ones. */
+/* Declare a table before the start (recorder.h). `columns` have declared units, and are scratch
+ * afterwards. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
                       const char *group, struct gpumc_column *columns, size_t n_columns,
