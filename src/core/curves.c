@@ -35,45 +35,64 @@ struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived)
   return (struct gpumc_label){derived->name, derived->long_name, derived->units, derived->symbol};
 }
 
-static enum gpumc_status write_dataset(const struct gpumc_curve_place *place, const char *axis,
-                                       const struct gpumc_label *label, bool integer,
-                                       const double *values, struct gpumc_error *error)
+struct gpumc_label
+gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts)
+{
+  snprintf(texts->name, sizeof texts->name, "%s_error", label->name);
+  snprintf(texts->long_name, sizeof texts->long_name, "standard error of the %s", label->long_name);
+  snprintf(texts->symbol, sizeof texts->symbol, "σ(%s)", label->symbol);
+  return (struct gpumc_label){texts->name, texts->long_name, label->units, texts->symbol};
+}
+
+enum gpumc_status gpumc_curve_add_table(struct gpumc_recorder *recorder,
+                                        const struct gpumc_model *model, const char *group,
+                                        struct gpumc_column *columns, size_t n_columns,
+                                        size_t *table, struct gpumc_error *error)
 {
   char text[GPUMC_UNIT_BYTES];
-  struct gpumc_dataset dataset = {.group = place->group,
-                                  .label = *label,
-                                  .rank = 1,
-                                  .shape = {place->count},
-                                  .axes = {axis},
-                                  .integer = integer,
-                                  .values = values};
+  for (size_t c = 0; c < n_columns; c++)
+    columns[c].label.units = gpumc_unit_of(model, columns[c].label.units, text);
+  return gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error);
+}
+
+static enum gpumc_status write_dataset(const struct gpumc_curve_place *place,
+                                       struct gpumc_dataset dataset,
+                                       const struct gpumc_label *label, struct gpumc_error *error)
+{
+  char text[GPUMC_UNIT_BYTES];
+  dataset.group = place->group;
+  dataset.label = *label;
   dataset.label.units = gpumc_unit_of(place->model, label->units, text);
   return gpumc_recorder_dataset(place->recorder, &dataset, error);
 }
 
-enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place,
+enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place, size_t d,
                                          const struct gpumc_label *label, bool integer,
                                          const double *values, struct gpumc_error *error)
 {
-  return write_dataset(place, NULL, label, integer, values, error);
+  const struct gpumc_dataset dataset = {
+      .rank = 1, .shape = {place->count[d]}, .integer = integer, .values = values};
+  return write_dataset(place, dataset, label, error);
 }
 
 enum gpumc_status gpumc_curve_write(const struct gpumc_curve_place *place,
                                     const struct gpumc_label *label, bool integer,
                                     const double *values, struct gpumc_error *error)
 {
-  return write_dataset(place, place->axis, label, integer, values, error);
+  const struct gpumc_dataset dataset = {.rank = place->count[1] > 0 ? 2 : 1,
+                                        .shape = {place->count[0], place->count[1]},
+                                        .axes = {place->axis[0], place->axis[1]},
+                                        .integer = integer,
+                                        .values = values};
+  return write_dataset(place, dataset, label, error);
 }
 
 enum gpumc_status
 gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                              const double *values, const double *errors, struct gpumc_error *error)
 {
-  char name[128], long_name[192], symbol[64];
-  snprintf(name, sizeof name, "%s_error", label->name);
-  snprintf(long_name, sizeof long_name, "standard error of the %s", label->long_name);
-  snprintf(symbol, sizeof symbol, "σ(%s)", label->symbol);
-  const struct gpumc_label error_label = {name, long_name, label->units, symbol};
+  struct gpumc_error_texts texts;
+  const struct gpumc_label error_label = gpumc_error_label(label, &texts);
   enum gpumc_status status = gpumc_curve_write(place, label, false, values, error);
   if (status == GPUMC_OK)
     status = gpumc_curve_write(place, &error_label, false, errors, error);

@@ -22,19 +22,36 @@ const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
 struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable);
 struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived);
 
-/* Where curves of one length go: `axis` is the path of their axis. */
+/* The label of the standard error, which borrows `texts`. */
+struct gpumc_error_texts {
+  char name[128], long_name[192], symbol[64];
+};
+struct gpumc_label
+gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
+
+/* Declare a table before the start (recorder.h). `columns` have declared units, and are scratch
+ * afterwards. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
+                      const char *group, struct gpumc_column *columns, size_t n_columns,
+                      size_t *table, struct gpumc_error *error);
+
+/* Where curves over the same axes go: `axis` has the paths of these, count their lengths; count[1]
+ * = 0: there is but one. */
 struct gpumc_curve_place {
   struct gpumc_recorder *recorder;
   const struct gpumc_model *model;
   const char *group;
-  const char *axis;
-  size_t count;
+  const char *axis[2];
+  size_t count[2];
 };
 
-/* The axis itself, or a curve over it: values[count]. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_curve_write_axis(const struct gpumc_curve_place *place, const struct gpumc_label *label,
-                       bool integer, const double *values, struct gpumc_error *error);
+/* Axis d itself: values[count[d]]. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place,
+                                                          size_t d, const struct gpumc_label *label,
+                                                          bool integer, const double *values,
+                                                          struct gpumc_error *error);
+/* A curve over the axes: values[count[0]], or values[count[0]][count[1]]. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                   bool integer, const double *values, struct gpumc_error *error);

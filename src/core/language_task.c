@@ -8,6 +8,7 @@
 #include "core/language_internal.h"
 #include "core/params_internal.h"
 #include "core/registry.h"
+#include "core/sweeps.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -124,11 +125,12 @@ static bool choose_kernel(const struct gpumc_language *language, const struct gp
   return false;
 }
 
-/* `instance`: NULL where there is none. False when memory ran out. */
+/* `instance`: NULL where there is none. `*kernel`: the one that was chosen, or NULL. False when
+ * memory ran out. */
 static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
-                        const struct gpumc_model *instance, cJSON *resolved)
+                        const struct gpumc_model *instance, cJSON *resolved,
+                        const struct gpumc_kernel_ops **kernel)
 {
-  const struct gpumc_kernel_ops *kernel = NULL;
   struct gpumc_error error = {0};
   const size_t before = language->report.calls;
   cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
@@ -137,11 +139,11 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
       variant[0] == '\0')
     return true;
   bool good = true;
-  if (choose_kernel(language, instance, variant, &kernel, &error)) {
+  if (choose_kernel(language, instance, variant, kernel, &error)) {
     const struct gpumc_params params = view(resolved, root, "kernel");
-    good = gpumc_json_replace(block, "variant", cJSON_CreateString(kernel->variant));
+    good = gpumc_json_replace(block, "variant", cJSON_CreateString((*kernel)->variant));
     if (language->report.calls == before)
-      gpumc_language_settle_tiling(language, &params, block, instance, kernel);
+      gpumc_language_settle_tiling(language, &params, block, instance, *kernel);
   } else {
     gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
   }
@@ -149,13 +151,31 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
+/* What the kernel cannot do though it serves the algorithm, whose block is without mistakes. */
+static void check_update(struct gpumc_language *language, const struct gpumc_node *root,
+                         const cJSON *resolved, const struct gpumc_kernel_ops *kernel)
+{
+  const struct gpumc_params params = view(resolved, root, "algorithm");
+  struct gpumc_error error = {0};
+  if (gpumc_params_has(&params, "update") &&
+      gpumc_update_check(gpumc_update_of(&params), kernel, language->model->name, &error) !=
+          GPUMC_OK)
+    gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+}
+
 /* Model, algorithm and what serves them. False when memory ran out. */
 static bool
 settle_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
 {
   struct gpumc_model instance = {0};
-  const bool good = check_plugins(language, root, resolved, &instance) &&
-                    pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved);
+  const struct gpumc_kernel_ops *kernel = NULL;
+  const size_t before = language->report.calls;
+  const bool good =
+      check_plugins(language, root, resolved, &instance) &&
+      pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved, &kernel);
+  if (good && kernel != NULL && language->report.calls == before)
+    check_update(language, root, resolved, kernel);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;

@@ -64,9 +64,9 @@ struct gpumc_model {
   size_t levels;
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
   size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
-  size_t first_sample;    /* its number */
-  uint64_t read_checksum; /* of what was read from a file beside the configuration; 0: nothing */
-  double log_states;      /* ln Z at beta = 0 */
+  size_t first_sample; /* its number */
+  bool reads_file;     /* samples stand in a file beside the configuration, which may change */
+  double log_states;   /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps. */
   double wave_number, wave_quantum;

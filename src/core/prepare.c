@@ -6,6 +6,7 @@
 
 #include "core/isa.h"
 #include "core/memory.h"
+#include "core/sweeps.h"
 #include "core/system_memory.h"
 
 static enum gpumc_status
@@ -62,20 +63,6 @@ static bool fits(const struct gpumc_preparation *preparation, double host, doubl
   return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
 }
 
-/* Heat-bath updates are asked for by a key, not by every run of an algorithm. */
-static enum gpumc_status
-check_update(const struct gpumc_preparation *preparation, struct gpumc_error *error)
-{
-  const struct gpumc_kernel_ops *kernel = preparation->kernel;
-  if (preparation->demand.plan.update == GPUMC_METROPOLIS ||
-      (kernel->capabilities & GPUMC_CAN_HEAT_BATH) != 0)
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "kernel %s of model %s on %s has no heat-bath updates; use "
-                         "algorithm.update: metropolis, or another kernel.variant",
-                         kernel->variant, preparation->task->model->name, kernel->device);
-}
-
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
@@ -95,7 +82,8 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   if (status == GPUMC_OK)
     status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
   if (status == GPUMC_OK)
-    status = check_update(preparation, error);
+    status = gpumc_update_check(preparation->demand.plan.update, preparation->kernel,
+                                task->model->name, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;

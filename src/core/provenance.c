@@ -1,5 +1,6 @@
 /* Where a result comes from: the attributes of /provenance. */
 #include <hdf5.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,6 +14,13 @@
 struct text_attribute {
   const char *name, *value;
 };
+
+const char *
+gpumc_run_read_checksum_text(uint64_t checksum, char text[static GPUMC_READ_CHECKSUM_BYTES])
+{
+  snprintf(text, GPUMC_READ_CHECKSUM_BYTES, "%016" PRIx64, checksum);
+  return text;
+}
 
 static enum gpumc_status record_texts(struct gpumc_recorder *recorder,
                                       const struct text_attribute *attributes, size_t count,
@@ -78,6 +86,22 @@ static enum gpumc_status record_generator(const struct gpumc_run *run, struct gp
                       error);
 }
 
+/* Of models that read their samples from a file. */
+static enum gpumc_status
+record_what_was_read(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  const size_t samples = run->preparation.demand.plan.samples;
+  char text[GPUMC_READ_CHECKSUM_BYTES];
+  if (!run->preparation.model.reads_file)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_recorder_integer(run->recorder, "provenance", GPUMC_READ_SAMPLES,
+                                                    (int64_t)samples, error);
+  return status == GPUMC_OK
+             ? gpumc_recorder_text(run->recorder, "provenance", GPUMC_READ_CHECKSUM,
+                                   gpumc_run_read_checksum_text(run->read_checksum, text), error)
+             : status;
+}
+
 static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   char driver[16], runtime[16];
@@ -97,6 +121,8 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
     status = record_work(run, error);
   if (status == GPUMC_OK)
     status = record_generator(run, error);
+  if (status == GPUMC_OK)
+    status = record_what_was_read(run, error);
   if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
     status = record_cuda(run->recorder, error);
   if (status == GPUMC_OK)

@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/run_internal.h"
+#include "core/samples.h"
 #include "core/units.h"
 
 static const double status_interval = 2.0; /* s */
@@ -31,14 +32,11 @@ void gpumc_run_timestamp(char text[static 32])
 
 void gpumc_run_note(const struct gpumc_run *run, const char *format, ...)
 {
-  const struct gpumc_observer *observer = run->options->observer;
   char *text = NULL;
   va_list arguments;
-  if (observer == NULL || observer->message == NULL)
-    return;
   va_start(arguments, format);
   if (vasprintf(&text, format, arguments) >= 0)
-    observer->message(observer->state, GPUMC_NOTE, text);
+    gpumc_observer_tell(run->options->observer, GPUMC_NOTE, text);
   va_end(arguments);
   free(text);
 }
@@ -84,6 +82,9 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = gpumc_preparation_fits(preparation, error);
   if (status == GPUMC_OK)
+    status = gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples,
+                                    &run->read_checksum, error);
+  if (status == GPUMC_OK)
     status = gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
                                    &preparation->demand.plan, preparation->seed,
                                    preparation->rounds, &run->ensemble, error);
@@ -104,13 +105,10 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
 
 static void warn_of_generator(const struct gpumc_run *run)
 {
-  const struct gpumc_observer *observer = run->options->observer;
   char text[256];
-  if (observer == NULL || observer->message == NULL)
-    return;
   snprintf(text, sizeof text, "kernel.generator = %s is %s",
            gpumc_generators[run->preparation.demand.plan.tiling.generator], GPUMC_UNSAFE_GENERATOR);
-  observer->message(observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
 /* Resume where a checkpoint is, and put the working file in its place. */

@@ -2,194 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "core/clock.h"
+#include "core/ensemble_checkpoint.h"
 #include "core/run_internal.h"
-
-/* Replicas that are copied at once, and about how many bytes, unless one has more. */
-enum { SLICE = 1024, SLICE_BYTES = 1 << 28 };
 
 /* Order in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
-
-/* The replicas of all runs of the batch, run behind run, on their way between ensemble and file. */
-struct transfer {
-  struct gpumc_ensemble *ensemble;
-  uint32_t *size; /* [runs] */
-  size_t most;    /* replicas of a slice */
-  uint8_t *slice;
-};
-
-/* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
-typedef enum gpumc_status copy_slice(struct transfer *transfer, void *file, size_t m, size_t first,
-                                     size_t count, size_t row, struct gpumc_error *error);
-
-static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_ensemble *ensemble,
-                                        struct gpumc_error *error)
-{
-  const size_t bytes = ensemble->model->portable_bytes;
-  const size_t fitting = SLICE_BYTES / bytes < SLICE ? SLICE_BYTES / bytes : SLICE;
-  *transfer = (struct transfer){.ensemble = ensemble, .most = fitting > 0 ? fitting : 1};
-  enum gpumc_status status =
-      gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&transfer->slice, transfer->most * bytes,
-                                  "replicas of a checkpoint", error);
-  return status;
-}
-
-static void transfer_end(struct transfer *transfer)
-{
-  free(transfer->size);
-  free(transfer->slice);
-}
-
-static size_t count_replicas(const struct transfer *transfer)
-{
-  size_t replicas = 0;
-  for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    replicas += transfer->size[m];
-  return replicas;
-}
-
-static enum gpumc_status
-copy_replicas(struct transfer *transfer, copy_slice *copy, void *file, struct gpumc_error *error)
-{
-  size_t row = 0;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    for (size_t first = 0; first < transfer->size[m] && status == GPUMC_OK;
-         first += transfer->most) {
-      size_t left = transfer->size[m] - first;
-      size_t count = left < transfer->most ? left : transfer->most;
-      status = copy(transfer, file, m, first, count, row, error);
-      row += count;
-    }
-  return status;
-}
-
-static enum gpumc_status save_slice(struct transfer *transfer, void *writer, size_t m, size_t first,
-                                    size_t count, size_t row, struct gpumc_error *error)
-{
-  struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status = ensemble->ops->get(ensemble, m, first, count, transfer->slice, error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice, error);
-  return status;
-}
-
-static enum gpumc_status load_slice(struct transfer *transfer, void *reader, size_t m, size_t first,
-                                    size_t count, size_t row, struct gpumc_error *error)
-{
-  struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, row, count,
-                                ensemble->model->portable_bytes, transfer->slice, error);
-  if (status == GPUMC_OK)
-    status = ensemble->ops->set(ensemble, m, first, count, transfer->slice, error);
-  return status;
-}
-
-static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
-                                       struct gpumc_checkpoint_writer *writer,
-                                       struct gpumc_error *error)
-{
-  struct transfer transfer;
-  if (ensemble->runs == 0)
-    return GPUMC_OK;
-  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_get_sizes(ensemble, transfer.size, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
-                                  transfer.size, error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8,
-                                 count_replicas(&transfer), ensemble->model->portable_bytes, error);
-  if (status == GPUMC_OK)
-    status = copy_replicas(&transfer, save_slice, writer, error);
-  transfer_end(&transfer);
-  return status;
-}
-
-static enum gpumc_status check_sizes(const struct transfer *transfer, struct gpumc_error *error)
-{
-  for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    if (transfer->size[m] > transfer->ensemble->plan.capacity)
-      return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
-                             transfer->size[m]);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status load_replicas(struct gpumc_ensemble *ensemble,
-                                       struct gpumc_checkpoint_reader *reader,
-                                       struct gpumc_error *error)
-{
-  struct transfer transfer;
-  if (ensemble->runs == 0)
-    return GPUMC_OK;
-  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0, ensemble->runs, 1,
-                                       transfer.size, error);
-  if (status == GPUMC_OK)
-    status = check_sizes(&transfer, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_set_sizes(ensemble, transfer.size, error);
-  if (status == GPUMC_OK)
-    status = copy_replicas(&transfer, load_slice, reader, error);
-  transfer_end(&transfer);
-  return status;
-}
-
-/* Bytes of a run's state of generators, 0 where there is none to save. */
-static size_t state_bytes(const struct gpumc_ensemble *ensemble)
-{
-  const struct gpumc_kernel_ops *ops = ensemble->ops;
-  return ensemble->runs > 0 && ops->state_bytes != NULL ? ops->state_bytes(ensemble) : 0;
-}
-
-static enum gpumc_status save_generators(struct gpumc_ensemble *ensemble,
-                                         struct gpumc_checkpoint_writer *writer,
-                                         struct gpumc_error *error)
-{
-  const size_t bytes = state_bytes(ensemble);
-  uint8_t *state = NULL;
-  if (bytes == 0)
-    return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&state, bytes, "state of generators", error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_declare(writer, "ensemble/generators", GPUMC_UINT8, ensemble->runs,
-                                      bytes, error);
-  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++) {
-    status = ensemble->ops->get_state(ensemble, m, state, error);
-    if (status == GPUMC_OK)
-      status = gpumc_checkpoint_put_rows(writer, "ensemble/generators", m, 1, state, error);
-  }
-  free(state);
-  return status;
-}
-
-static enum gpumc_status load_generators(struct gpumc_ensemble *ensemble,
-                                         struct gpumc_checkpoint_reader *reader,
-                                         struct gpumc_error *error)
-{
-  const size_t bytes = state_bytes(ensemble);
-  uint8_t *state = NULL;
-  if (bytes == 0)
-    return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&state, bytes, "state of generators", error);
-  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++) {
-    status = gpumc_checkpoint_get_rows(reader, "ensemble/generators", GPUMC_UINT8, m, 1, bytes,
-                                       state, error);
-    if (status == GPUMC_OK)
-      status = ensemble->ops->set_state(ensemble, m, state, error);
-  }
-  free(state);
-  return status;
-}
 
 static enum gpumc_status
 save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
@@ -205,8 +23,8 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1,
-                                  &run->preparation.model.read_checksum, error);
+    status =
+        gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put_text(writer, "run/started", run->started, error);
   if (status == GPUMC_OK)
@@ -215,9 +33,7 @@ save_all(struct gpumc_run *run, struct gpumc_checkpoint_writer *writer, struct g
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put(writer, "run/seconds", GPUMC_FLOAT64, 1, 1, &seconds, error);
   if (status == GPUMC_OK)
-    status = save_replicas(&run->ensemble, writer, error);
-  if (status == GPUMC_OK)
-    status = save_generators(&run->ensemble, writer, error);
+    status = gpumc_ensemble_save(&run->ensemble, writer, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_save(run->recorder, writer, error);
   if (status == GPUMC_OK)
@@ -270,7 +86,7 @@ static enum gpumc_status check_what_was_read(const struct gpumc_run *run,
   uint64_t before = 0;
   enum gpumc_status status =
       gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
-  if (status == GPUMC_OK && before != run->preparation.model.read_checksum)
+  if (status == GPUMC_OK && before != run->read_checksum)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the file that the model reads holds other values than when the "
                              "checkpoint was made: restore it, choose another output, or start "
@@ -328,9 +144,7 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
 {
   enum gpumc_status status = load_counters(run, reader, error);
   if (status == GPUMC_OK)
-    status = load_replicas(&run->ensemble, reader, error);
-  if (status == GPUMC_OK)
-    status = load_generators(&run->ensemble, reader, error);
+    status = gpumc_ensemble_load(&run->ensemble, reader, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_load(run->recorder, reader, error);
   if (status == GPUMC_OK)

@@ -7,6 +7,7 @@
 #include "core/recorder_log.h"
 #include "core/registry.h"
 #include "core/result_info.h"
+#include "core/samples.h"
 #include "core/clock.h"
 #include "core/run_internal.h"
 
@@ -67,6 +68,47 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
                          task->output, before != NULL ? before : "unknown", now);
 }
 
+/* Of the first `samples` of the task's model as they stand in its file now; `*now` is empty where
+ * there are no longer so many. */
+static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
+                                    char now[static GPUMC_READ_CHECKSUM_BYTES],
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  struct gpumc_model model = {0};
+  uint64_t checksum = 0;
+  now[0] = '\0';
+  enum gpumc_status status = task->model->create(&params, &model, error);
+  const bool enough = status == GPUMC_OK && samples <= model.samples;
+  if (enough)
+    status = gpumc_samples_checksum(&model, samples, &checksum, error);
+  if (enough && status == GPUMC_OK)
+    gpumc_run_read_checksum_text(checksum, now);
+  task->model->destroy(&model);
+  return status;
+}
+
+/* The same configuration may name a file that has changed. A result that does not say what was read
+ * is taken as it is: its model reads nothing, or it is from before results said so. */
+static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, GPUMC_READ_CHECKSUM);
+  const char *samples = gpumc_result_field(&result->provenance, GPUMC_READ_SAMPLES);
+  char now[GPUMC_READ_CHECKSUM_BYTES];
+  if (before == NULL || samples == NULL)
+    return GPUMC_OK;
+  enum gpumc_status status = read_again(task, strtoul(samples, NULL, 10), now, error);
+  if (status == GPUMC_OK && strcmp(before, now) != 0)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "result was made: restore it, choose another output, or replace the "
+                             "result with --fresh",
+                             task->output);
+  return status;
+}
+
 static enum gpumc_status compare_result(const struct gpumc_task *task,
                                         const struct gpumc_result *result,
                                         struct gpumc_error *error)
@@ -85,6 +127,8 @@ static enum gpumc_status compare_result(const struct gpumc_task *task,
     free(difference);
   } else {
     status = compare_trajectory(task, result, error);
+    if (status == GPUMC_OK)
+      status = compare_what_was_read(task, result, error);
   }
   free(before);
   free(after);

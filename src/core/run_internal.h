@@ -14,6 +14,7 @@ struct gpumc_run {
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
+  uint64_t read_checksum; /* of the samples that the model reads from a file; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
   struct gpumc_context context;
@@ -58,6 +59,14 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct 
  * cannot be read. `*resumed` is false when there is none. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gpumc_error *error);
+
+/* Attributes of /provenance where the model reads samples from a file: how many the run takes, and
+ * gpumc_samples_checksum() of them, as text since attributes are no unsigned integers. */
+#define GPUMC_READ_SAMPLES "read_samples"
+#define GPUMC_READ_CHECKSUM "read_checksum"
+enum { GPUMC_READ_CHECKSUM_BYTES = 17 };
+const char *
+gpumc_run_read_checksum_text(uint64_t checksum, char text[static GPUMC_READ_CHECKSUM_BYTES]);
 
 /* The attributes of /provenance: what is known before the recorder's start, so that a working file
  * has it too, and after the tables are closed what only the end knows. */

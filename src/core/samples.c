@@ -1,4 +1,7 @@
+/* Samples of quenched disorder, counted and compared. */
 #include "core/samples.h"
+
+#include "core/checksum.h"
 
 void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_model *model,
                          size_t samples, struct gpumc_report *report)
@@ -7,4 +10,22 @@ void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_m
     gpumc_params_mistake(params, report, "samples",
                          "%zu samples, but there are only %zu from the model's `sample` on",
                          samples, model->samples);
+}
+
+enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model, size_t samples,
+                                         uint64_t *checksum, struct gpumc_error *error)
+{
+  struct gpumc_checksum all;
+  enum gpumc_status status = GPUMC_OK;
+  *checksum = 0;
+  if (!model->reads_file)
+    return GPUMC_OK;
+  gpumc_checksum_begin(&all);
+  for (size_t number = 0; number < samples && status == GPUMC_OK; number++) {
+    uint64_t of_sample = 0;
+    status = model->ops->sample_checksum(model, number, &of_sample, error);
+    gpumc_checksum_add(&all, &of_sample, sizeof of_sample);
+  }
+  *checksum = gpumc_checksum_value(&all);
+  return status;
 }

@@ -1,4 +1,5 @@
-/* Samples of quenched disorder: what every algorithm with a key `samples` asks of an instance. */
+/* Samples of quenched disorder: whether an instance has as many as are asked for, and whether a
+ * file still has those that were read from it. */
 #ifndef GPUMC_CORE_SAMPLES_H
 #define GPUMC_CORE_SAMPLES_H
 
@@ -8,5 +9,12 @@
  * them from a file; for the algorithm's `check_instance`. */
 void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_model *model,
                          size_t samples, struct gpumc_report *report);
+
+/* What the samples 0 .. samples - 1 of a model are known by that reads them from a file; 0 of
+ * others.
+ */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model,
+                                                          size_t samples, uint64_t *checksum,
+                                                          struct gpumc_error *error);
 
 #endif

@@ -4,6 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.gpumc_program import numeric_datasets
 from support.program import INVALID, OK, ProgramCase
 
 CONFIG = """\
@@ -31,7 +32,9 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_what_is_right_is_accepted(self):
-        for beta in "{values: [0, 0.4]}", "{from: 0.4, to: 0.4, step: 1}":
+        for beta in ("{values: [0, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
+                     "{from: 0.1, to: 0.4, count: 5}",
+                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
             config = self.write("c.yaml", CONFIG.format(beta=beta, more="interval: 100"))
             self.gpumc("validate", config, code=OK)
 
@@ -42,6 +45,19 @@ class Keys(ProgramCase):
         self.refuse("more than 65535 inverse temperatures", 8, "{from: 0, to: 1, step: 1e-5}")
         self.refuse("leave out beta.from", 8, "{from: 0.1, values: [0.2]}")
         self.refuse("exactly one of", 8, "{from: 0.1, to: 0.2}")
+        self.refuse("beta.from = 0.4 must be below beta.to = 0.4", 8, "{from: 0.4, to: 0.4, count: 2}")
+        self.refuse("leave out beta.spacing", 8, "{from: 0, to: 1, step: 0.5, spacing: linear}")
+
+    def test_ways_to_give_the_same_temperatures(self):
+        """Counted ones give what the list of them gives."""
+        betas = []
+        for beta in ("{from: 0.125, to: 0.5, count: 4, spacing: linear}",
+                     "{from: 0.125, to: 0.5, step: 0.125}", "{values: [0.125, 0.25, 0.375, 0.5]}"):
+            config = self.write("c.yaml", CONFIG.format(beta=beta, more="replicas: 2"))
+            self.gpumc("run", config, "--quiet", "--fresh")
+            betas.append(numeric_datasets(self.path("x.h5")))
+        self.assertEqual(betas[0], betas[1])
+        self.assertEqual(betas[0], betas[2])
 
     def test_times(self):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")

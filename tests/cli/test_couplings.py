@@ -76,6 +76,29 @@ class Couplings(ProgramCase):
         self.write("couplings.txt", f"# the same once more\nshape 4 6\ncouplings\n{signs}\n")
         self.gpumc("run", config, "--quiet")
 
+    def test_a_file_that_changes_behind_a_result_is_told(self):
+        """What was computed from other couplings is not the result of these; samples behind those
+        that the run took may come and go."""
+        signs = "1 -1 " * 24
+        good = f"shape 4 6\ncouplings {signs}\n"
+        self.write("couplings.txt", good)
+        config = self.config("couplings: file, file: couplings.txt")
+        self.gpumc("run", config, "--quiet")
+        self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
+        before = self.path("out.h5").read_bytes()
+        message = self.gpumc("run", config, code=INVALID).err
+        self.assertIn("out.h5: the file that the model reads holds other values than when the result "
+                      "was made", message)
+        self.assertEqual(self.path("out.h5").read_bytes(), before)
+        task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
+        self.assertEqual(task["state"], "failed")
+        for text in good, good + f"couplings {signs}\n", "# comment\n" + good:
+            self.write("couplings.txt", text)
+            self.assertIn("already complete", self.gpumc("run", config).err)
+        self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
+        self.gpumc("run", config, "--quiet", "--fresh")
+        self.assertIn("already complete", self.gpumc("run", config).err)
+
     def test_samples_of_a_text_file(self):
         """A sweep over `sample`; integers and decimals, comments, lines of any length."""
         values = np.where(np.arange(96) % 5 == 0, -1, 1).reshape(2, 48)

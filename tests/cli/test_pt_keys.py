@@ -8,6 +8,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.gpumc_program import numeric_datasets
 from support.program import INVALID, OK, STOPPED, ProgramCase
 
 CONFIG = """\
@@ -38,8 +39,16 @@ class Keys(ProgramCase):
 
     def test_what_is_right_is_accepted(self):
         for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
+                     "{from: 0, to: 0.4, count: 5, spacing: linear}", "{from: 0, to: 0.4, step: 0.1}"):
             self.gpumc("validate", self.config(beta), code=OK)
+
+    def test_ways_to_give_the_same_temperatures(self):
+        """Steps give what the list of their values gives."""
+        found = []
+        for beta in "{from: 0.125, to: 0.375, step: 0.125}", "{values: [0.125, 0.25, 0.375]}":
+            self.gpumc("run", self.config(beta), "--quiet", "--fresh")
+            found.append(numeric_datasets(self.path("x.h5")))
+        self.assertEqual(found[0], found[1])
 
     def test_samples_that_do_not_fit(self):
         config = self.config(more="samples: 1000000000\n  replicas: 2")
@@ -47,7 +56,7 @@ class Keys(ProgramCase):
                       self.gpumc("run", config, "--device", "cpu", code=1).err)
 
     def test_temperatures(self):
-        self.refuse("beta.count needs beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
+        self.refuse("beta.count needs both beta.from and beta.to", 7, beta="{from: 0.1, count: 5}")
         self.refuse("beta.from = 0.4 must be below beta.to = 0.3", 7,
                     beta="{from: 0.4, to: 0.3, count: 5}")
         self.refuse("beta.spacing: linear", 7, beta="{from: 0, to: 0.3, count: 5}")
@@ -60,6 +69,8 @@ class Keys(ProgramCase):
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
         self.refuse("leave out beta.spacing", 7, beta="{spacing: linear, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
+        self.refuse("leaves 1 inverse temperature of the 2", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
+        self.refuse("more than 4096 inverse temperatures", 7, beta="{from: 0, to: 1, step: 2e-4}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
 

@@ -1,5 +1,5 @@
-/* Canonical runs: what a configuration says of temperatures, grids, moments and chains, and what is
- * made of the channels of a measurement. */
+/* Canonical runs: what a configuration says of grids, moments and chains, and what is made of the
+ * channels of a measurement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,31 +29,6 @@ static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
 {
   if (status != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(error));
-}
-
-static void check_betas(const char *json, const double *expected, size_t count)
-{
-  struct gpumc_error error = {0};
-  struct gpumc_params params = params_of(json);
-  struct canonical_betas betas;
-  assert_ok(canonical_betas_make(&params, &betas, &error), &error);
-  assert_int_equal(betas.count, count);
-  for (size_t m = 0; m < count; m++)
-    if (!(fabs(betas.beta[m] - expected[m]) < 1e-15))
-      fail_msg("%s: beta[%zu] = %.17g", json, m, betas.beta[m]);
-  canonical_betas_free(&betas);
-  release(&params);
-}
-
-static void test_inverse_temperatures(void **state)
-{
-  (void)state;
-  check_betas("{\"beta\":{\"values\":[0.25]}}", (double[]){0.25}, 1);
-  check_betas("{\"beta\":{\"values\":[0, 0.25, 7]}}", (double[]){0, 0.25, 7}, 3);
-  check_betas("{\"beta\":{\"from\":0.1,\"to\":0.4,\"step\":0.1}}", (double[]){0.1, 0.2, 0.3, 0.4},
-              4);
-  check_betas("{\"beta\":{\"from\":0.1,\"to\":0.39,\"step\":0.1}}", (double[]){0.1, 0.2, 0.3}, 3);
-  check_betas("{\"beta\":{\"from\":0.5,\"to\":0.5,\"step\":1}}", (double[]){0.5}, 1);
 }
 
 /* Every point once, in order, at the temperature nearest to it. */
@@ -255,7 +230,6 @@ static void test_results(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse_temperatures),
       cmocka_unit_test(test_grid),
       cmocka_unit_test(test_no_grid),
       cmocka_unit_test(test_moments_of_configurations),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/isa.h"
+#include "core/sweeps.h"
 #include "support/fake_plugins.h"
 
 #define HEAD "gpumc: 1\nseed: 7\noutput: out.h5\n"
@@ -223,6 +224,48 @@ static void test_variant_errors(void **state)
   refuse(HEAD "model: {name: frozen}\n" ALGORITHM,
          "c.yaml:5:19: no kernel of model frozen on cpu serves algorithm anneal: still lacks "
          "sweep, gather; kernels that do: none");
+}
+
+static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is updated."), {0}};
+static const struct gpumc_algorithm_ops updating = {.name = "updating",
+                                                    .summary = "Updates nothing.",
+                                                    .keys = update_keys,
+                                                    .required = GPUMC_CAN_SWEEP};
+
+/* The mistakes of an algorithm with the key `update`, "" where there are none. */
+static void check_update(const char *text, const char *expected)
+{
+  static const struct gpumc_model_ops *const models[] = {&fake_chain, NULL};
+  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  struct gpumc_config config;
+  struct gpumc_error error = {0};
+  const enum gpumc_status status =
+      gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
+  assert_int_equal(status, expected[0] == '\0' ? GPUMC_OK : GPUMC_INVALID);
+  if (status != GPUMC_OK)
+    assert_string_equal(gpumc_error_text(&error), expected);
+  gpumc_error_free(&error);
+  gpumc_config_free(&config);
+}
+
+/* No kernel of the chain has heat-bath updates. */
+static void test_updates_that_the_kernel_does_not_have(void **state)
+{
+  (void)state;
+#define MESSAGE(kernel)                                                                            \
+  "kernel " kernel " of model chain on cpu has no heat-bath updates; use algorithm.update: "       \
+  "metropolis, or another kernel.variant"
+  check_update(HEAD MODEL "algorithm: {name: updating}\nkernel: {variant: wide}\n", "");
+  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n"
+                          "kernel: {variant: wide}\n",
+               "c.yaml:6:19: " MESSAGE("wide"));
+  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n",
+               "c.yaml:5:19: " MESSAGE("plain"));
+  check_update(HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n",
+               "c.yaml:5:37: algorithm.update: expected one of metropolis, heat_bath, found text "
+               "'hot_bath'; did you mean 'heat_bath'?");
+#undef MESSAGE
 }
 
 static void test_output_errors(void **state)
@@ -568,6 +611,7 @@ int main(void)
       cmocka_unit_test(test_checks_of_plugins),
       cmocka_unit_test(test_variant),
       cmocka_unit_test(test_variant_errors),
+      cmocka_unit_test(test_updates_that_the_kernel_does_not_have),
       cmocka_unit_test(test_output_errors),
       cmocka_unit_test(test_output_of_every_type),
       cmocka_unit_test(test_output_with_braces),

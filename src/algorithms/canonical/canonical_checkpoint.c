@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
+#include "core/checkpoint_parts.h"
 
 enum { LONGEST_NAME = 64 };
 
-static void member_name(char name[static LONGEST_NAME], size_t m, const char *member)
+static const char *prefix_of(size_t m, char text[static LONGEST_NAME])
 {
-  snprintf(name, LONGEST_NAME, "canonical/%zu/%s", m, member);
+  snprintf(text, LONGEST_NAME, "canonical/%zu", m);
+  return text;
 }
 
 static size_t chain_count(const struct canonical *canonical)
@@ -16,62 +18,47 @@ static size_t chain_count(const struct canonical *canonical)
   return canonical->settings.chains * canonical_means(&canonical->quantities);
 }
 
-/* What a temperature's sums consist of; halves only where every replica has a sample. */
-struct member {
-  const char *name;
-  enum gpumc_element element;
-  size_t rows, width;
-  void *values;
-};
-enum { REFERENCE, CHAINS, BINS_STATE, BINS, REPLICAS, HALVES, MEMBERS };
+enum { PARTS_MAXIMUM = 6 };
 
-/* Returns how many there are. */
+/* What a temperature's sums consist of; halves only where every replica has a sample. Returns how
+ * many there are. */
 static size_t
-find_members(const struct canonical *canonical, size_t m, struct member member[MEMBERS])
+list_parts(const struct canonical *canonical, size_t m, struct gpumc_part part[PARTS_MAXIMUM])
 {
   struct canonical_sums *sums = &canonical->sums[m];
   const size_t width = canonical_vector_width(canonical, m);
-  member[REFERENCE] = (struct member){"reference", GPUMC_INT64, 1, 1, &sums->reference};
-  member[CHAINS] = (struct member){"series", GPUMC_UINT64, chain_count(canonical),
-                                   GPUMC_SERIES_WORDS, sums->chain};
-  member[BINS_STATE] = (struct member){"bins_state", GPUMC_UINT64, 3, 1, sums->bins.state};
-  member[BINS] = (struct member){"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums};
-  member[REPLICAS] = (struct member){"replicas", GPUMC_FLOAT64, width, canonical->settings.replicas,
-                                     sums->replica};
-  member[HALVES] =
-      (struct member){"halves", GPUMC_FLOAT64, width, canonical->settings.replicas, sums->half};
-  return sums->half != NULL ? MEMBERS : HALVES;
+  const size_t replicas = canonical->settings.replicas;
+  const struct gpumc_part all[PARTS_MAXIMUM] = {
+      {"reference", GPUMC_INT64, 1, 1, &sums->reference},
+      {"series", GPUMC_UINT64, chain_count(canonical), GPUMC_SERIES_WORDS, sums->chain},
+      {"bins_state", GPUMC_UINT64, 3, 1, sums->bins.state},
+      {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
+      {"replicas", GPUMC_FLOAT64, width, replicas, sums->replica},
+      {"halves", GPUMC_FLOAT64, width, replicas, sums->half},
+  };
+  memcpy(part, all, sizeof all);
+  return sums->half != NULL ? PARTS_MAXIMUM : PARTS_MAXIMUM - 1;
 }
 
 static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
                                    struct gpumc_checkpoint_writer *writer,
                                    struct gpumc_error *error)
 {
-  struct member member[MEMBERS];
-  enum gpumc_status status = GPUMC_OK;
-  const size_t members = find_members(canonical, m, member);
-  for (size_t i = 0; i < members && status == GPUMC_OK; i++) {
-    char name[LONGEST_NAME];
-    member_name(name, m, member[i].name);
-    status = gpumc_checkpoint_put(writer, name, member[i].element, member[i].rows, member[i].width,
-                                  member[i].values, error);
-  }
-  return status;
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(canonical, m, part);
+  return gpumc_parts_save(part, parts, NULL, writer, prefix_of(m, prefix), error);
 }
 
 static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
                                    struct gpumc_checkpoint_reader *reader,
                                    struct gpumc_error *error)
 {
-  struct member member[MEMBERS];
-  enum gpumc_status status = GPUMC_OK;
-  const size_t members = find_members(canonical, m, member);
-  for (size_t i = 0; i < members && status == GPUMC_OK; i++) {
-    char name[LONGEST_NAME];
-    member_name(name, m, member[i].name);
-    status = gpumc_checkpoint_get_rows(reader, name, member[i].element, 0, member[i].rows,
-                                       member[i].width, member[i].values, error);
-  }
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(canonical, m, part);
+  enum gpumc_status status =
+      gpumc_parts_load(part, parts, NULL, reader, prefix_of(m, prefix), error);
   return status == GPUMC_OK ? gpumc_bins_check(&canonical->sums[m].bins, error) : status;
 }
 

@@ -1,85 +1,33 @@
 /* Canonical runs: keys, their checks, and what they say. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/curves.h"
 #include "core/samples.h"
-
-#define BETA_MAXIMUM 1e6
-#define SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
+#include "core/sweeps.h"
+#include "core/temperatures.h"
 
 enum { DEFAULT_REPLICAS = 32 };
 
-double canonical_steps(double from, double to, double step)
-{
-  return floor((to - from) / step + 1e-6);
-}
-
-/* `from`, `to` and `step`, each with a member of its own: whether it must be there. */
-#define RANGE(of_ends, of_step, more)                                                              \
-  {.name = "from",                                                                                 \
-   .type = GPUMC_KEY_REAL,                                                                         \
-   .minimum = 0,                                                                                   \
-   .maximum = BETA_MAXIMUM,                                                                        \
-   .unit = GPUMC_UNIT_BETA,                                                                        \
-   .sweepable = true,                                                                              \
-   of_ends,                                                                                        \
-   .doc = "First inverse temperature" more},                                                       \
-      {.name = "to",                                                                               \
-       .type = GPUMC_KEY_REAL,                                                                     \
-       .minimum = 0,                                                                               \
-       .maximum = BETA_MAXIMUM,                                                                    \
-       .unit = GPUMC_UNIT_BETA,                                                                    \
-       .sweepable = true,                                                                          \
-       of_ends,                                                                                    \
-       .doc = "Last inverse temperature" more},                                                    \
-  {                                                                                                \
-    .name = "step", .type = GPUMC_KEY_REAL, .minimum = 0, .minimum_exclusive = true,               \
-    .maximum = BETA_MAXIMUM, .unit = GPUMC_UNIT_BETA, .sweepable = true, of_step,                  \
-    .doc = "Spacing from `from` to `to`."                                                          \
-  }
-
 static const struct gpumc_key beta_keys[] = {
-    RANGE(.required = false, .exactly_one_of = "temperatures", ", with `step`."),
-    {.name = "values",
-     .type = GPUMC_KEY_REAL,
-     .minimum = 0,
-     .maximum = BETA_MAXIMUM,
-     .list_minimum = 1,
-     .list_maximum = CANONICAL_TEMPERATURES_MAXIMUM,
-     .ascending = true,
-     .unit = GPUMC_UNIT_BETA,
-     .sweepable = true,
-     .exactly_one_of = "temperatures",
-     .doc = "The inverse temperatures themselves."},
-    {0}};
+    GPUMC_TEMPERATURES_KEYS(1, CANONICAL_TEMPERATURES_MAXIMUM), {0}};
 
 static const struct gpumc_key reweight_keys[] = {
-    RANGE(.required = true, .required = true, " of the grid."), {0}};
-
-static const struct gpumc_key configurations_keys[] = {
-    {.name = "every",
-     .type = GPUMC_KEY_INTEGER,
-     .minimum = 1,
-     .maximum = SWEEPS_MAXIMUM,
-     .unit = "sweeps",
-     .exactly_one_of = "moments",
-     .doc = "After so many sweeps each time, counted from the end of the thermalization."},
-    {.name = "times",
-     .type = GPUMC_KEY_INTEGER,
-     .minimum = 1,
-     .maximum = SWEEPS_MAXIMUM,
-     .list_minimum = 1,
-     .list_maximum = 100000,
-     .ascending = true,
-     .unit = "sweeps",
-     .exactly_one_of = "moments",
-     .doc = "After these numbers of sweeps, counted from the end of the thermalization."},
+    GPUMC_BETA_KEY("from", .sweepable = true, .required = true,
+                   .doc = "First inverse temperature of the grid."),
+    GPUMC_BETA_KEY("to", .sweepable = true, .required = true,
+                   .doc = "Last inverse temperature of the grid."),
+    GPUMC_BETA_STEP_KEY(.sweepable = true, .required = true, .doc = "Spacing from `from` to `to`."),
     {0}};
 
-static const char *const update_choices[] = {"metropolis", "heat_bath", NULL};
+static const struct gpumc_key configurations_keys[] = {
+    GPUMC_SWEEPS_KEY(
+        "every", 1, .exactly_one_of = "moments",
+        .doc = "After so many sweeps each time, counted from the end of the thermalization."),
+    GPUMC_SWEEPS_KEY(
+        "times", 1, .list_minimum = 1, .list_maximum = 100000, .ascending = true,
+        .exactly_one_of = "moments",
+        .doc = "After these numbers of sweeps, counted from the end of the thermalization."),
+    {0}};
 
 const struct gpumc_key canonical_keys[] = {
     {.name = "beta",
@@ -106,36 +54,13 @@ const struct gpumc_key canonical_keys[] = {
      .population = true,
      .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
             "one replica, `replicas` is left out, and errors are those of averages over samples."},
-    {.name = "update",
-     .type = GPUMC_KEY_CHOICE,
-     .choices = update_choices,
-     .default_text = "metropolis",
-     .sweepable = true,
-     .doc = "How a spin is updated, given its neighbours."},
-    {.name = "thermalization",
-     .type = GPUMC_KEY_INTEGER,
-     .required = true,
-     .minimum = 0,
-     .maximum = SWEEPS_MAXIMUM,
-     .unit = "sweeps",
-     .sweepable = true,
-     .doc = "Sweeps from the random start that are not measured."},
-    {.name = "sweeps",
-     .type = GPUMC_KEY_INTEGER,
-     .required = true,
-     .minimum = 1,
-     .maximum = SWEEPS_MAXIMUM,
-     .unit = "sweeps",
-     .sweepable = true,
-     .doc = "Sweeps that are measured, a multiple of `interval`."},
-    {.name = "interval",
-     .type = GPUMC_KEY_INTEGER,
-     .default_text = "1",
-     .minimum = 1,
-     .maximum = SWEEPS_MAXIMUM,
-     .unit = "sweeps",
-     .sweepable = true,
-     .doc = "Sweeps from one measurement to the next."},
+    GPUMC_UPDATE_KEY("How a spin is updated, given its neighbours."),
+    GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,
+                     .doc = "Sweeps from the random start that are not measured."),
+    GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
+                     .doc = "Sweeps that are measured, a multiple of `interval`."),
+    GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,
+                     .doc = "Sweeps from one measurement to the next."),
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "series",
      .type = GPUMC_KEY_BOOLEAN,
@@ -153,27 +78,6 @@ const struct gpumc_key canonical_keys[] = {
             "`interval`."},
     {0}};
 
-static void check_range(const struct gpumc_params *params, struct gpumc_report *report,
-                        const char *block, size_t most)
-{
-  char key[3][32];
-  static const char *const names[] = {"from", "to", "step"};
-  for (size_t i = 0; i < 3; i++)
-    snprintf(key[i], sizeof key[i], "%s.%s", block, names[i]);
-  if (!gpumc_params_has(params, key[0]) || !gpumc_params_has(params, key[1])) {
-    gpumc_params_mistake(params, report, block, "%s.step needs both %s.from and %s.to", block,
-                         block, block);
-    return;
-  }
-  double from = gpumc_params_real(params, key[0]);
-  double to = gpumc_params_real(params, key[1]);
-  if (from > to)
-    gpumc_params_mistake(params, report, key[0], "%s = %g must not exceed %s = %g", key[0], from,
-                         key[1], to);
-  else if (canonical_steps(from, to, gpumc_params_real(params, key[2])) + 1 > (double)most)
-    gpumc_params_mistake(params, report, key[2], "more than %zu inverse temperatures", most);
-}
-
 static void check_times(const struct gpumc_params *params, struct gpumc_report *report)
 {
   int64_t thermalization = gpumc_params_integer(params, "thermalization");
@@ -183,11 +87,11 @@ static void check_times(const struct gpumc_params *params, struct gpumc_report *
     gpumc_params_mistake(params, report, "sweeps",
                          "sweeps = %lld must be a multiple of interval = %lld", (long long)sweeps,
                          (long long)interval);
-  if ((double)thermalization + (double)sweeps > SWEEPS_MAXIMUM)
+  if ((double)thermalization + (double)sweeps > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
                          "%lld sweeps after %lld of thermalization exceed the %.0f that a run may "
                          "have; a longer `interval` saves none of them",
-                         (long long)sweeps, (long long)thermalization, SWEEPS_MAXIMUM);
+                         (long long)sweeps, (long long)thermalization, GPUMC_SWEEPS_MAXIMUM);
 }
 
 static void check_moment(const struct gpumc_params *params, struct gpumc_report *report,
@@ -225,14 +129,9 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
                      const struct gpumc_params *model_params, struct gpumc_report *report)
 {
   (void)model_params;
-  if (gpumc_params_has(params, "beta.step"))
-    check_range(params, report, "beta", CANONICAL_TEMPERATURES_MAXIMUM);
-  else if (gpumc_params_has(params, "beta.from") || gpumc_params_has(params, "beta.to"))
-    gpumc_params_mistake(params, report, "beta",
-                         "beta.values holds all inverse temperatures; leave out beta.from and "
-                         "beta.to");
+  gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
   if (gpumc_params_has(params, "reweight.step"))
-    check_range(params, report, "reweight", CANONICAL_GRID_MAXIMUM);
+    gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
   check_times(params, report);
   check_configurations(params, report);
   check_replicas(params, report);
@@ -272,8 +171,7 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   if (settings->each_sample)
     settings->replicas = (size_t)gpumc_params_integer(params, "samples");
   settings->chains = chains_of(settings);
-  if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
-    settings->update = GPUMC_HEAT_BATH;
+  settings->update = gpumc_update_of(params);
   settings->thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->interval = (uint32_t)gpumc_params_integer(params, "interval");

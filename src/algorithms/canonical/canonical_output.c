@@ -16,16 +16,16 @@ static struct gpumc_label label_of(const struct canonical *canonical, size_t qua
                                        : canonical_label(&canonical->quantities, quantity);
 }
 
-/* table[quantities][place->count] over the axis. */
+/* table[quantities][place->count[0]] over the axis. */
 static enum gpumc_status write_table(const struct canonical *canonical,
                                      const struct gpumc_curve_place *place,
                                      const struct gpumc_label *axis, const double *along,
                                      const double *table, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_curve_write_axis(place, axis, true, along, error);
+  enum gpumc_status status = gpumc_curve_write_axis(place, 0, axis, true, along, error);
   for (size_t q = 0; q < canonical->quantities.count && status == GPUMC_OK; q++) {
     const struct gpumc_label label = label_of(canonical, q);
-    status = gpumc_curve_write(place, &label, false, table + q * place->count, error);
+    status = gpumc_curve_write(place, &label, false, table + q * place->count[0], error);
   }
   return status;
 }
@@ -43,8 +43,8 @@ static struct gpumc_curve_place place_of(const struct canonical *canonical, size
   return (struct gpumc_curve_place){.recorder = canonical->context.recorder,
                                     .model = canonical->context.model,
                                     .group = paths->group,
-                                    .axis = paths->axis,
-                                    .count = count};
+                                    .axis = {paths->axis},
+                                    .count = {count}};
 }
 
 /* The complete bins, averages over the replicas. */

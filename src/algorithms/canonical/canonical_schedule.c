@@ -5,35 +5,19 @@
 
 #include "algorithms/canonical/canonical_state.h"
 #include "core/memory.h"
+#include "core/temperatures.h"
 
 static const double unit_updates = 0x1p28;
-
-/* from + i step, i = 0 .. count - 1. */
-static enum gpumc_status make_range(const struct gpumc_params *params, const char *const key[3],
-                                    double **beta, size_t *count, struct gpumc_error *error)
-{
-  double from = gpumc_params_real(params, key[0]);
-  double to = gpumc_params_real(params, key[1]);
-  double step = gpumc_params_real(params, key[2]);
-  *count = (size_t)canonical_steps(from, to, step) + 1;
-  enum gpumc_status status = gpumc_allocate_array(beta, *count, "inverse temperatures", error);
-  for (size_t i = 0; i < *count && status == GPUMC_OK; i++)
-    (*beta)[i] = fma((double)i, step, from);
-  return status;
-}
 
 enum gpumc_status canonical_betas_make(const struct gpumc_params *params,
                                        struct canonical_betas *betas, struct gpumc_error *error)
 {
-  static const char *const range[3] = {"beta.from", "beta.to", "beta.step"};
   memset(betas, 0, sizeof *betas);
-  if (gpumc_params_has(params, "beta.step"))
-    return make_range(params, range, &betas->beta, &betas->count, error);
-  betas->count = gpumc_params_count(params, "beta.values");
+  betas->count = gpumc_temperatures_count(params);
   enum gpumc_status status =
       gpumc_allocate_array(&betas->beta, betas->count, "inverse temperatures", error);
-  for (size_t i = 0; i < betas->count && status == GPUMC_OK; i++)
-    betas->beta[i] = gpumc_params_real_at(params, "beta.values", i);
+  if (status == GPUMC_OK)
+    gpumc_temperatures_read(params, betas->beta);
   return status;
 }
 
@@ -63,11 +47,15 @@ enum gpumc_status canonical_grid_make(const struct gpumc_params *params,
                                       const struct canonical_betas *betas,
                                       struct canonical_grid *grid, struct gpumc_error *error)
 {
-  static const char *const range[3] = {"reweight.from", "reweight.to", "reweight.step"};
   memset(grid, 0, sizeof *grid);
   if (!gpumc_params_has(params, "reweight.step"))
     return GPUMC_OK;
-  enum gpumc_status status = make_range(params, range, &grid->beta, &grid->points, error);
+  const struct gpumc_range range = gpumc_range_read(params, "reweight");
+  grid->points = (size_t)gpumc_range_count(&range);
+  enum gpumc_status status =
+      gpumc_allocate_array(&grid->beta, grid->points, "inverse temperatures", error);
+  for (size_t p = 0; p < grid->points && status == GPUMC_OK; p++)
+    grid->beta[p] = gpumc_range_point(&range, p);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&grid->first, betas->count + 1, "the grid", error);
   if (status == GPUMC_OK)

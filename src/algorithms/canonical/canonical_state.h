@@ -112,8 +112,6 @@ void canonical_check_instance(const struct gpumc_params *params, const struct gp
 void canonical_settings_read(const struct gpumc_params *params,
                              struct canonical_settings *settings);
 
-/* Steps from `from` to `to`; a rest below a millionth of a step is rounding. */
-double canonical_steps(double from, double to, double step);
 /* Legal to free when zeroed or when making it failed. */
 GPUMC_MUST_CHECK enum gpumc_status canonical_betas_make(const struct gpumc_params *params,
                                                         struct canonical_betas *betas,

@@ -139,15 +139,16 @@ place_of(const struct summary *summary, const char *group, const char *axis, siz
   return (struct gpumc_curve_place){.recorder = summary->canonical->context.recorder,
                                     .model = summary->canonical->context.model,
                                     .group = group,
-                                    .axis = axis,
-                                    .count = count};
+                                    .axis = {axis},
+                                    .count = {count}};
 }
 
 static enum gpumc_status write_curves(const struct summary *summary,
                                       const struct gpumc_curve_place *place, const double *beta,
                                       const struct curves *curves, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false, beta, error);
+  enum gpumc_status status =
+      gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
   for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
     const struct gpumc_label label = canonical_label(&summary->canonical->quantities, q);
     status = gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
@@ -195,7 +196,7 @@ static enum gpumc_status write_of_series(const struct summary *summary,
                                          const char *units, const double *values,
                                          struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_curve_write_axis(place, &gpumc_label_beta, false,
+  enum gpumc_status status = gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false,
                                                     summary->canonical->betas.beta, error);
   for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
     const struct gpumc_label mean =
@@ -203,7 +204,7 @@ static enum gpumc_status write_of_series(const struct summary *summary,
     char long_name[256];
     snprintf(long_name, sizeof long_name, "%s of the %s", what, mean.long_name);
     const struct gpumc_label label = {mean.name, long_name, units, ""};
-    status = gpumc_curve_write(place, &label, false, values + k * place->count, error);
+    status = gpumc_curve_write(place, &label, false, values + k * place->count[0], error);
   }
   return status;
 }
@@ -227,8 +228,7 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
                                        const char *text, struct gpumc_error *error)
 {
   const struct gpumc_context *context = &summary->canonical->context;
-  if (context->observer != NULL && context->observer->message != NULL)
-    context->observer->message(context->observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(context->observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
 

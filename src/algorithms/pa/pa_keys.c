@@ -3,38 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_output.h"
+#include "algorithms/pa/pa_state.h"
 #include "core/memory.h"
-
-#define BETA_MAXIMUM 1e6
+#include "core/temperatures.h"
 
 static const struct gpumc_key beta_keys[] = {
-    {.name = "from",
-     .type = GPUMC_KEY_REAL,
-     .default_text = "0.0",
-     .minimum = 0,
-     .maximum = BETA_MAXIMUM,
-     .unit = PA_UNIT_BETA,
-     .doc =
-         "First inverse temperature behind 0, where every population starts; 0 itself by default."},
-    {.name = "to",
-     .type = GPUMC_KEY_REAL,
-     .required = true,
-     .minimum = 0,
-     .minimum_exclusive = true,
-     .maximum = BETA_MAXIMUM,
-     .unit = PA_UNIT_BETA,
-     .sweepable = true,
-     .doc = "Last inverse temperature."},
-    {.name = "step",
-     .type = GPUMC_KEY_REAL,
-     .minimum = 0,
-     .minimum_exclusive = true,
-     .maximum = BETA_MAXIMUM,
-     .unit = PA_UNIT_BETA,
-     .sweepable = true,
-     .exactly_one_of = "schedule",
-     .doc = "Equal steps of this size; the last one is shortened to end at `to`."},
+    GPUMC_BETA_KEY("from", .default_text = "0.0",
+                   .doc = "First inverse temperature behind 0, where every population starts; 0 "
+                          "itself by default."),
+    GPUMC_BETA_KEY("to", .required = true, .minimum_exclusive = true, .sweepable = true,
+                   .doc = "Last inverse temperature."),
+    GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
+                        .doc = "Equal steps of this size; the last one is shortened to end at "
+                               "`to`."),
     {.name = "overlap",
      .type = GPUMC_KEY_REAL,
      .minimum = 0.01,
@@ -43,41 +24,16 @@ static const struct gpumc_key beta_keys[] = {
      .exactly_one_of = "schedule",
      .doc = "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
             "practice; later runs keep the steps of the first."},
-    {.name = "values",
-     .type = GPUMC_KEY_REAL,
-     .minimum = 0,
-     .maximum = BETA_MAXIMUM,
-     .list_minimum = 1,
-     .list_maximum = PA_BETA_ROWS_MAXIMUM,
-     .ascending = true,
-     .unit = PA_UNIT_BETA,
-     .exactly_one_of = "schedule",
-     .doc = "The inverse temperatures themselves, ending at `to`."},
+    GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = PA_BETA_ROWS_MAXIMUM,
+                   .ascending = true, .exactly_one_of = "schedule",
+                   .doc = "The inverse temperatures themselves, ending at `to`."),
     {0}};
 
-static const struct gpumc_key reweight_keys[] = {{.name = "from",
-                                                  .type = GPUMC_KEY_REAL,
-                                                  .required = true,
-                                                  .minimum = 0,
-                                                  .maximum = BETA_MAXIMUM,
-                                                  .unit = PA_UNIT_BETA,
-                                                  .doc = "First inverse temperature of the grid."},
-                                                 {.name = "to",
-                                                  .type = GPUMC_KEY_REAL,
-                                                  .required = true,
-                                                  .minimum = 0,
-                                                  .maximum = BETA_MAXIMUM,
-                                                  .unit = PA_UNIT_BETA,
-                                                  .doc = "Last inverse temperature of the grid."},
-                                                 {.name = "step",
-                                                  .type = GPUMC_KEY_REAL,
-                                                  .required = true,
-                                                  .minimum = 0,
-                                                  .minimum_exclusive = true,
-                                                  .maximum = BETA_MAXIMUM,
-                                                  .unit = PA_UNIT_BETA,
-                                                  .doc = "Spacing of the grid."},
-                                                 {0}};
+static const struct gpumc_key reweight_keys[] = {
+    GPUMC_BETA_KEY("from", .required = true, .doc = "First inverse temperature of the grid."),
+    GPUMC_BETA_KEY("to", .required = true, .doc = "Last inverse temperature of the grid."),
+    GPUMC_BETA_STEP_KEY(.required = true, .doc = "Spacing of the grid."),
+    {0}};
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 
@@ -163,14 +119,12 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
                            "beta.values holds the first temperature; leave out beta.from");
   }
   if (gpumc_params_has(params, "reweight.from")) {
-    double first = gpumc_params_real(params, "reweight.from");
-    double last = gpumc_params_real(params, "reweight.to");
-    if (first > last || last > to)
+    const struct gpumc_range grid = gpumc_range_read(params, "reweight");
+    if (grid.from > grid.to || grid.to > to)
       gpumc_params_mistake(params, report, "reweight",
-                           "the grid %g .. %g must ascend and end at or below beta.to = %g", first,
-                           last, to);
-    else if (step_count(first, last, gpumc_params_real(params, "reweight.step")) >
-             PA_BETA_ROWS_MAXIMUM)
+                           "the grid %g .. %g must ascend and end at or below beta.to = %g",
+                           grid.from, grid.to, to);
+    else if (step_count(grid.from, grid.to, grid.step) > PA_BETA_ROWS_MAXIMUM)
       gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
                            PA_BETA_ROWS_MAXIMUM);
   }
@@ -239,11 +193,6 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   if (settings->adaptive)
     settings->overlap = gpumc_params_real(params, "beta.overlap");
   settings->reweight = gpumc_params_has(params, "reweight.from");
-  if (settings->reweight) {
-    settings->reweight_from = gpumc_params_real(params, "reweight.from");
-    settings->reweight_to = gpumc_params_real(params, "reweight.to");
-    settings->reweight_step = gpumc_params_real(params, "reweight.step");
-  }
 }
 
 /* Nearest-integer resampling gives R with a variance of at most R/4 (a Bernoulli variable a

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_output.h"
+#include "algorithms/pa/pa_labels.h"
+#include "algorithms/pa/pa_state.h"
 #include "core/memory.h"
 #include "core/population_rules.h"
 
@@ -12,12 +13,6 @@
   {                                                                                                \
     .name = (n), .long_name = (l), .units = (u), .symbol = (s)                                     \
   }
-
-static const struct gpumc_column front_columns[] = {
-    {.label = PA_LABEL_BETA, .width = 1},
-    {.label = PA_LABEL_ENERGY, .width = 1},
-    {.label = PA_LABEL_SPECIFIC_HEAT, .width = 1},
-};
 
 static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
     [PA_BETA_FREE_ENERGY] = {.label = PA_LABEL_BETA_FREE_ENERGY, .width = 1},
@@ -43,7 +38,7 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                   .width = 1},
     [PA_LOWEST_ENERGY] = {.label =
                               LABEL("lowest_energy", "lowest energy per site in the population",
-                                    PA_UNIT_ENERGY, "e_min"),
+                                    GPUMC_UNIT_ENERGY, "e_min"),
                           .width = 1},
     [PA_LOWEST_ENERGY_REPLICAS] = {.label = LABEL("lowest_energy_replicas",
                                                   "replicas at the lowest energy", "1", "n_min"),
@@ -65,30 +60,23 @@ static const struct gpumc_column block_columns[PA_BLOCK_OBSERVABLES] = {
                                         "1", "W_b"),
                          .across = "block"},
     [PA_BLOCK_ENERGY] = {.label = LABEL("energy", "sum of the energy per site, by block",
-                                        PA_UNIT_ENERGY, "sum e"),
+                                        GPUMC_UNIT_ENERGY, "sum e"),
                          .across = "block"},
     [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2",
                                          "sum of the square of the energy per site, by "
                                          "block",
-                                         PA_UNIT_ENERGY2, "sum e^2"),
+                                         GPUMC_UNIT_ENERGY2, "sum e^2"),
                           .across = "block"},
 };
 
-static struct gpumc_column observable_column(const struct gpumc_observable *observable)
+static struct gpumc_column column_of(struct gpumc_label label)
 {
-  return (struct gpumc_column){.label = {.name = observable->name,
-                                         .long_name = observable->long_name,
-                                         .units = observable->units,
-                                         .symbol = observable->symbol},
-                               .width = 1};
+  return (struct gpumc_column){.label = label, .width = 1};
 }
 
-static enum gpumc_status add_table(struct pa *pa, const char *group, struct gpumc_column *columns,
-                                   size_t count, size_t *table, struct gpumc_error *error)
+static struct gpumc_column observable_column(const struct gpumc_observable *observable)
 {
-  for (size_t c = 0; c < count; c++)
-    columns[c].label.units = pa_unit(pa, columns[c].label.units);
-  return gpumc_recorder_add_table(pa->context.recorder, group, columns, count, table, error);
+  return column_of(gpumc_observable_label(observable));
 }
 
 static enum gpumc_status
@@ -100,11 +88,14 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   enum gpumc_status status = gpumc_allocate_array(&columns, width, "columns", error);
   if (status != GPUMC_OK)
     return status;
-  memcpy(columns, front_columns, sizeof front_columns);
+  columns[PA_BETA] = column_of(gpumc_label_beta);
+  columns[PA_ENERGY] = column_of(gpumc_label_energy);
+  columns[PA_SPECIFIC_HEAT] = column_of(gpumc_label_specific_heat);
   for (size_t k = 0; k < observables->count; k++)
     columns[PA_OBSERVABLES + k] = observable_column(observables->item[k]);
   memcpy(columns + PA_OBSERVABLES + observables->count, behind_columns, sizeof behind_columns);
-  status = add_table(pa, group, columns, width, table, error);
+  status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, width,
+                                 table, error);
   free(columns);
   return status;
 }
@@ -118,7 +109,7 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
   if (status != GPUMC_OK)
     return status;
-  columns[0] = front_columns[PA_BETA];
+  columns[0] = column_of(gpumc_label_beta);
   memcpy(columns + 1, block_columns, sizeof block_columns);
   for (size_t k = 0; k < observables->count; k++) {
     columns[1 + PA_BLOCK_OBSERVABLES + k] = observable_column(observables->item[k]);
@@ -126,7 +117,8 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   }
   for (size_t c = 1; c < count; c++)
     columns[c].width = pa->settings.blocks;
-  status = add_table(pa, group, columns, count, table, error);
+  status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, count,
+                                 table, error);
   free(columns);
   return status;
 }
@@ -134,7 +126,6 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
 enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  snprintf(pa->energy2_unit, sizeof pa->energy2_unit, "(%s)^2", pa->context.model->energy_unit);
   for (size_t m = 0; m < pa->settings.runs && status == GPUMC_OK; m++) {
     char group[64];
     snprintf(group, sizeof group, "runs/%04zu", m);

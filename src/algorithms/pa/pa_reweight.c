@@ -5,18 +5,21 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
-#include "algorithms/pa/pa_output.h"
+#include "algorithms/pa/pa_labels.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 #include "core/multi_histogram.h"
+#include "core/temperatures.h"
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
 
-static const struct gpumc_label labels[QUANTITIES] = {
-    [ENERGY] = PA_LABEL_ENERGY,
-    [SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT,
-    [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY,
-    [ENTROPY] = PA_LABEL_ENTROPY,
+static const struct gpumc_label beta_free_energy = PA_LABEL_BETA_FREE_ENERGY;
+static const struct gpumc_label entropy = PA_LABEL_ENTROPY;
+static const struct gpumc_label *const labels[QUANTITIES] = {
+    [ENERGY] = &gpumc_label_energy,
+    [SPECIFIC_HEAT] = &gpumc_label_specific_heat,
+    [BETA_FREE_ENERGY] = &beta_free_energy,
+    [ENTROPY] = &entropy,
 };
 
 /* The grid and its curves, [QUANTITIES][2][points]: value, error. freedom[points]: the most degrees
@@ -86,24 +89,33 @@ static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_densi
   return status;
 }
 
-static enum gpumc_status
-write_grid(struct pa *pa, const struct grid *grid, struct gpumc_error *error)
+static struct gpumc_curve_place place_of(const struct pa *pa, const char *axis, size_t count)
 {
-  const struct gpumc_label beta = PA_LABEL_BETA;
-  const struct pa_place place = {"summary/reweighted", grid->points, "summary/reweighted/beta"};
-  enum gpumc_status status = pa_write_axis(pa, &place, &beta, grid->beta, error);
+  return (struct gpumc_curve_place){.recorder = pa->context.recorder,
+                                    .model = pa->context.model,
+                                    .group = "summary/reweighted",
+                                    .axis = {axis},
+                                    .count = {count}};
+}
+
+static enum gpumc_status
+write_grid(const struct pa *pa, const struct grid *grid, struct gpumc_error *error)
+{
+  const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/beta", grid->points);
+  enum gpumc_status status =
+      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, grid->beta, error);
   for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++)
-    status = pa_write_with_error(pa, &place, &labels[q], grid->curve + 2 * q * grid->points,
-                                 grid->curve + (2 * q + 1) * grid->points, error);
+    status = gpumc_curve_write_with_error(&place, labels[q], grid->curve + 2 * q * grid->points,
+                                          grid->curve + (2 * q + 1) * grid->points, error);
   return status;
 }
 
 /* The density of states where it was seen, over the energy of the whole system. */
 static enum gpumc_status
-write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
+write_density(const struct pa *pa, const struct gpumc_density *density, struct gpumc_error *error)
 {
-  const struct gpumc_label energy = {"level_energy", "energy of the whole system", PA_UNIT_ENERGY,
-                                     "E"};
+  const struct gpumc_label energy = {"level_energy", "energy of the whole system",
+                                     GPUMC_UNIT_ENERGY, "E"};
   const struct gpumc_label log_dos = {"log_dos", "logarithm of the density of states", "1", "ln Ω"};
   double *columns = NULL;
   size_t seen = 0;
@@ -119,11 +131,11 @@ write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_e
     columns[2 * density->levels + seen] = density->log_dos_error[k];
     seen++;
   }
-  const struct pa_place place = {"summary/reweighted", seen, "summary/reweighted/level_energy"};
-  status = pa_write_axis(pa, &place, &energy, columns, error);
+  const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/level_energy", seen);
+  status = gpumc_curve_write_axis(&place, 0, &energy, false, columns, error);
   if (status == GPUMC_OK)
-    status = pa_write_with_error(pa, &place, &log_dos, columns + density->levels,
-                                 columns + 2 * density->levels, error);
+    status = gpumc_curve_write_with_error(&place, &log_dos, columns + density->levels,
+                                          columns + 2 * density->levels, error);
   free(columns);
   return status;
 }
@@ -131,8 +143,8 @@ write_density(struct pa *pa, const struct gpumc_density *density, struct gpumc_e
 static enum gpumc_status
 make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct gpumc_error *error)
 {
-  const struct pa_settings *s = &pa->settings;
-  grid->points = (size_t)floor((s->reweight_to - s->reweight_from) / s->reweight_step + 1e-6) + 1;
+  const struct gpumc_range range = gpumc_range_read(&pa->context.params, "reweight");
+  grid->points = (size_t)gpumc_range_count(&range);
   enum gpumc_status status = gpumc_allocate_array(&grid->beta, grid->points, "the grid", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
@@ -140,7 +152,7 @@ make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct 
     status = gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error);
   size_t above = 0;
   for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++) {
-    grid->beta[i] = fma((double)i, s->reweight_step, s->reweight_from);
+    grid->beta[i] = gpumc_range_point(&range, i);
     while (above + 1 < pa->schedule.count && pa->schedule.beta[above] < grid->beta[i])
       above++;
     grid->freedom[i] = fmin(freedom[above], freedom[above > 0 ? above - 1 : 0]);

@@ -57,7 +57,6 @@ struct pa_settings {
   double beta_end;
   struct gpumc_observables observables;
   bool reweight;
-  double reweight_from, reweight_to, reweight_step;
 };
 
 struct pa_schedule {
@@ -96,7 +95,6 @@ struct pa {
   double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
   double updates;                           /* as recorded */
   double *curve_row, *block_row;
-  char energy2_unit[48];
 };
 
 static inline size_t pa_curve_width(const struct pa_settings *settings)

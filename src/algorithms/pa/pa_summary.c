@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
-#include "algorithms/pa/pa_output.h"
+#include "algorithms/pa/pa_labels.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
 
@@ -128,34 +128,34 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
 /* Label of quantity q. */
 static struct gpumc_label label_of(const struct pa_settings *settings, size_t q)
 {
-  static const struct gpumc_label front[] = {
-      [PA_Q_ENERGY] = PA_LABEL_ENERGY, [PA_Q_SPECIFIC_HEAT] = PA_LABEL_SPECIFIC_HEAT};
   static const struct gpumc_label behind[] = {
       [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
+  const struct gpumc_observables *observables = &settings->observables;
   if (q < PA_Q_OBSERVABLES)
-    return front[q];
+    return q == PA_Q_ENERGY ? gpumc_label_energy : gpumc_label_specific_heat;
   if (q >= pa_quantity_index(settings, 0))
     return behind[q - pa_quantity_index(settings, 0)];
-  const struct gpumc_observables *observables = &settings->observables;
   q -= PA_Q_OBSERVABLES;
-  if (q < observables->count) {
-    const struct gpumc_observable *item = observables->item[q];
-    return (struct gpumc_label){item->name, item->long_name, item->units, item->symbol};
-  }
-  const struct gpumc_derived *derived = observables->derived[q - observables->count].what;
-  return (struct gpumc_label){derived->name, derived->long_name, derived->units, derived->symbol};
+  return q < observables->count
+             ? gpumc_observable_label(observables->item[q])
+             : gpumc_derived_label(observables->derived[q - observables->count].what);
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
 {
-  struct pa *pa = summary->pa;
-  const struct gpumc_label beta = PA_LABEL_BETA;
-  const struct pa_place place = {"summary", summary->temperatures, "summary/beta"};
-  enum gpumc_status status = pa_write_axis(pa, &place, &beta, pa->schedule.beta, error);
+  const struct pa *pa = summary->pa;
+  const struct gpumc_curve_place place = {.recorder = pa->context.recorder,
+                                          .model = pa->context.model,
+                                          .group = "summary",
+                                          .axis = {"summary/beta"},
+                                          .count = {summary->temperatures}};
+  enum gpumc_status status =
+      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pa->schedule.beta, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
-    struct gpumc_label label = label_of(&pa->settings, q);
-    status = pa_write_with_error(pa, &place, &label, summary->value + q * summary->temperatures,
-                                 summary->error + q * summary->temperatures, error);
+    const struct gpumc_label label = label_of(&pa->settings, q);
+    status =
+        gpumc_curve_write_with_error(&place, &label, summary->value + q * summary->temperatures,
+                                     summary->error + q * summary->temperatures, error);
   }
   return status;
 }
@@ -183,8 +183,7 @@ static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error
            "averages may be biased and errors too small; use a larger population, more sweeps or "
            "smaller steps",
            pa->settings.population, worst);
-  if (pa->context.observer != NULL && pa->context.observer->message != NULL)
-    pa->context.observer->message(pa->context.observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(pa->context.observer, GPUMC_WARNING, text);
   return gpumc_recorder_text(recorder, "summary", "warning", text, error);
 }
 

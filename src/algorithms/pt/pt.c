@@ -4,6 +4,7 @@
 
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
+#include "core/temperatures.h"
 
 static void destroy(void *state)
 {
@@ -87,7 +88,7 @@ static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *er
                                   "inverse temperatures", error);
   if (status != GPUMC_OK)
     return status;
-  pt_ladder_make(&pt->context.params, temperatures, pt->beta);
+  gpumc_temperatures_read(&pt->context.params, pt->beta);
   return pt_set_temperatures(pt, error);
 }
 

@@ -1,8 +1,8 @@
 /* Parallel tempering: its state to and from a checkpoint. */
-#include <stdio.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/checkpoint_parts.h"
 
 enum {
   COUNTER_STRETCH,
@@ -16,33 +16,29 @@ enum {
   N_COUNTERS = COUNTER_ROUNDS + 2
 };
 
-/* An array of the state; there may be none of some kinds of overlap. */
-struct part {
-  const char *name;
-  enum gpumc_element element;
-  size_t rows, width;
-  void *values;
-};
-enum { PARTS_MAXIMUM = 10 + GPUMC_OVERLAPS };
+enum { PARTS_MAXIMUM = 11 + GPUMC_OVERLAPS };
 
-static size_t list_parts(const struct pt *pt, struct part part[PARTS_MAXIMUM])
+/* There may be no overlaps of some kinds. */
+static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
+                         struct gpumc_part part[PARTS_MAXIMUM])
 {
-  static const char *const histograms[GPUMC_OVERLAPS] = {"pt/histogram_spin", "pt/histogram_link",
-                                                         "pt/histogram_wave"};
+  static const char *const histograms[GPUMC_OVERLAPS] = {"histogram_spin", "histogram_link",
+                                                         "histogram_wave"};
   const struct pt_settings *settings = &pt->settings;
   const size_t temperatures = settings->temperatures, samples = settings->samples;
-  const struct part all[] = {
-      {"pt/beta", GPUMC_FLOAT64, temperatures, 1, pt->beta},
-      {"pt/measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements},
-      {"pt/sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
+  const struct gpumc_part all[] = {
+      {"counters", GPUMC_UINT64, N_COUNTERS, 1, counters},
+      {"beta", GPUMC_FLOAT64, temperatures, 1, pt->beta},
+      {"measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements},
+      {"sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
        pt->bin.sums},
-      {"pt/accepted_in_bin", GPUMC_UINT64, temperatures, 1, pt->bin.accepted},
-      {"pt/accepted", GPUMC_UINT64, temperatures, 1, pt->counts.accepted},
-      {"pt/labelled", GPUMC_UINT64, temperatures, 1, pt->counts.labelled},
-      {"pt/from_hottest", GPUMC_UINT64, temperatures, 1, pt->counts.from_hottest},
-      {"pt/round_trips", GPUMC_UINT64, samples, 1, pt->counts.round_trips},
-      {"pt/lowest", GPUMC_INT64, samples, 1, pt->lowest},
-      {"pt/history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
+      {"accepted_in_bin", GPUMC_UINT64, temperatures, 1, pt->bin.accepted},
+      {"accepted", GPUMC_UINT64, temperatures, 1, pt->counts.accepted},
+      {"labelled", GPUMC_UINT64, temperatures, 1, pt->counts.labelled},
+      {"from_hottest", GPUMC_UINT64, temperatures, 1, pt->counts.from_hottest},
+      {"round_trips", GPUMC_UINT64, samples, 1, pt->counts.round_trips},
+      {"lowest", GPUMC_INT64, samples, 1, pt->lowest},
+      {"history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
        pt->history},
   };
   const size_t rows = pt_histogram_rows(settings) * temperatures;
@@ -50,8 +46,8 @@ static size_t list_parts(const struct pt *pt, struct part part[PARTS_MAXIMUM])
   memcpy(part, all, sizeof all);
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     if (pt->histogram[k] != NULL)
-      part[count++] = (struct part){histograms[k], GPUMC_UINT64, rows,
-                                    pt->tempering.plan.histogram[k].bins, pt->histogram[k]};
+      part[count++] = (struct gpumc_part){histograms[k], GPUMC_UINT64, rows,
+                                          pt->tempering.plan.histogram[k].bins, pt->histogram[k]};
   return count;
 }
 
@@ -59,7 +55,7 @@ enum gpumc_status
 pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   const struct pt *pt = state;
-  const uint64_t counters[N_COUNTERS] = {
+  uint64_t counters[N_COUNTERS] = {
       [COUNTER_STRETCH] = pt->stretch,
       [COUNTER_DONE] = pt->done,
       [COUNTER_ROUND] = pt->round,
@@ -71,13 +67,9 @@ pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
       [COUNTER_ROUNDS] = pt->counts.rounds[0],
       [COUNTER_ROUNDS + 1] = pt->counts.rounds[1],
   };
-  struct part part[PARTS_MAXIMUM];
-  const size_t parts = list_parts(pt, part);
-  enum gpumc_status status =
-      gpumc_checkpoint_put(writer, "pt/counters", GPUMC_UINT64, N_COUNTERS, 1, counters, error);
-  for (size_t i = 0; i < parts && status == GPUMC_OK; i++)
-    status = gpumc_checkpoint_put(writer, part[i].name, part[i].element, part[i].rows,
-                                  part[i].width, part[i].values, error);
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t parts = list_parts(pt, counters, part);
+  enum gpumc_status status = gpumc_parts_save(part, parts, NULL, writer, "pt", error);
   return status == GPUMC_OK ? gpumc_tempering_save(&pt->tempering, writer, "pt/tempering", error)
                             : status;
 }
@@ -117,13 +109,9 @@ enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader, b
 {
   struct pt *pt = state;
   uint64_t counters[N_COUNTERS];
-  struct part part[PARTS_MAXIMUM];
-  const size_t parts = list_parts(pt, part);
-  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "pt/counters", GPUMC_UINT64, 0,
-                                                       N_COUNTERS, 1, counters, error);
-  for (size_t i = 0; i < parts && status == GPUMC_OK; i++)
-    status = gpumc_checkpoint_get_rows(reader, part[i].name, part[i].element, 0, part[i].rows,
-                                       part[i].width, part[i].values, error);
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t parts = list_parts(pt, counters, part);
+  enum gpumc_status status = gpumc_parts_load(part, parts, NULL, reader, "pt", error);
   if (status == GPUMC_OK)
     status = check(pt, counters, error);
   if (status == GPUMC_OK)

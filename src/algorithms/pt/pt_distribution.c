@@ -1,5 +1,4 @@
 /* Parallel tempering: distributions of the overlaps in the last bin of time. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_average.h"
@@ -104,51 +103,46 @@ static void estimate(struct distribution *distribution, size_t t)
   }
 }
 
-/* Names of one kind: the group, its axis, and what is in it. */
+/* Names of one kind: the group, its axes, and what is in it. */
 struct names {
-  const char *group, *axis;
-  struct gpumc_label overlap, density, error_of;
+  const char *group, *axis[2];
+  struct gpumc_label overlap, density;
 };
 
 static enum gpumc_status write(struct pt *pt, const struct names *names,
                                const struct distribution *distribution, struct gpumc_error *error)
 {
-  char beta[64];
-  const size_t axis_shape[2] = {distribution->bins, 0};
-  const size_t shape[2] = {pt->settings.temperatures, distribution->bins};
-  const char *const none[2] = {NULL, NULL};
-  snprintf(beta, sizeof beta, "%s/beta", names->group);
-  const char *const axes[2] = {beta, names->axis};
-  enum gpumc_status status = pt_write_beta(pt, names->group, error);
+  const struct gpumc_curve_place place = {
+      .recorder = pt->context.recorder,
+      .model = pt->context.model,
+      .group = names->group,
+      .axis = {names->axis[0], names->axis[1]},
+      .count = {distribution->temperatures, distribution->bins}};
+  enum gpumc_status status =
+      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
   if (status == GPUMC_OK)
-    status =
-        pt_write(pt, names->group, names->overlap, axis_shape, none, distribution->axis, error);
+    status = gpumc_curve_write_axis(&place, 1, &names->overlap, false, distribution->axis, error);
   if (status == GPUMC_OK)
-    status = pt_write(pt, names->group, names->density, shape, axes, distribution->density, error);
-  if (status == GPUMC_OK)
-    status =
-        pt_write(pt, names->group, names->error_of, shape, axes, distribution->error_of, error);
+    status = gpumc_curve_write_with_error(&place, &names->density, distribution->density,
+                                          distribution->error_of, error);
   return status;
 }
+
+#define DISTRIBUTION "summary/overlap_distribution"
+#define LINK_DISTRIBUTION "summary/link_overlap_distribution"
 
 enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error)
 {
   static const struct names names[] = {
-      [GPUMC_OVERLAP_SPIN] = {"summary/overlap_distribution",
-                              "summary/overlap_distribution/q",
+      [GPUMC_OVERLAP_SPIN] = {DISTRIBUTION,
+                              {DISTRIBUTION "/beta", DISTRIBUTION "/q"},
                               {"q", "overlap of two copies", "1", "q"},
-                              {"probability", "probability density of the overlap", "1", "P(q)"},
-                              {"probability_error",
-                               "standard error of the probability density of the overlap", "1",
-                               "σ(P(q))"}},
-      [GPUMC_OVERLAP_LINK] = {"summary/link_overlap_distribution",
-                              "summary/link_overlap_distribution/q_link",
+                              {"probability", "probability density of the overlap", "1", "P(q)"}},
+      [GPUMC_OVERLAP_LINK] = {LINK_DISTRIBUTION,
+                              {LINK_DISTRIBUTION "/beta", LINK_DISTRIBUTION "/q_link"},
                               {"q_link", "link overlap of two copies", "1", "q_l"},
                               {"probability", "probability density of the link overlap", "1",
-                               "P(q_l)"},
-                              {"probability_error",
-                               "standard error of the probability density of the link overlap", "1",
-                               "σ(P(q_l))"}},
+                               "P(q_l)"}},
   };
   enum gpumc_status status = GPUMC_OK;
   for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK && status == GPUMC_OK; kind++) {

@@ -148,10 +148,8 @@ bool pt_errors_are_thermal(const struct pt *pt)
 
 static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
 {
-  const struct gpumc_observer *observer = pt->context.observer;
   gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
-  if (observer != NULL && observer->message != NULL)
-    observer->message(observer->state, GPUMC_WARNING, text);
+  gpumc_observer_tell(pt->context.observer, GPUMC_WARNING, text);
 }
 
 static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct gpumc_text *all)

@@ -11,30 +11,6 @@
 #include "algorithms/pt/pt_state.h"
 #include "core/elementary.h"
 
-bool pt_ladder_is_linear(const struct gpumc_params *params)
-{
-  return gpumc_params_has(params, "beta.spacing") &&
-         strcmp(gpumc_params_string(params, "beta.spacing"), "linear") == 0;
-}
-
-void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta)
-{
-  if (gpumc_params_has(params, "beta.values")) {
-    for (size_t t = 0; t < temperatures; t++)
-      beta[t] = gpumc_params_real_at(params, "beta.values", t);
-    return;
-  }
-  const double from = gpumc_params_real(params, "beta.from");
-  const double to = gpumc_params_real(params, "beta.to");
-  const bool linear = pt_ladder_is_linear(params);
-  for (size_t t = 1; t + 1 < temperatures; t++) {
-    const double share = (double)t / (double)(temperatures - 1);
-    beta[t] = linear ? fma(share, to - from, from) : from * gpumc_exp(share * gpumc_log(to / from));
-  }
-  beta[0] = from;
-  beta[temperatures - 1] = to;
-}
-
 bool pt_ladder_ascends(const double *beta, size_t temperatures)
 {
   bool ascends = isfinite(beta[0]) && isfinite(beta[temperatures - 1]);

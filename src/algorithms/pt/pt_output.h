@@ -19,18 +19,6 @@ size_t pt_bin_row_width(const struct pt *pt);
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);
 
-/* A dataset of one or two dimensions; `axes` by path. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_write(struct pt *pt, const char *group, struct gpumc_label label, const size_t shape[2],
-         const char *const axes[2], const double *values, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-pt_write_integers(struct pt *pt, const char *group, struct gpumc_label label, size_t count,
-                  const char *axis, const double *values, struct gpumc_error *error);
-
-/* GROUP/beta, the axis. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_write_beta(struct pt *pt, const char *group, struct gpumc_error *error);
-
 /* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
  * are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);

@@ -3,25 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "core/curves.h"
-
-struct gpumc_label pt_error_label(const struct pt_quantity *quantity)
-{
-  return (struct gpumc_label){quantity->error_name, quantity->error_long_name,
-                              quantity->label.units, quantity->error_symbol};
-}
 
 static void add(struct pt_quantities *quantities, struct pt_quantity quantity)
 {
   assert(quantities->count < PT_QUANTITIES_MAXIMUM);
-  const struct gpumc_label *label = &quantity.label;
-  snprintf(quantity.error_name, sizeof quantity.error_name, "%s_error", label->name);
-  snprintf(quantity.error_long_name, sizeof quantity.error_long_name, "standard error of the %s",
-           label->long_name);
-  snprintf(quantity.error_symbol, sizeof quantity.error_symbol, "σ(%s)", label->symbol);
   quantities->quantity[quantities->count++] = quantity;
 }
 
@@ -36,10 +22,10 @@ static void add_energies(struct pt_quantities *quantities, const struct gpumc_mo
 {
   const bool disorder = model->disorder;
   add_mean(quantities, terms, PT_TERM_ENERGY);
-  const char *long_name = disorder && !terms->products
-                              ? "specific heat per site, low by 2 tau/n of n measurements"
-                              : "specific heat per site";
-  struct pt_quantity heat = {.label = {"specific_heat", long_name, "k_B", "C"},
+  struct gpumc_label label = gpumc_label_specific_heat;
+  if (disorder && !terms->products)
+    label.long_name = "specific heat per site, low by 2 tau/n of n measurements";
+  struct pt_quantity heat = {.label = label,
                              .rule = disorder ? PT_VARIANCE : PT_VARIANCE_OF_ALL,
                              .x = disorder ? terms->count : PT_TERM_ENERGY,
                              .y = PT_TERM_ENERGY2,
@@ -105,7 +91,7 @@ void pt_quantities_make(const struct gpumc_model *model,
     add(quantities,
         (struct pt_quantity){.label = {"gaussian_identity",
                                        "[e] + beta sigma^2 (1 - [q_l]) N_b/N, 0 in equilibrium",
-                                       model->energy_unit, "Δ"},
+                                       GPUMC_UNIT_ENERGY, "Δ"},
                              .rule = PT_IDENTITY,
                              .x = PT_TERM_ENERGY,
                              .y = terms->link,

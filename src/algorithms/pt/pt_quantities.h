@@ -2,8 +2,8 @@
 #ifndef GPUMC_ALGORITHMS_PT_QUANTITIES_H
 #define GPUMC_ALGORITHMS_PT_QUANTITIES_H
 
+#include "core/curves.h"
 #include "core/observables.h"
-#include "core/recorder.h"
 #include "core/tempering.h"
 
 enum { PT_COMPARED_MAXIMUM = 3, PT_QUANTITIES_MAXIMUM = 48 };
@@ -23,7 +23,6 @@ struct pt_terms {
   bool products; /* of the energies of two copies: */
   size_t product;
   size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
-  char energy2_unit[48];
 };
 
 /* How a quantity follows from averages over the samples. */
@@ -38,7 +37,6 @@ enum pt_rule {
 
 struct pt_quantity {
   struct gpumc_label label;
-  char error_name[64], error_long_name[160], error_symbol[48]; /* of its standard error */
   enum pt_rule rule;
   size_t x, y; /* averages, by number */
   double factor;
@@ -56,13 +54,13 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
                    size_t copies, struct pt_terms *terms);
 /* Of one sample from its averages, average[terms->count]. */
 double pt_variance_of_energy(const struct pt_terms *terms, const double *average);
-/* What stands in the labels is borrowed from the model and from `terms`. */
+/* What stands in the labels is borrowed from the model; their units are declared ones (curves.h).
+ */
 void pt_quantities_make(const struct gpumc_model *model,
                         const struct gpumc_observables *observables, const struct pt_terms *terms,
                         struct pt_quantities *quantities);
 /* average[terms->count + 1] at `beta`. */
 double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_model *model,
                          double beta, const double *average);
-struct gpumc_label pt_error_label(const struct pt_quantity *quantity);
 
 #endif

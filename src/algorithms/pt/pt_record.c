@@ -21,6 +21,7 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
   const struct pt_quantities *quantities = &pt->quantities;
   const size_t n_columns = PT_BIN_QUANTITIES + 2 * quantities->count + 1;
+  struct gpumc_error_texts texts[PT_QUANTITIES_MAXIMUM];
   struct gpumc_column *columns = NULL;
   enum gpumc_status status = gpumc_allocate_array(&columns, n_columns, "columns", error);
   if (status != GPUMC_OK)
@@ -30,12 +31,13 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
       (struct gpumc_column){.label = measurements, .width = 1, .integer = true};
   for (size_t q = 0; q < quantities->count; q++) {
     struct gpumc_column *column = columns + PT_BIN_QUANTITIES + 2 * q;
-    column[0] = over_temperatures(pt, quantities->quantity[q].label);
-    column[1] = over_temperatures(pt, pt_error_label(&quantities->quantity[q]));
+    const struct gpumc_label *label = &quantities->quantity[q].label;
+    column[0] = over_temperatures(pt, *label);
+    column[1] = over_temperatures(pt, gpumc_error_label(label, &texts[q]));
   }
   columns[n_columns - 1] = over_temperatures(pt, acceptance);
-  status = gpumc_recorder_add_table(pt->context.recorder, "runs/0000", columns, n_columns,
-                                    &pt->table_bins, error);
+  status = gpumc_curve_add_table(pt->context.recorder, pt->context.model, "runs/0000", columns,
+                                 n_columns, &pt->table_bins, error);
   free(columns);
   return status;
 }
@@ -45,9 +47,9 @@ static enum gpumc_status declare_tuning(struct pt *pt, struct gpumc_error *error
   const struct gpumc_label iteration = {"iteration", "iteration of the tuning", "1", "i"};
   const struct gpumc_label sweeps = {"sweeps", "sweeps of the iteration", "sweeps", "n"};
   const struct gpumc_label beta = {"beta", "inverse temperature during the iteration",
-                                   pt->context.model->beta_unit, "β"};
+                                   GPUMC_UNIT_BETA, "β"};
   const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
-  const struct gpumc_column columns[] = {
+  struct gpumc_column columns[] = {
       {.label = iteration, .width = 1, .integer = true},
       {.label = sweeps, .width = 1, .integer = true},
       over_temperatures(pt, beta),
@@ -55,8 +57,8 @@ static enum gpumc_status declare_tuning(struct pt *pt, struct gpumc_error *error
   };
   if (pt->settings.tuning_iterations == 0)
     return GPUMC_OK;
-  return gpumc_recorder_add_table(pt->context.recorder, "runs/0000/tuning", columns,
-                                  sizeof columns / sizeof *columns, &pt->table_tuning, error);
+  return gpumc_curve_add_table(pt->context.recorder, pt->context.model, "runs/0000/tuning", columns,
+                               sizeof columns / sizeof *columns, &pt->table_tuning, error);
 }
 
 enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error)

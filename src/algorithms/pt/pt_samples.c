@@ -6,12 +6,26 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
 
-static enum gpumc_status write_axis(struct pt *pt, double *values, struct gpumc_error *error)
+/* Curves over the samples, and those over samples and temperatures. */
+static struct gpumc_curve_place place_of(const struct pt *pt, size_t temperatures)
+{
+  return (struct gpumc_curve_place){.recorder = pt->context.recorder,
+                                    .model = pt->context.model,
+                                    .group = "samples",
+                                    .axis = {"samples/sample", "samples/beta"},
+                                    .count = {pt->settings.samples, temperatures}};
+}
+
+static enum gpumc_status write_axes(struct pt *pt, double *values, struct gpumc_error *error)
 {
   const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
+  const struct gpumc_curve_place place = place_of(pt, pt->settings.temperatures);
+  enum gpumc_status status =
+      gpumc_curve_write_axis(&place, 1, &gpumc_label_beta, false, pt->beta, error);
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)(pt->context.model->first_sample + s);
-  return pt_write_integers(pt, "samples", label, pt->settings.samples, NULL, values, error);
+  return status == GPUMC_OK ? gpumc_curve_write_axis(&place, 0, &label, true, values, error)
+                            : status;
 }
 
 /* By which merge-pt knows a sample; as many bits as integers of a result have. */
@@ -20,6 +34,7 @@ static enum gpumc_status write_checksums(struct pt *pt, double *values, struct g
   const struct gpumc_model *model = pt->context.model;
   const struct gpumc_label label = {"checksum",
                                     "checksum of the couplings and fields of the sample", "1", ""};
+  const struct gpumc_curve_place place = place_of(pt, 0);
   enum gpumc_status status = GPUMC_OK;
   if (!model->disorder || model->ops->sample_checksum == NULL)
     return GPUMC_OK;
@@ -28,33 +43,29 @@ static enum gpumc_status write_checksums(struct pt *pt, double *values, struct g
     status = model->ops->sample_checksum(model, s, &checksum, error);
     values[s] = (double)(checksum >> 11);
   }
-  return status == GPUMC_OK ? pt_write_integers(pt, "samples", label, pt->settings.samples,
-                                                "samples/sample", values, error)
-                            : status;
+  return status == GPUMC_OK ? gpumc_curve_write(&place, &label, true, values, error) : status;
 }
 
 static enum gpumc_status
 write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error)
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  const size_t shape[2] = {samples, temperatures};
-  const char *const axes[2] = {"samples/sample", "samples/beta"};
+  const struct gpumc_curve_place place = place_of(pt, temperatures);
   for (size_t s = 0; s < samples; s++)
     for (size_t t = 0; t < temperatures; t++)
       values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
-  return pt_write(pt, "samples", pt->terms.label[term], shape, axes, values, error);
+  return gpumc_curve_write(&place, &pt->terms.label[term], false, values, error);
 }
 
 static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pt->context.model;
   const struct gpumc_label label = {"lowest_energy", "lowest energy per site that was measured",
-                                    model->energy_unit, "e_min"};
-  const size_t shape[2] = {pt->settings.samples, 0};
-  const char *const axes[2] = {"samples/sample", NULL};
+                                    GPUMC_UNIT_ENERGY, "e_min"};
+  const struct gpumc_curve_place place = place_of(pt, 0);
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)pt->lowest[s] * model->quantum[0] / (double)model->sites;
-  return pt_write(pt, "samples", label, shape, axes, values, error);
+  return gpumc_curve_write(&place, &label, false, values, error);
 }
 
 static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct gpumc_error *error)
@@ -62,10 +73,10 @@ static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct
   const struct gpumc_label label = {
       "round_trips", "round trips between the hottest and the coldest temperature, all copies", "1",
       "n_rt"};
+  const struct gpumc_curve_place place = place_of(pt, 0);
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)pt->counts.round_trips[s];
-  return pt_write_integers(pt, "samples", label, pt->settings.samples, "samples/sample", values,
-                           error);
+  return gpumc_curve_write(&place, &label, true, values, error);
 }
 
 enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
@@ -74,9 +85,7 @@ enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
   enum gpumc_status status = gpumc_allocate_array(
       &values, pt->settings.samples * pt->settings.temperatures, "averages of samples", error);
   if (status == GPUMC_OK)
-    status = pt_write_beta(pt, "samples", error);
-  if (status == GPUMC_OK)
-    status = write_axis(pt, values, error);
+    status = write_axes(pt, values, error);
   if (status == GPUMC_OK)
     status = write_checksums(pt, values, error);
   for (size_t k = 0; k < pt->terms.count && status == GPUMC_OK; k++)

@@ -5,6 +5,8 @@
 
 #include "algorithms/pt/pt_state.h"
 #include "core/memory.h"
+#include "core/sweeps.h"
+#include "core/temperatures.h"
 
 /* Updates between two looks at signals and time limits: a tenth of a second to a second on two
  * processors. */
@@ -43,16 +45,13 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->copies = model->disorder ? 2 : 1;
   if (gpumc_params_has(params, "replicas"))
     settings->copies = (size_t)gpumc_params_integer(params, "replicas");
-  settings->temperatures = gpumc_params_has(params, "beta.values")
-                               ? gpumc_params_count(params, "beta.values")
-                               : (size_t)gpumc_params_integer(params, "beta.count");
+  settings->temperatures = gpumc_temperatures_count(params);
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
   settings->blocks = settings->by_time ? PT_BLOCKS : 1;
   if (gpumc_params_has(params, "blocks"))
     settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
-  if (strcmp(gpumc_params_string(params, "update"), "heat_bath") == 0)
-    settings->update = GPUMC_HEAT_BATH;
+  settings->update = gpumc_update_of(params);
   settings->observables = gpumc_observables_of(params, model->ops);
 }
 

@@ -17,6 +17,7 @@ enum {
   PT_BLOCKS = 128, /* of time in a bin, unless given */
   /* Bins of time that are compared with each other, the last one included. */
   PT_BINS_COMPARED = 3,
+  PT_TEMPERATURES_MINIMUM = 2,
   PT_TEMPERATURES_MAXIMUM = 4096,
   PT_COPIES_MAXIMUM = 64
 };
@@ -123,10 +124,6 @@ static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *
   return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;
 }
 
-/* Of `count` temperatures: whether in equal steps rather than in a constant ratio. */
-bool pt_ladder_is_linear(const struct gpumc_params *params);
-/* The temperatures of the configuration: beta[temperatures], ascending. */
-void pt_ladder_make(const struct gpumc_params *params, size_t temperatures, double *beta);
 /* Whether all are finite and each is above the one before. */
 bool pt_ladder_ascends(const double *beta, size_t temperatures);
 /* Temperatures between the first and the last such that neighbours exchange equally often, judging

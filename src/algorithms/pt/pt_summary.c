@@ -5,24 +5,26 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
 
-static enum gpumc_status write_curve(struct pt *pt, struct gpumc_label label, const double *values,
-                                     struct gpumc_error *error)
+/* Curves over the temperatures. */
+static struct gpumc_curve_place place_of(const struct pt *pt)
 {
-  const size_t shape[2] = {pt->settings.temperatures, 0};
-  const char *const axes[2] = {"summary/beta", NULL};
-  return pt_write(pt, "summary", label, shape, axes, values, error);
+  return (struct gpumc_curve_place){.recorder = pt->context.recorder,
+                                    .model = pt->context.model,
+                                    .group = "summary",
+                                    .axis = {"summary/beta"},
+                                    .count = {pt->settings.temperatures}};
 }
 
 static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *error)
 {
   const size_t last = pt->timeline.bins - 1;
-  enum gpumc_status status = pt_write_beta(pt, "summary", error);
-  for (size_t q = 0; q < pt->quantities.count && status == GPUMC_OK; q++) {
-    const struct pt_quantity *quantity = &pt->quantities.quantity[q];
-    status = write_curve(pt, quantity->label, pt_bin_values(pt, last, q), error);
-    if (status == GPUMC_OK)
-      status = write_curve(pt, pt_error_label(quantity), pt_bin_errors(pt, last, q), error);
-  }
+  const struct gpumc_curve_place place = place_of(pt);
+  enum gpumc_status status =
+      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
+  for (size_t q = 0; q < pt->quantities.count && status == GPUMC_OK; q++)
+    status =
+        gpumc_curve_write_with_error(&place, &pt->quantities.quantity[q].label,
+                                     pt_bin_values(pt, last, q), pt_bin_errors(pt, last, q), error);
   return status;
 }
 
@@ -34,16 +36,17 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
       "flow", "share of the walkers that were at the hottest temperature after the coldest one",
       "1", "f"};
   const struct pt_counts *counts = &pt->counts;
+  const struct gpumc_curve_place place = place_of(pt);
   const size_t temperatures = pt->settings.temperatures;
   const double places = (double)(pt->settings.copies * pt->settings.samples);
   for (size_t t = 0; t < temperatures; t++)
     values[t] = pt_acceptance(counts->rounds, counts->accepted, places, temperatures, t);
-  enum gpumc_status status = write_curve(pt, acceptance, values, error);
+  enum gpumc_status status = gpumc_curve_write(&place, &acceptance, false, values, error);
   for (size_t t = 0; t < temperatures; t++)
     values[t] = counts->labelled[t] > 0
                     ? (double)counts->from_hottest[t] / (double)counts->labelled[t]
                     : NAN;
-  return status == GPUMC_OK ? write_curve(pt, flow, values, error) : status;
+  return status == GPUMC_OK ? gpumc_curve_write(&place, &flow, false, values, error) : status;
 }
 
 static enum gpumc_status
@@ -57,8 +60,8 @@ write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpum
     all = all && equilibrated[t];
     values[t] = equilibrated[t] ? 1.0 : 0.0;
   }
-  enum gpumc_status status = pt_write_integers(pt, "summary", label, pt->settings.temperatures,
-                                               "summary/beta", values, error);
+  const struct gpumc_curve_place place = place_of(pt);
+  enum gpumc_status status = gpumc_curve_write(&place, &label, true, values, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(pt->context.recorder, "summary", "trusted", all, error);
   return status == GPUMC_OK ? pt_write_warnings(pt, equilibrated, error) : status;

@@ -1,5 +1,4 @@
 /* Parallel tempering: the averages that are formed of each sample. */
-#include <stdio.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_quantities.h"
@@ -74,7 +73,7 @@ static void add_product(struct pt_terms *terms, const struct gpumc_model *model)
                                             .moment = GPUMC_SUM_FIRST,
                                             .scale = model->quantum[0] / (double)model->sites};
   const struct gpumc_label label = {"energy_product", "product of the energies of two copies",
-                                    terms->energy2_unit, "<e_1 e_2>"};
+                                    GPUMC_UNIT_ENERGY2, "<e_1 e_2>"};
   terms->products = true;
   terms->product = add(terms, term, label);
 }
@@ -89,17 +88,14 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
                    size_t copies, struct pt_terms *terms)
 {
   memset(terms, 0, sizeof *terms);
-  snprintf(terms->energy2_unit, sizeof terms->energy2_unit, "(%s)^2", model->energy_unit);
-  const struct gpumc_label energy = {"energy", "energy per site", model->energy_unit, "e"};
-  const struct gpumc_label energy2 = {"energy2", "square of the energy per site",
-                                      terms->energy2_unit, "<e^2>"};
-  add_channel(terms, model, 0, GPUMC_SUM_FIRST, energy);
+  struct gpumc_label energy2 = gpumc_label_energy2; /* written as the other moments are */
+  energy2.symbol = "<e^2>";
+  add_channel(terms, model, 0, GPUMC_SUM_FIRST, gpumc_label_energy);
   add_channel(terms, model, 0, GPUMC_SUM_SECOND, energy2);
   for (size_t k = 0; k < observables->count; k++) {
     const struct gpumc_observable *observable = observables->item[k];
-    const struct gpumc_label label = {observable->name, observable->long_name, observable->units,
-                                      observable->symbol};
-    add_channel(terms, model, observable->channel, sum_of(observable->moment), label);
+    add_channel(terms, model, observable->channel, sum_of(observable->moment),
+                gpumc_observable_label(observable));
   }
   if (copies >= 2 && model->disorder)
     add_product(terms, model);

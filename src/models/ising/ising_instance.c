@@ -181,7 +181,7 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   model->samples = model->disorder ? ising_samples_count(parameters->disorder) : 1;
   if (model->disorder) {
     model->first_sample = (size_t)settings->disorder.first_sample;
-    model->read_checksum = ising_samples_read_checksum(parameters->disorder);
+    model->reads_file = settings->disorder.couplings == ISING_FILE;
   }
   model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);

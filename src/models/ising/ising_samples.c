@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/checksum.h"
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "core/random.h"
@@ -165,20 +164,6 @@ double ising_samples_coupling_square(const struct ising_disorder *disorder)
 double ising_samples_field_square(const struct ising_disorder *disorder)
 {
   return disorder->field_square;
-}
-
-uint64_t ising_samples_read_checksum(const struct ising_disorder *disorder)
-{
-  const struct ising_samples_file *file = &disorder->file;
-  const size_t sites = file->samples * file->sites;
-  struct gpumc_checksum sum;
-  if (disorder->couplings != ISING_FILE)
-    return 0;
-  gpumc_checksum_begin(&sum);
-  gpumc_checksum_add(&sum, file->coupling, sites * file->dimension * sizeof *file->coupling);
-  if (file->field != NULL)
-    gpumc_checksum_add(&sum, file->field, sites * sizeof *file->field);
-  return gpumc_checksum_value(&sum);
 }
 
 static double mean_rounding(const double *values, size_t n, double quantum)

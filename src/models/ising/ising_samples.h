@@ -19,8 +19,6 @@ double ising_samples_largest_field(const struct ising_disorder *disorder);
 /* Means of J_ij^2 and of the square of a random field, over the samples there can be. */
 double ising_samples_coupling_square(const struct ising_disorder *disorder);
 double ising_samples_field_square(const struct ising_disorder *disorder);
-/* Of the file's couplings and fields; 0 where nothing was read. */
-uint64_t ising_samples_read_checksum(const struct ising_disorder *disorder);
 /* Of the values of a file, couplings or fields, whichever is more: the mean of their relative
  * change when rounded to quanta, over those that are not 0. */
 double ising_samples_rounding(const struct ising_disorder *disorder, double quantum);

@@ -1,0 +1,32 @@
+/* Keys of sweeps: how many of them, and how they update a spin. */
+#ifndef GPUMC_CORE_SWEEPS_H
+#define GPUMC_CORE_SWEEPS_H
+
+#include "core/kernel.h"
+#include "core/params.h"
+
+#define GPUMC_SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
+
+/* Initialiser of struct gpumc_key, the further members behind: a number of sweeps. */
+#define GPUMC_SWEEPS_KEY(key, least, ...)                                                          \
+  {                                                                                                \
+    .name = (key), .type = GPUMC_KEY_INTEGER, .minimum = (least), .maximum = GPUMC_SWEEPS_MAXIMUM, \
+    .unit = "sweeps", __VA_ARGS__                                                                  \
+  }
+
+/* The key `update`, the same in every algorithm that has it. */
+extern const char *const gpumc_update_choices[];
+#define GPUMC_UPDATE_KEY(text)                                                                     \
+  {                                                                                                \
+    .name = "update", .type = GPUMC_KEY_CHOICE, .choices = gpumc_update_choices,                   \
+    .default_text = "metropolis", .sweepable = true, .doc = (text)                                 \
+  }
+enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
+
+/* GPUMC_INVALID where the kernel has no such updates: they are asked for by a key, not by every run
+ * of an algorithm. `model`: its name. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_update_check(enum gpumc_update update,
+                                                      const struct gpumc_kernel_ops *kernel,
+                                                      const char *model, struct gpumc_error *error);
+
+#endif

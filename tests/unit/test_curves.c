@@ -1,0 +1,151 @@
+/* Curves of a result: units of the model in place of declared ones, errors beside values, one axis
+ * or two, tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "core/curves.h"
+#include "core/hdf5_file.h"
+#include "core/result_info.h"
+#include "support/work_directory.h"
+
+static const char path[] = "x.h5";
+static const struct gpumc_model model = {.energy_unit = "J/2.5", .beta_unit = "2.5/J"};
+
+static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
+{
+  if (status != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(error));
+}
+
+static struct gpumc_recorder *create(void)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder;
+  const struct gpumc_recorder_header header = {path, "", "", "{}", ""};
+  assert_ok(gpumc_recorder_create(&header, &recorder, &error), &error);
+  return recorder;
+}
+
+static void start(struct gpumc_recorder *recorder)
+{
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+}
+
+static void finish(struct gpumc_recorder *recorder, struct gpumc_result *result)
+{
+  struct gpumc_error error = {0};
+  assert_ok(gpumc_recorder_finish(recorder, &error), &error);
+  gpumc_recorder_free(recorder);
+  assert_ok(gpumc_result_read(path, result, &error), &error);
+}
+
+static void check(const struct gpumc_result *result, const char *name, const char *long_name,
+                  const char *units, const char *symbol, const size_t shape[2])
+{
+  const struct gpumc_result_dataset *found = gpumc_result_find(result, name);
+  assert_non_null(found);
+  assert_string_equal(found->long_name, long_name);
+  assert_string_equal(found->units, units);
+  assert_string_equal(found->symbol, symbol);
+  assert_int_equal(found->rank, shape[1] > 0 ? 2 : 1);
+  assert_int_equal(found->shape[0], shape[0]);
+  if (shape[1] > 0)
+    assert_int_equal(found->shape[1], shape[1]);
+}
+
+static void test_units(void **state)
+{
+  (void)state;
+  char text[GPUMC_UNIT_BYTES];
+  assert_string_equal(gpumc_unit_of(&model, GPUMC_UNIT_ENERGY, text), "J/2.5");
+  assert_string_equal(gpumc_unit_of(&model, GPUMC_UNIT_ENERGY2, text), "(J/2.5)^2");
+  assert_string_equal(gpumc_unit_of(&model, GPUMC_UNIT_BETA, text), "2.5/J");
+  assert_string_equal(gpumc_unit_of(&model, "k_B", text), "k_B");
+}
+
+static void test_one_axis(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder = create();
+  struct gpumc_result result;
+  const double values[] = {0.1, 0.2, 0.3};
+  const struct gpumc_curve_place place = {recorder, &model, "summary", {"summary/beta"}, {3}};
+  start(recorder);
+  assert_ok(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, values, &error), &error);
+  assert_ok(gpumc_curve_write_with_error(&place, &gpumc_label_energy, values, values, &error),
+            &error);
+  finish(recorder, &result);
+  check(&result, "beta", "inverse temperature", "2.5/J", "β", (size_t[]){3, 0});
+  check(&result, "energy", "energy per site", "J/2.5", "e", (size_t[]){3, 0});
+  check(&result, "energy_error", "standard error of the energy per site", "J/2.5", "σ(e)",
+        (size_t[]){3, 0});
+  gpumc_result_free(&result);
+}
+
+static void test_two_axes(void **state)
+{
+  (void)state;
+  const struct gpumc_label sample = {"sample", "number of the sample", "1", "s"};
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder = create();
+  struct gpumc_result result;
+  const double values[] = {0, 1, 2, 3, 4, 5};
+  const struct gpumc_curve_place place = {
+      recorder, &model, "summary", {"summary/sample", "summary/beta"}, {2, 3}};
+  start(recorder);
+  assert_ok(gpumc_curve_write_axis(&place, 1, &gpumc_label_beta, false, values, &error), &error);
+  assert_ok(gpumc_curve_write_axis(&place, 0, &sample, true, values, &error), &error);
+  assert_ok(gpumc_curve_write(&place, &gpumc_label_energy2, false, values, &error), &error);
+  finish(recorder, &result);
+  check(&result, "beta", "inverse temperature", "2.5/J", "β", (size_t[]){3, 0});
+  check(&result, "sample", "number of the sample", "1", "s", (size_t[]){2, 0});
+  assert_true(gpumc_result_find(&result, "sample")->integer);
+  check(&result, "energy2", "square of the energy per site", "(J/2.5)^2", "e²", (size_t[]){2, 3});
+  assert_true(gpumc_result_find(&result, "energy2")->values[5] == 5);
+  gpumc_result_free(&result);
+}
+
+/* The working file has what a finished one does not tell of tables. */
+static void test_table(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder = create();
+  struct gpumc_result result;
+  struct gpumc_error_texts texts;
+  struct gpumc_column columns[] = {
+      {.label = gpumc_label_beta, .width = 1},
+      {.label = gpumc_error_label(&gpumc_label_energy2, &texts), .width = 1},
+  };
+  size_t table;
+  assert_ok(gpumc_curve_add_table(recorder, &model, "runs/0000", columns, 2, &table, &error),
+            &error);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_result_read("x.h5.partial", &result, &error), &error);
+  assert_int_equal(result.runs[0].n_columns, 2);
+  assert_string_equal(result.runs[0].columns[0].units, "2.5/J");
+  assert_string_equal(result.runs[0].columns[1].name, "energy2_error");
+  assert_string_equal(result.runs[0].columns[1].units, "(J/2.5)^2");
+  gpumc_result_free(&result);
+  gpumc_recorder_free(recorder);
+}
+
+int main(void)
+{
+  gpumc_hdf5_prepare_program();
+#define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_units),
+      TEST(test_one_axis),
+      TEST(test_two_axes),
+      TEST(test_table),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
