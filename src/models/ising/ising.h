@@ -8,7 +8,7 @@
 #define GPUMC_ISING_H
 
 #include "core/model.h"
-#include "models/ising/ising_disorder.h"
+#include "models/ising/disorder/disorder.h"
 #include "models/lattice/checkerboard.h"
 
 enum { ISING_DIMENSIONS_MAXIMUM = 3 };

@@ -1,0 +1,230 @@
+/* What the multispin kernel on the CPU keeps beside the replicas. */
+#include "models/ising/multispin/multispin_tables.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "models/lattice/checkerboard_neighbour.h"
+
+static enum ising_signs signs_of(const struct ising_disorder_traits *traits)
+{
+  if (traits->fields)
+    return ISING_FIELD_SIGNS;
+  return traits->couplings ? ISING_BOND_SIGNS : ISING_SAME_SIGNS;
+}
+
+/* Groups whose signs differ. */
+static size_t sign_groups(const struct gpumc_ensemble_plan *plan)
+{
+  return plan->samples == 1 ? 1 : (plan->capacity + ISING_LANES - 1) / ISING_LANES;
+}
+
+static size_t sign_words(const struct gpumc_checkerboard *lattice, enum ising_signs signs,
+                         const struct gpumc_ensemble_plan *plan)
+{
+  return sign_groups(plan) * 2 * ising_multispin_sign_words(lattice, signs);
+}
+
+size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
+                                    const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  return sizeof(struct ising_multispin_tables) +
+         2 * gpumc_checkerboard_edge_blocks(lattice) * sizeof(struct gpumc_checkerboard_edges) +
+         sign_words(lattice, signs_of(&traits), plan) * sizeof(uint32_t) +
+         2 * ising_wave_of(model).length * sizeof(int32_t) +
+         plan->runs * sizeof(struct ising_multispin_rule);
+}
+
+static enum gpumc_status check(const struct gpumc_model *model, struct gpumc_error *error)
+{
+  const char *why = ising_disorder_no_bits(model);
+  return why == NULL ? GPUMC_OK
+                     : gpumc_error_set(error, GPUMC_INVALID, "kernel multispin: %s", why);
+}
+
+/* The lanes `lanes` of one word of signs. */
+static void set_sign(const struct ising_multispin_instance *instance, uint32_t *signs,
+                     const struct gpumc_checkerboard_place *place, size_t slot, uint32_t lanes)
+{
+  const struct gpumc_checkerboard *lattice = &instance->lattice;
+  const size_t slots = ising_multispin_slots(lattice->dimension, instance->signs);
+  signs[place->colour * ising_multispin_sign_words(lattice, instance->signs) +
+        (place->k / GPUMC_EDGE_SITES * slots + slot) * GPUMC_EDGE_SITES +
+        place->k % GPUMC_EDGE_SITES] |= lanes;
+}
+
+/* One sample for the lanes `lanes` of a group. */
+static void set_sample(const struct ising_multispin_tables *tables, uint32_t *signs, uint32_t lanes,
+                       const int32_t *coupling, const int32_t *field)
+{
+  const struct ising_multispin_instance *instance = &tables->instance;
+  const struct gpumc_checkerboard *lattice = &instance->lattice;
+  const size_t sites = 2 * lattice->colour, dimension = lattice->dimension;
+  const bool negative = tables->coupling < 0.0;
+  for (size_t i = 0; i < sites; i++) {
+    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, i);
+    for (size_t axis = 0; axis < dimension; axis++) {
+      const struct gpumc_checkerboard_place next =
+          gpumc_checkerboard_place(lattice, gpumc_checkerboard_next(lattice, i, axis));
+      if ((coupling[i * dimension + axis] < 0) == negative)
+        continue;
+      set_sign(instance, signs, &place, gpumc_checkerboard_towards(&place, axis, true), lanes);
+      set_sign(instance, signs, &next, gpumc_checkerboard_towards(&next, axis, false), lanes);
+    }
+    if (instance->signs == ISING_FIELD_SIGNS && field[i] < 0)
+      set_sign(instance, signs, &place, 2 * dimension, lanes);
+  }
+}
+
+static enum gpumc_status
+set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+            struct ising_multispin_tables *tables, struct gpumc_error *error)
+{
+  const struct ising_multispin_instance *instance = &tables->instance;
+  const size_t group_words = 2 * ising_multispin_sign_words(&instance->lattice, instance->signs);
+  int32_t *coupling = NULL, *field = NULL;
+  enum gpumc_status status = gpumc_allocate_array(
+      &coupling, model->sites * instance->lattice.dimension, "couplings of a sample", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&field, model->sites, "fields of a sample", error);
+  for (size_t s = 0; status == GPUMC_OK && s < plan->samples; s++) {
+    const uint32_t lanes = plan->samples == 1 ? UINT32_MAX : (uint32_t)1 << s % ISING_LANES;
+    status = ising_disorder_sample(model, s, coupling, field, error);
+    if (status == GPUMC_OK)
+      set_sample(tables, tables->signs + s / ISING_LANES * group_words, lanes, coupling, field);
+  }
+  free(coupling);
+  free(field);
+  return status;
+}
+
+static void describe(const struct gpumc_model *model, const struct ising_disorder_traits *traits,
+                     struct ising_multispin_tables *tables)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const double quantum = model->quantum[ISING_ENERGY];
+  tables->instance.lattice = parameters->lattice;
+  tables->instance.signs = signs_of(traits);
+  tables->plain = parameters->plain;
+  tables->coupling = parameters->coupling;
+  tables->field = parameters->field;
+  tables->coupling_quanta = parameters->coupling_quanta;
+  tables->field_quanta = traits->fields ? traits->field_width : parameters->field_quanta;
+  if (parameters->disorder != NULL) {
+    tables->coupling = tables->coupling_quanta * quantum;
+    tables->field = tables->field_quanta * quantum;
+  }
+}
+
+static void set_edges(struct ising_multispin_tables *tables)
+{
+  const struct gpumc_checkerboard *lattice = &tables->instance.lattice;
+  for (size_t colour = 0; colour < 2; colour++) {
+    struct gpumc_checkerboard_edges *edges =
+        tables->edges + colour * gpumc_checkerboard_edge_blocks(lattice);
+    gpumc_checkerboard_edges_fill(lattice, colour, edges);
+    tables->instance.edges[colour] = edges;
+  }
+}
+
+static void set_waves(const struct ising_wave *wave, struct ising_multispin_tables *tables)
+{
+  int32_t *cosine = tables->wave_table, *sine = cosine + wave->length;
+  ising_wave_table(wave, cosine, sine);
+  tables->waves = (struct ising_multispin_waves){*wave, cosine, sine};
+}
+
+enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
+                                               const struct gpumc_ensemble_plan *plan,
+                                               struct ising_multispin_tables *tables,
+                                               struct gpumc_error *error)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct ising_wave wave = ising_wave_of(model);
+  enum gpumc_status status =
+      gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
+  if (status != GPUMC_OK)
+    return status;
+  describe(model, &traits, tables);
+  set_waves(&wave, tables);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
+                                                const struct gpumc_ensemble_plan *plan,
+                                                struct ising_multispin_tables *tables,
+                                                struct gpumc_error *error)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  enum gpumc_status status = check(model, error);
+  if (status == GPUMC_OK)
+    status = ising_multispin_tables_begin(model, plan, tables, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
+                                  "edges of the lattice", error);
+  if (status != GPUMC_OK)
+    return status;
+  set_edges(tables);
+  if (tables->instance.signs == ISING_SAME_SIGNS)
+    return GPUMC_OK;
+  tables->sign_groups = sign_groups(plan);
+  status = gpumc_allocate_array(&tables->signs, sign_words(lattice, tables->instance.signs, plan),
+                                "signs of couplings and fields", error);
+  return status == GPUMC_OK ? set_samples(model, plan, tables, error) : status;
+}
+
+void ising_multispin_tables_free(struct ising_multispin_tables *tables)
+{
+  free(tables->edges);
+  free(tables->signs);
+  free(tables->wave_table);
+  free(tables->rule);
+  *tables = (struct ising_multispin_tables){0};
+}
+
+static void set_plain(const struct ising_acceptance *acceptance, uint32_t neighbours,
+                      struct ising_multispin_rule *rule)
+{
+  rule->like = acceptance->spin_up[neighbours] ? UINT32_MAX : 0;
+  for (uint32_t unsatisfied = 0; 2 * unsatisfied < neighbours; unsatisfied++)
+    gpumc_bit_thresholds_set(&rule->thresholds, unsatisfied,
+                             acceptance->threshold[neighbours - unsatisfied]);
+}
+
+struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
+                                                 enum gpumc_update update, double beta)
+{
+  const uint32_t neighbours = 2 * (uint32_t)tables->instance.lattice.dimension;
+  struct ising_multispin_rule rule = {.update = update == GPUMC_HEAT_BATH ? ISING_HEAT_BATH
+                                                : tables->plain           ? ISING_PLAIN
+                                                                          : ISING_METROPOLIS};
+  struct ising_acceptance acceptance =
+      ising_acceptance(beta, tables->coupling, tables->field, neighbours);
+  if (rule.update == ISING_PLAIN) {
+    set_plain(&acceptance, neighbours, &rule);
+    return rule;
+  }
+  if (rule.update == ISING_HEAT_BATH)
+    ising_heat_bath(beta, tables->coupling, tables->field, neighbours, acceptance.threshold);
+  for (uint32_t up = 0; up <= neighbours; up++) {
+    rule.spin_up[up] = acceptance.spin_up[up] ? UINT32_MAX : 0;
+    gpumc_bit_thresholds_set(&rule.thresholds, up, acceptance.threshold[up]);
+  }
+  return rule;
+}
+
+void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
+                               struct ising_multispin_tables *tables, const double *beta)
+{
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    if (m > 0 && beta[m] == beta[m - 1])
+      tables->rule[m] = tables->rule[m - 1];
+    else
+      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
+    tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
+  }
+}
