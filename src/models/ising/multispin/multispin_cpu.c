@@ -3,9 +3,7 @@
  * There are two buffers of words. `gather` reads the one and writes the other, so that no thread
  * reads a word that another one writes; everything else works in place. */
 #include <assert.h>
-#include <stdlib.h>
 
-#include "core/memory.h"
 #include "models/ising/ising_cpu.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
@@ -53,11 +51,6 @@ static void get_group(const struct gpumc_model *model, const void *block,
       for (size_t b = 0; portable[lane] != NULL && b < (n + 7) / 8; b++)
         portable[lane][i / 8 + b] = (uint8_t)(row[lane] >> 8 * b);
   }
-}
-
-static size_t scratch_bytes(const struct gpumc_checkerboard *lattice)
-{
-  return sizeof(uint32_t) * ising_multispin_scratch(lattice);
 }
 
 static const struct ising_multispin_tables *tables_of(const struct gpumc_ensemble *ensemble)
@@ -141,11 +134,39 @@ static void overlap_group(const struct gpumc_ensemble *ensemble,
 }
 
 /* A block is a group, words[position]. */
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->sites * sizeof(uint32_t);
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return sizeof(uint32_t) * ising_multispin_scratch(&ising_parameters(model)->lattice);
+}
+
+static enum gpumc_status create_tables(const struct gpumc_model *model,
+                                       const struct gpumc_ensemble_plan *plan, void *own,
+                                       struct gpumc_error *error)
+{
+  return ising_multispin_tables_create(model, plan, own, error);
+}
+
+static void free_tables(void *own)
+{
+  ising_multispin_tables_free(own);
+}
+
 static const struct ising_cpu_layout layout = {
     .replicas = ISING_LANES,
-    .site_bits = 32,
     .buffers = 2,
+    .block_bytes = block_bytes,
     .scratch_bytes = scratch_bytes,
+    .own_size = sizeof(struct ising_multispin_tables),
+    .own_bytes = ising_multispin_tables_bytes,
+    .own_create = create_tables,
+    .own_free = free_tables,
     .set = set_group,
     .get = get_group,
     .measure = measure_group,
@@ -157,32 +178,12 @@ static_assert((int)ISING_LANES <= (int)ISING_CPU_BLOCK, "a group is a block");
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan) + ising_multispin_tables_bytes(model, plan);
-}
-
-static void destroy(struct gpumc_ensemble *ensemble)
-{
-  struct ising_cpu_storage *storage = ensemble->storage;
-  if (storage != NULL && storage->own != NULL) {
-    ising_multispin_tables_free(storage->own);
-    free(storage->own);
-  }
-  ising_cpu_destroy(ensemble);
+  return ising_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  struct ising_multispin_tables *tables;
-  enum gpumc_status status = ising_cpu_create(&layout, ensemble, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = gpumc_allocate_array(&tables, 1, "tables of the kernel", error);
-  ((struct ising_cpu_storage *)ensemble->storage)->own = tables;
-  if (status == GPUMC_OK)
-    status = ising_multispin_tables_create(ensemble->model, &ensemble->plan, tables, error);
-  if (status != GPUMC_OK)
-    destroy(ensemble);
-  return status;
+  return ising_cpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -287,18 +288,14 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising_multispin_cpu = {
-    .device = "cpu",
+    ISING_CPU_OPERATIONS,
     .variant = "multispin",
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .trajectory = "ising.multispin.1",
-    .capabilities =
-        ISING_CPU_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
+    .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .destroy = destroy,
     .randomize = randomize,
-    .set = ising_cpu_set,
-    .get = ising_cpu_get,
     .sweep = sweep,
     .measure = ising_cpu_measure,
     .gather = gather,

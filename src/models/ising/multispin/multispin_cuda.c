@@ -13,10 +13,10 @@
 #include "models/ising/multispin/multispin_temperature_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 
-/* ising_storage.notes: the sums of the table of waves, and beta[plan.runs], whose thresholds are on
- * the device. */
+/* ising_storage.notes: the sums of the table of waves, cosines and sines, and beta[plan.runs],
+ * whose thresholds are on the device. */
 struct notes {
-  int64_t sum_cosine, sum_sine;
+  int64_t wave_sum[2];
   double beta[];
 };
 
@@ -60,20 +60,13 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
   };
 }
 
-static enum gpumc_status from_portable(const struct gpumc_ensemble *ensemble,
-                                       const struct ising_portable *portable,
-                                       struct gpumc_error *error)
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
 {
   const struct ising_multispin_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_multispin_from_portable(&arguments, error);
-}
-
-static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
-                                     const struct ising_portable *portable,
-                                     struct gpumc_error *error)
-{
-  const struct ising_multispin_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_multispin_to_portable(&arguments, error);
+  return direction == ISING_FROM_PORTABLE ? ising_multispin_from_portable(&arguments, error)
+                                          : ising_multispin_to_portable(&arguments, error);
 }
 
 static enum gpumc_status
@@ -93,14 +86,13 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 {
   const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
   struct notes *notes;
-  enum gpumc_status status =
-      ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
+  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
   if (status != GPUMC_OK)
     return status;
   status = take_notes(ensemble, &notes, error);
   ((struct ising_storage *)ensemble->storage)->notes = notes;
   if (status == GPUMC_OK)
-    status = ising_multispin_table_fill(ensemble, &notes->sum_cosine, &notes->sum_sine, error);
+    status = ising_multispin_table_fill(ensemble, notes->wave_sum, error);
   if (status != GPUMC_OK)
     ising_storage_destroy(ensemble);
   return status;
@@ -121,7 +113,7 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
   if (rule->physics.plain && rule->physics.coupling < 0.0)
     sweep->disorder.stagger = UINT32_MAX;
   rule->each = sweep->disorder.signs != NULL;
-  rule->thresholds = ising_multispin_table_at(
+  rule->thresholds = ising_storage_table(
       ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
   if (beta == NULL)
     return GPUMC_OK;
@@ -140,10 +132,10 @@ static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
   const size_t shared = ising_multispin_comparison_bytes(&replicas, true);
   comparison->replicas = replicas;
   comparison->wave = ising_wave_of(ensemble->model);
-  comparison->cosine = ising_multispin_table_at(ensemble, table.cosine);
-  comparison->sine = ising_multispin_table_at(ensemble, table.sine);
-  comparison->sum_cosine = notes->sum_cosine;
-  comparison->sum_sine = notes->sum_sine;
+  comparison->cosine = ising_storage_table(ensemble, table.cosine);
+  comparison->sine = ising_storage_table(ensemble, table.sine);
+  comparison->sum_cosine = notes->wave_sum[0];
+  comparison->sum_sine = notes->wave_sum[1];
   comparison->in_shared = shared <= ensemble->device->shared_bytes;
   comparison->by_fours = replicas.row.value % ISING_MULTISPIN_VECTOR == 0;
   comparison->shared_bytes =

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_host_cuda.h"
 #include "models/lattice/checkerboard_neighbour.h"
 
 enum { PART_BYTES = 256 }; /* parts of the table begin at multiples of it */
@@ -50,9 +51,9 @@ struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_e
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   struct ising_multispin_disorder disorder = {0};
   if (table.signs_words > 0)
-    disorder.signs = ising_multispin_table_at(ensemble, table.signs);
+    disorder.signs = ising_storage_table(ensemble, table.signs);
   if (table.turned_words > 0)
-    disorder.turned = ising_multispin_table_at(ensemble, table.turned);
+    disorder.turned = ising_storage_table(ensemble, table.turned);
   if (table.sets > 1) {
     disorder.signs_stride = table.signs_words;
     disorder.turned_stride = table.turned_words;
@@ -132,13 +133,13 @@ bring_set(const struct gpumc_ensemble *ensemble, const struct ising_multispin_ta
   memset(sample->turned, 0, turned);
   enum gpumc_status status = add_samples(ensemble, sample, set, error);
   if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(
-        device, ising_multispin_table_at(ensemble, table->signs + set * signs), sample->signs,
-        signs, error);
+    status = device->ops->copy_to_device(device,
+                                         ising_storage_table(ensemble, table->signs + set * signs),
+                                         sample->signs, signs, error);
   if (status == GPUMC_OK && turned > 0)
     status = device->ops->copy_to_device(
-        device, ising_multispin_table_at(ensemble, table->turned + set * turned), sample->turned,
-        turned, error);
+        device, ising_storage_table(ensemble, table->turned + set * turned), sample->turned, turned,
+        error);
   return status;
 }
 
@@ -170,42 +171,17 @@ static enum gpumc_status bring_disorder(const struct gpumc_ensemble *ensemble,
   return status;
 }
 
-static enum gpumc_status bring_waves(const struct gpumc_ensemble *ensemble,
-                                     const struct ising_multispin_table *table, int64_t *sum_cosine,
-                                     int64_t *sum_sine, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const struct ising_wave wave = ising_wave_of(ensemble->model);
-  const size_t length = wave.length, bytes = length * sizeof(int32_t);
-  int32_t *both;
-  enum gpumc_status status = gpumc_allocate_array(&both, 2 * length, "a table of waves", error);
-  if (status != GPUMC_OK)
-    return status;
-  ising_wave_table(&wave, both, both + length);
-  *sum_cosine = *sum_sine = 0;
-  for (size_t c = 0; c < length; c++) {
-    *sum_cosine += both[c];
-    *sum_sine += both[length + c];
-  }
-  status = device->ops->copy_to_device(device, ising_multispin_table_at(ensemble, table->cosine),
-                                       both, bytes, error);
-  if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(device, ising_multispin_table_at(ensemble, table->sine),
-                                         both + length, bytes, error);
-  free(both);
-  return status;
-}
-
 enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
-                                             int64_t *sum_cosine, int64_t *sum_sine,
-                                             struct gpumc_error *error)
+                                             int64_t wave_sum[2], struct gpumc_error *error)
 {
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   const char *why = ising_disorder_no_bits(ensemble->model);
   if (why != NULL)
     return gpumc_error_set(error, GPUMC_INVALID, "kernel multispin: %s", why);
-  enum gpumc_status status = bring_waves(ensemble, &table, sum_cosine, sum_sine, error);
+  enum gpumc_status status =
+      ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
+                        ising_storage_table(ensemble, table.sine), wave_sum, error);
   if (status == GPUMC_OK && table.signs_words > 0)
     status = bring_disorder(ensemble, &table, error);
   return status;

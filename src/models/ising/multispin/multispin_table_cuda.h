@@ -17,20 +17,15 @@ struct ising_multispin_table {
 struct ising_multispin_table
 ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
 
-/* One of these places in device memory. */
-static inline void *ising_multispin_table_at(const struct gpumc_ensemble *ensemble, size_t place)
-{
-  return (unsigned char *)ising_storage_of(ensemble)->table + place;
-}
-
 /* What the words of the disorder in `table` are. */
 struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble);
 
 /* Draw the samples of the ensemble and bring them to the device, with the tables of the wave, whose
- * sums are handed out. The ensemble's storage is there. GPUMC_INVALID: disorder that has no bits.
+ * sums, of cosines and of sines, are handed out. The ensemble's storage is there. GPUMC_INVALID:
+ * disorder that has no bits.
  */
-GPUMC_MUST_CHECK enum gpumc_status
-ising_multispin_table_fill(const struct gpumc_ensemble *ensemble, int64_t *sum_cosine,
-                           int64_t *sum_sine, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
+                                                              int64_t wave_sum[2],
+                                                              struct gpumc_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/ising/ising.h"
+#include "models/ising/ising_host_cuda.h"
 
 /* With disorder J and h are whole quanta. */
 struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble)
@@ -59,21 +60,14 @@ static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble, const d
   return status;
 }
 
-static bool all_same(const double *beta, size_t runs)
-{
-  for (size_t m = 1; m < runs; m++)
-    if (beta[m] != beta[0])
-      return false;
-  return true;
-}
-
 enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *ensemble,
                                                    const double *beta, double *known,
                                                    struct ising_multispin_device_rule *rule,
                                                    struct gpumc_error *error)
 {
   const size_t bytes = ensemble->runs * sizeof *beta;
-  if (!rule->physics.plain || rule->physics.neighbours != 2 * 2 || !all_same(beta, ensemble->runs))
+  if (!rule->physics.plain || rule->physics.neighbours != 2 * 2 ||
+      !ising_one_temperature(ensemble, beta))
     rule->each = 1;
   if (!rule->each) {
     set_rows(rule, beta[0]);

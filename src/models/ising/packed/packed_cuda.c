@@ -1,4 +1,4 @@
-/* The packed kernel on a GPU: memory, rules, replicas in and out in pieces. */
+/* The packed kernel on a GPU: memory, rules, and what is asked of the drivers. */
 #include "models/ising/packed/packed_cuda.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "models/ising/multispin/multispin_temperature_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 
-/* ising_storage.table: where its parts begin. */
+/* ising_storage.table: where its parts begin, in bytes. */
 struct table {
   size_t sums;       /* [plan.runs][plan.capacity] of struct ising_packed_sums */
   size_t thresholds; /* [plan.runs] of struct ising_multispin_thresholds */
@@ -32,18 +32,13 @@ table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan
   return table;
 }
 
-static void *place_of(const struct gpumc_ensemble *ensemble, size_t place)
-{
-  return (unsigned char *)ising_storage_of(ensemble)->table + place;
-}
-
 static struct ising_layout
 layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   return (struct ising_layout){.group = 1,
                                .group_bytes = model->sites / 8,
                                .table_bytes = table_of(model, plan).bytes,
-                               .in_pieces = true};
+                               .piece_bytes = sizeof(uint64_t)};
 }
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -77,41 +72,41 @@ static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
   return physics.plain && physics.coupling < 0.0 ? UINT32_MAX : 0;
 }
 
-static enum gpumc_status
-fill_waves(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+/* Pieces are pairs of words. */
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
 {
-  const struct ising_wave wave = ising_wave_of(ensemble->model);
-  const size_t place = table_of(ensemble->model, &ensemble->plan).cosine;
-  struct gpumc_device *device = ensemble->device;
-  int32_t *cosine;
-  enum gpumc_status status =
-      gpumc_allocate_array(&cosine, 2 * (size_t)wave.length, "a table of waves", error);
-  if (status != GPUMC_OK)
-    return status;
-  ising_wave_table(&wave, cosine, cosine + wave.length);
-  status = device->ops->copy_to_device(device, place_of(ensemble, place), cosine,
-                                       2 * (size_t)wave.length * sizeof *cosine, error);
-  free(cosine);
-  return status;
+  const struct ising_packed_transfer arguments = {
+      .replicas = replicas_of(ensemble),
+      .stagger = stagger_of(ensemble),
+      .run = portable->run,
+      .count = (uint32_t)portable->count,
+      .first = portable->first,
+      .sites = (uint64_t *)(void *)portable->replica,
+  };
+  return direction == ISING_FROM_PORTABLE ? ising_packed_from_portable(&arguments, error)
+                                          : ising_packed_to_portable(&arguments, error);
 }
 
 /* ising_storage.notes: temperatures whose thresholds are on the device. */
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
   const size_t runs = ensemble->plan.runs;
   double *known;
-  const char *refusal = ising_packed_refuses(ensemble->model);
-  if (refusal != NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "the packed kernel cannot take this: %s", refusal);
-  enum gpumc_status status = ising_storage_create(ensemble, &layout, NULL, NULL, error);
+  enum gpumc_status status = ising_packed_check(ensemble->model, error);
+  if (status == GPUMC_OK)
+    status = ising_storage_create(ensemble, &layout, convert, error);
   if (status != GPUMC_OK)
     return status;
   status = gpumc_allocate_array(&known, runs, "the kernel's notes", error);
   if (status == GPUMC_OK) {
     memset(known, ISING_NO_TEMPERATURE, runs * sizeof *known);
     ((struct ising_storage *)ensemble->storage)->notes = known;
-    status = fill_waves(ensemble, error);
+    status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
+                               ising_storage_table(ensemble, table.sine), NULL, error);
   }
   if (status != GPUMC_OK)
     ising_storage_destroy(ensemble);
@@ -124,69 +119,16 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_packed_randomize(&arguments, error);
 }
 
-/* What the buffer takes of the `rest` pairs of words from `first` on. */
-static struct ising_packed_transfer
-next_piece(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t rest)
-{
-  const struct ising_storage *storage = ising_storage_of(ensemble);
-  struct ising_packed_transfer piece = {.replicas = replicas_of(ensemble),
-                                        .stagger = stagger_of(ensemble),
-                                        .run = (uint32_t)m,
-                                        .first = first,
-                                        .sites = (uint64_t *)storage->staging};
-  const size_t most = storage->staging_bytes / sizeof *piece.sites;
-  piece.count = (uint32_t)(rest < most ? rest : most);
-  return piece;
-}
-
-static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
-                             const uint8_t *portable, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const size_t of_replica = replicas_of(ensemble).colour, pairs = count * of_replica;
-  enum gpumc_status status = GPUMC_OK;
-  assert(first + count <= ensemble->plan.capacity);
-  for (size_t done = 0; done < pairs && status == GPUMC_OK;) {
-    const struct ising_packed_transfer piece =
-        next_piece(ensemble, m, first * of_replica + done, pairs - done);
-    status = device->ops->copy_to_device(device, piece.sites, portable + done * sizeof *piece.sites,
-                                         piece.count * sizeof *piece.sites, error);
-    if (status == GPUMC_OK)
-      status = ising_packed_from_portable(&piece, error);
-    done += piece.count;
-  }
-  return status == GPUMC_OK ? device->ops->synchronize(device, error) : status;
-}
-
-static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
-                             uint8_t *portable, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const size_t of_replica = replicas_of(ensemble).colour, pairs = count * of_replica;
-  enum gpumc_status status = GPUMC_OK;
-  assert(first + count <= ensemble->plan.capacity);
-  for (size_t done = 0; done < pairs && status == GPUMC_OK;) {
-    const struct ising_packed_transfer piece =
-        next_piece(ensemble, m, first * of_replica + done, pairs - done);
-    status = ising_packed_to_portable(&piece, error);
-    if (status == GPUMC_OK)
-      status = device->ops->copy_to_host(device, portable + done * sizeof *piece.sites, piece.sites,
-                                         piece.count * sizeof *piece.sites, error);
-    done += piece.count;
-  }
-  return status;
-}
-
 /* Of the replicas, or of the runs' pairs of them; results are added by the caller. */
 static struct ising_packed_measurement measurement_of(const struct gpumc_ensemble *ensemble)
 {
   const struct table table = table_of(ensemble->model, &ensemble->plan);
   struct ising_packed_measurement measurement = {
       .replicas = replicas_of(ensemble),
-      .sums = place_of(ensemble, table.sums),
+      .sums = ising_storage_table(ensemble, table.sums),
       .wave = ising_wave_of(ensemble->model),
-      .cosine = place_of(ensemble, table.cosine),
-      .sine = place_of(ensemble, table.sine),
+      .cosine = ising_storage_table(ensemble, table.cosine),
+      .sine = ising_storage_table(ensemble, table.sine),
       .stagger = stagger_of(ensemble),
       .runs = (uint32_t)ensemble->runs,
   };
@@ -220,7 +162,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .rule = {.physics = ising_multispin_physics_of(ensemble),
-               .thresholds = place_of(ensemble, place)},
+               .thresholds = ising_storage_table(ensemble, place)},
       .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
       .sweeps = sweeps,
   };
@@ -267,16 +209,10 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising_packed_cuda = {
-    ISING_PACKED_CUDA_NAMES,
-    .bytes = bytes,
-    .create = create,
-    .destroy = ising_storage_destroy,
-    .randomize = randomize,
-    .set = set,
-    .get = get,
-    .sweep = sweep,
-    .measure = measure,
-    .gather = gather,
-    .exchange = exchange,
-    .overlap = overlap,
+    ISING_PACKED_CUDA_NAMES,  .bytes = bytes,
+    .create = create,         .destroy = ising_storage_destroy,
+    .randomize = randomize,   .set = ising_storage_set,
+    .get = ising_storage_get, .sweep = sweep,
+    .measure = measure,       .gather = gather,
+    .exchange = exchange,     .overlap = overlap,
 };

@@ -1,12 +1,9 @@
 /* The spin kernel on the CPU: one byte a spin, threads over replicas. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "models/ising/ising_cpu.h"
 #include "models/ising/spin/spin_tables.h"
 
-/* A block is one replica, spins[position], 0 or 1. */
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[ISING_CPU_BLOCK])
 {
@@ -124,11 +121,40 @@ static void overlap_replicas(const struct gpumc_ensemble *ensemble,
     overlap[GPUMC_OVERLAP_WAVE][at] = wave_of(tables, with.layers);
 }
 
+/* A block is one replica, spins[position], 0 or 1. */
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->sites;
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return ising_spin_scratch(&ising_parameters(model)->lattice);
+}
+
+static enum gpumc_status create_tables(const struct gpumc_model *model,
+                                       const struct gpumc_ensemble_plan *plan, void *own,
+                                       struct gpumc_error *error)
+{
+  return ising_spin_tables_create(model, plan, own, error);
+}
+
+static void free_tables(void *own)
+{
+  ising_spin_tables_free(own);
+}
+
 static const struct ising_cpu_layout layout = {
     .replicas = 1,
-    .site_bits = 8,
     .buffers = 1,
-    .scratch_bytes = ising_spin_scratch,
+    .block_bytes = block_bytes,
+    .scratch_bytes = scratch_bytes,
+    .own_size = sizeof(struct ising_spin_tables),
+    .own_bytes = ising_spin_tables_bytes,
+    .own_create = create_tables,
+    .own_free = free_tables,
     .set = set_replica,
     .get = get_replica,
     .measure = measure_replica,
@@ -138,32 +164,12 @@ static const struct ising_cpu_layout layout = {
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan) + ising_spin_tables_bytes(model, plan);
-}
-
-static void destroy(struct gpumc_ensemble *ensemble)
-{
-  struct ising_cpu_storage *storage = ensemble->storage;
-  if (storage != NULL && storage->own != NULL)
-    ising_spin_tables_free(storage->own);
-  if (storage != NULL)
-    free(storage->own);
-  ising_cpu_destroy(ensemble);
+  return ising_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  struct ising_spin_tables *tables;
-  enum gpumc_status status = ising_cpu_create(&layout, ensemble, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = gpumc_allocate_array(&tables, 1, "tables of the kernel", error);
-  ((struct ising_cpu_storage *)ensemble->storage)->own = tables;
-  if (status == GPUMC_OK)
-    status = ising_spin_tables_create(ensemble->model, &ensemble->plan, tables, error);
-  if (status != GPUMC_OK)
-    destroy(ensemble);
-  return status;
+  return ising_cpu_create(&layout, ensemble, error);
 }
 
 static void
@@ -245,67 +251,18 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   return GPUMC_OK;
 }
 
-/* Parents do not change place, so that no replica is both read and written. */
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t places = ising_cpu_places(ensemble);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    const size_t from = parent[place.run * ensemble->plan.capacity + place.first];
-    if (place.count > 0 && from != place.first)
-      memcpy(place.data, ising_cpu_block(storage, place.run, from), storage->block_bytes);
-  }
-  return GPUMC_OK;
-}
-
-static void swap_bytes(uint8_t *a, uint8_t *b, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    const uint8_t byte = a[i];
-    a[i] = b[i];
-    b[i] = byte;
-  }
-}
-
-/* A replica is part of one exchange at the most, so that threads do not meet. */
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t words = gpumc_swap_words(ensemble->plan.capacity);
-  const size_t places = ensemble->runs > 0 ? (ensemble->runs - 1) * storage->run_blocks : 0;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    const uint32_t word = swap[place.run * words + place.block / 32];
-    if ((word >> place.block % 32 & 1) != 0)
-      swap_bytes(place.data, ising_cpu_block(storage, place.run + 1, place.block),
-                 storage->block_bytes);
-  }
-  return GPUMC_OK;
-}
-
 const struct gpumc_kernel_ops ising_spin_cpu = {
-    .device = "cpu",
+    ISING_CPU_OPERATIONS,
     .variant = "spin",
     .summary = "one byte and one 32-bit random number a spin",
     .trajectory = "ising.spin.1",
-    .capabilities =
-        ISING_CPU_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
+    .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .destroy = destroy,
     .randomize = randomize,
-    .set = ising_cpu_set,
-    .get = ising_cpu_get,
     .sweep = sweep,
     .measure = ising_cpu_measure,
-    .gather = gather,
-    .exchange = exchange,
+    .gather = ising_cpu_gather,
+    .exchange = ising_cpu_exchange,
     .overlap = ising_cpu_overlap,
 };

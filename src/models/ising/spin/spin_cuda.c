@@ -160,28 +160,20 @@ static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensem
   return replicas;
 }
 
-static enum gpumc_status from_portable(const struct gpumc_ensemble *ensemble,
-                                       const struct ising_portable *portable,
-                                       struct gpumc_error *error)
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
 {
   const struct ising_spin_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_spin_from_portable(&arguments, error);
-}
-
-static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
-                                     const struct ising_portable *portable,
-                                     struct gpumc_error *error)
-{
-  const struct ising_spin_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_spin_to_portable(&arguments, error);
+  return direction == ISING_FROM_PORTABLE ? ising_spin_from_portable(&arguments, error)
+                                          : ising_spin_to_portable(&arguments, error);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
   const struct ising_tables_layout tables = tables_layout_of(ensemble->model);
-  enum gpumc_status status =
-      ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
+  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
   if (status != GPUMC_OK)
     return status;
   status = ising_tables_create(ensemble, &tables, error);

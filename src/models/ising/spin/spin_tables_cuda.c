@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_host_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 
 enum { ALIGNMENT = 256 };
@@ -52,7 +53,7 @@ ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables
   const struct gpumc_model *model = ensemble->model;
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct places places = places_of(model, &ensemble->plan, layout);
-  uint8_t *table = ising_storage_of(ensemble)->table;
+  uint8_t *table = ising_storage_table(ensemble, 0);
   struct ising_tables tables = {
       .kind = ising_spin_kind(model),
       .dimension = (uint32_t)parameters->lattice.dimension,
@@ -69,21 +70,6 @@ ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables
   };
   tables.sine = tables.cosine + tables.wave.length;
   return tables;
-}
-
-static enum gpumc_status bring_waves(struct gpumc_ensemble *ensemble,
-                                     const struct ising_tables *tables, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  int32_t *wave;
-  const size_t n = tables->wave.length;
-  enum gpumc_status status = gpumc_allocate_array(&wave, 2 * n, "waves", error);
-  if (status != GPUMC_OK)
-    return status;
-  ising_wave_table(&tables->wave, wave, wave + n);
-  status = device->ops->copy_to_device(device, tables->cosine, wave, 2 * n * sizeof *wave, error);
-  free(wave);
-  return status;
 }
 
 /* One group of samples after the other, through host memory. */
@@ -130,7 +116,7 @@ enum gpumc_status ising_tables_create(struct gpumc_ensemble *ensemble,
   storage->notes = beta;
   for (size_t m = 0; m < ensemble->plan.runs; m++)
     beta[m] = (double)NAN; /* like no other */
-  status = bring_waves(ensemble, &tables, error);
+  status = ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error);
   if (status == GPUMC_OK)
     status = bring_samples(ensemble, layout, tables.samples, error);
   return status;
@@ -148,14 +134,6 @@ struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, d
     rule.compared |= (uint32_t)of_cpu.table.compared[i] << 2 * i;
   }
   return rule;
-}
-
-bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta)
-{
-  for (size_t m = 1; m < ensemble->runs; m++)
-    if (beta[m] != beta[0])
-      return false;
-  return true;
 }
 
 enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,

@@ -46,7 +46,5 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_tables_set_rules(struct gpumc_ensemble *ensemble, const struct ising_tables *tables,
                        const double *beta, struct gpumc_error *error);
 struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, double beta);
-/* Whether all runs have the temperature of the first. */
-bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta);
 
 #endif

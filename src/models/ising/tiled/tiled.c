@@ -42,6 +42,14 @@ const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gp
   return NULL;
 }
 
+enum gpumc_status
+ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.tiling);
+  return refusal == NULL ? GPUMC_OK
+                         : gpumc_error_set(error, GPUMC_INVALID, "kernel tiled: %s", refusal);
+}
+
 struct ising_tiled_geometry
 ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling)
 {

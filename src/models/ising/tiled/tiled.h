@@ -22,11 +22,16 @@
 #ifndef GPUMC_ISING_TILED_H
 #define GPUMC_ISING_TILED_H
 
+#include "core/kernel.h"
 #include "core/model.h"
 #include "models/ising/tiled/tiled_lattice.h"
 
 /* gpumc_kernel_ops.refuses_tiling */
 const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+
+/* gpumc_kernel_ops.create begins with it: GPUMC_INVALID for what is refused. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 
 /* For a tiling that is not refused. */
 struct ising_tiled_geometry

@@ -1,9 +1,6 @@
 /* The tiled kernel on a GPU: memory, and what is launched. */
 #include "models/ising/tiled/tiled_cuda.h"
 
-#include <stdlib.h>
-
-#include "core/memory.h"
 #include "models/ising/ising_host_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
 #include "models/ising/tiled/tiled.h"
@@ -30,7 +27,7 @@ static size_t state_words(const struct gpumc_model *model, const struct gpumc_en
   const struct ising_tiled_geometry geometry = geometry_of(model, plan);
   const struct ising_tiled_generator generator =
       ising_tiled_generator(&geometry, plan->tiling.generator);
-  return (size_t)generator.blocks * generator.block_words;
+  return ising_tiled_state_words(&generator);
 }
 
 static struct table
@@ -64,12 +61,6 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
   return ising_storage_bytes(model, &layout, plan);
 }
 
-/* A part of the table. */
-static void *part(const struct gpumc_ensemble *ensemble, size_t offset)
-{
-  return (unsigned char *)ising_storage_of(ensemble)->table + offset;
-}
-
 static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
   const struct table table = table_of(ensemble->model, &ensemble->plan);
@@ -77,59 +68,36 @@ static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ense
       .batch = ising_batch_of(ensemble),
       .geometry = geometry_of(ensemble->model, &ensemble->plan),
       .words = ising_storage_of(ensemble)->replicas,
-      .state = part(ensemble, table.states),
-      .rule = part(ensemble, table.rules),
+      .state = ising_storage_table(ensemble, table.states),
+      .rule = ising_storage_table(ensemble, table.rules),
       .block_threads = ensemble->device->block_threads,
   };
   replicas.generator = ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
   return replicas;
 }
 
-static enum gpumc_status from_portable(const struct gpumc_ensemble *ensemble,
-                                       const struct ising_portable *portable,
-                                       struct gpumc_error *error)
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
 {
   const struct ising_tiled_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_tiled_from_portable(&arguments, error);
-}
-
-static enum gpumc_status to_portable(const struct gpumc_ensemble *ensemble,
-                                     const struct ising_portable *portable,
-                                     struct gpumc_error *error)
-{
-  const struct ising_tiled_transfer arguments = {replicas_of(ensemble), *portable};
-  return ising_tiled_to_portable(&arguments, error);
-}
-
-static enum gpumc_status
-fill_waves(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  struct gpumc_device *device = ensemble->device;
-  const struct ising_wave wave = ising_wave_of(ensemble->model);
-  const size_t offset = table_of(ensemble->model, &ensemble->plan).waves;
-  int32_t *tables;
-  enum gpumc_status status =
-      gpumc_allocate_array(&tables, 2 * (size_t)wave.length, "tables of waves", error);
-  if (status != GPUMC_OK)
-    return status;
-  ising_wave_table(&wave, tables, tables + wave.length);
-  status = device->ops->copy_to_device(device, part(ensemble, offset), tables,
-                                       2 * (size_t)wave.length * sizeof *tables, error);
-  free(tables);
-  return status;
+  return direction == ISING_FROM_PORTABLE ? ising_tiled_from_portable(&arguments, error)
+                                          : ising_tiled_to_portable(&arguments, error);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.tiling);
-  if (refusal != NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "kernel tiled: %s", refusal);
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  enum gpumc_status status =
-      ising_storage_create(ensemble, &layout, from_portable, to_portable, error);
+  enum gpumc_status status = ising_tiled_check(ensemble, error);
   if (status != GPUMC_OK)
     return status;
-  status = fill_waves(ensemble, error);
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  status = ising_storage_create(ensemble, &layout, convert, error);
+  if (status != GPUMC_OK)
+    return status;
+  int32_t *const waves =
+      ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).waves);
+  status = ising_bring_waves(ensemble, waves, waves + ising_wave_of(ensemble->model).length, NULL,
+                             error);
   if (status != GPUMC_OK)
     ising_storage_destroy(ensemble);
   return status;
@@ -148,8 +116,9 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   const struct table table = table_of(ensemble->model, &ensemble->plan);
   struct ising_tiled_measurement arguments = {
       .replicas = replicas_of(ensemble),
-      .waves = {.wave = ising_wave_of(ensemble->model), .cosine = part(ensemble, table.waves)},
-      .sums = part(ensemble, table.sums),
+      .waves = {.wave = ising_wave_of(ensemble->model),
+                .cosine = ising_storage_table(ensemble, table.waves)},
+      .sums = ising_storage_table(ensemble, table.sums),
       .energy = channel[ISING_ENERGY],
       .magnetization = channel[ISING_MAGNETIZATION],
       .wave = channel[ISING_WAVE],
@@ -199,8 +168,8 @@ static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 /* Of run m. */
 static void *state_of(const struct gpumc_ensemble *ensemble, size_t m)
 {
-  return part(ensemble,
-              table_of(ensemble->model, &ensemble->plan).states + m * state_bytes(ensemble));
+  return ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).states +
+                                           m * state_bytes(ensemble));
 }
 
 static enum gpumc_status

@@ -118,6 +118,12 @@ ising_tiled_lcg(const struct ising_tiled_generator *generator, uint32_t *state, 
   return generator->kind == ISING_TILED_LCG64 ? (uint32_t)(x >> 32) : (uint32_t)x;
 }
 
+/* Words of the state of a replica. */
+static inline size_t ising_tiled_state_words(const struct ising_tiled_generator *generator)
+{
+  return (size_t)generator->blocks * generator->block_words;
+}
+
 struct ising_tiled_geometry;
 struct ising_tiled_generator
 ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum gpumc_generator generator);
