@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/ising/multispin/multispin_signs.h"
 
 static enum ising_signs signs_of(const struct ising_disorder_traits *traits)
 {
@@ -13,16 +13,10 @@ static enum ising_signs signs_of(const struct ising_disorder_traits *traits)
   return traits->couplings ? ISING_BOND_SIGNS : ISING_SAME_SIGNS;
 }
 
-/* Groups whose signs differ. */
-static size_t sign_groups(const struct gpumc_ensemble_plan *plan)
-{
-  return plan->samples == 1 ? 1 : (plan->capacity + ISING_LANES - 1) / ISING_LANES;
-}
-
 static size_t sign_words(const struct gpumc_checkerboard *lattice, enum ising_signs signs,
                          const struct gpumc_ensemble_plan *plan)
 {
-  return sign_groups(plan) * 2 * ising_multispin_sign_words(lattice, signs);
+  return ising_multispin_sign_groups(plan) * 2 * ising_multispin_sign_words(lattice, signs);
 }
 
 size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
@@ -37,45 +31,32 @@ size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
          plan->runs * sizeof(struct ising_multispin_rule);
 }
 
-static enum gpumc_status check(const struct gpumc_model *model, struct gpumc_error *error)
+/* The signs of one group, laid out as struct ising_multispin_instance has them. */
+struct sign_words {
+  const struct ising_multispin_instance *instance;
+  uint32_t *signs;
+};
+
+static void set_sign(const struct sign_words *words, const struct gpumc_checkerboard_place *place,
+                     size_t slot, uint32_t lanes)
 {
-  const char *why = ising_disorder_no_bits(model);
-  return why == NULL ? GPUMC_OK
-                     : gpumc_error_set(error, GPUMC_INVALID, "kernel multispin: %s", why);
+  const struct gpumc_checkerboard *lattice = &words->instance->lattice;
+  const size_t slots = ising_multispin_slots(lattice->dimension, words->instance->signs);
+  words->signs[place->colour * ising_multispin_sign_words(lattice, words->instance->signs) +
+               (place->k / GPUMC_EDGE_SITES * slots + slot) * GPUMC_EDGE_SITES +
+               place->k % GPUMC_EDGE_SITES] |= lanes;
 }
 
-/* The lanes `lanes` of one word of signs. */
-static void set_sign(const struct ising_multispin_instance *instance, uint32_t *signs,
-                     const struct gpumc_checkerboard_place *place, size_t slot, uint32_t lanes)
+static void set_bond(void *words, const struct gpumc_checkerboard_place *place,
+                     enum gpumc_neighbour direction, uint32_t lanes)
 {
-  const struct gpumc_checkerboard *lattice = &instance->lattice;
-  const size_t slots = ising_multispin_slots(lattice->dimension, instance->signs);
-  signs[place->colour * ising_multispin_sign_words(lattice, instance->signs) +
-        (place->k / GPUMC_EDGE_SITES * slots + slot) * GPUMC_EDGE_SITES +
-        place->k % GPUMC_EDGE_SITES] |= lanes;
+  set_sign(words, place, direction, lanes);
 }
 
-/* One sample for the lanes `lanes` of a group. */
-static void set_sample(const struct ising_multispin_tables *tables, uint32_t *signs, uint32_t lanes,
-                       const int32_t *coupling, const int32_t *field)
+static void set_field(void *words, const struct gpumc_checkerboard_place *place, uint32_t lanes)
 {
-  const struct ising_multispin_instance *instance = &tables->instance;
-  const struct gpumc_checkerboard *lattice = &instance->lattice;
-  const size_t sites = 2 * lattice->colour, dimension = lattice->dimension;
-  const bool negative = tables->coupling < 0.0;
-  for (size_t i = 0; i < sites; i++) {
-    const struct gpumc_checkerboard_place place = gpumc_checkerboard_place(lattice, i);
-    for (size_t axis = 0; axis < dimension; axis++) {
-      const struct gpumc_checkerboard_place next =
-          gpumc_checkerboard_place(lattice, gpumc_checkerboard_next(lattice, i, axis));
-      if ((coupling[i * dimension + axis] < 0) == negative)
-        continue;
-      set_sign(instance, signs, &place, gpumc_checkerboard_towards(&place, axis, true), lanes);
-      set_sign(instance, signs, &next, gpumc_checkerboard_towards(&next, axis, false), lanes);
-    }
-    if (instance->signs == ISING_FIELD_SIGNS && field[i] < 0)
-      set_sign(instance, signs, &place, 2 * dimension, lanes);
-  }
+  const struct sign_words *to = words;
+  set_sign(to, place, 2 * to->instance->lattice.dimension, lanes);
 }
 
 static enum gpumc_status
@@ -84,19 +65,13 @@ set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
 {
   const struct ising_multispin_instance *instance = &tables->instance;
   const size_t group_words = 2 * ising_multispin_sign_words(&instance->lattice, instance->signs);
-  int32_t *coupling = NULL, *field = NULL;
-  enum gpumc_status status = gpumc_allocate_array(
-      &coupling, model->sites * instance->lattice.dimension, "couplings of a sample", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&field, model->sites, "fields of a sample", error);
-  for (size_t s = 0; status == GPUMC_OK && s < plan->samples; s++) {
-    const uint32_t lanes = plan->samples == 1 ? UINT32_MAX : (uint32_t)1 << s % ISING_LANES;
-    status = ising_disorder_sample(model, s, coupling, field, error);
-    if (status == GPUMC_OK)
-      set_sample(tables, tables->signs + s / ISING_LANES * group_words, lanes, coupling, field);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t group = 0; status == GPUMC_OK && group < tables->sign_groups; group++) {
+    struct sign_words words = {instance, tables->signs + group * group_words};
+    const struct ising_multispin_signs_to to = {
+        .words = &words, .bond = set_bond, .field = set_field};
+    status = ising_multispin_signs_of_group(model, plan, group, &to, error);
   }
-  free(coupling);
-  free(field);
   return status;
 }
 
@@ -160,7 +135,7 @@ enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
                                                 struct gpumc_error *error)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  enum gpumc_status status = check(model, error);
+  enum gpumc_status status = ising_multispin_check(model, error);
   if (status == GPUMC_OK)
     status = ising_multispin_tables_begin(model, plan, tables, error);
   if (status == GPUMC_OK)
@@ -171,7 +146,7 @@ enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
   set_edges(tables);
   if (tables->instance.signs == ISING_SAME_SIGNS)
     return GPUMC_OK;
-  tables->sign_groups = sign_groups(plan);
+  tables->sign_groups = ising_multispin_sign_groups(plan);
   status = gpumc_allocate_array(&tables->signs, sign_words(lattice, tables->instance.signs, plan),
                                 "signs of couplings and fields", error);
   return status == GPUMC_OK ? set_samples(model, plan, tables, error) : status;
