@@ -8,55 +8,71 @@
 #include "core/recorder.h"
 #include "models/ising/ising.h"
 
-/* The samples, and room for one in quanta. */
-struct disorder_record {
+/* Of samples that are written at a time, unless one is larger. */
+enum { PIECE_BYTES = 1 << 20 };
+
+/* One kind of values, couplings or fields, of all samples, and room for some of them. */
+struct values_record {
   const struct gpumc_model *model;
-  size_t samples, bonds; /* bonds of a sample */
-  bool has_fields;
-  int32_t *quanta;
-  double *coupling, *field; /* [samples][bonds], [samples][sites] */
+  const struct gpumc_dataset *dataset; /* a row is a sample */
+  bool fields;
+  size_t of_sample, most; /* values of a sample; samples there is room for */
+  int32_t *quanta;        /* [of_sample] */
+  double *value;          /* [most][of_sample] */
 };
 
-static void record_free(struct disorder_record *record)
+static size_t smaller(size_t a, size_t b)
 {
-  free(record->quanta);
-  free(record->coupling);
-  free(record->field);
+  return a < b ? a : b;
 }
 
-static enum gpumc_status record_init(struct disorder_record *record,
-                                     const struct gpumc_model *model, size_t samples,
-                                     struct gpumc_error *error)
+/* Sample `number`, without the uniform field. */
+static enum gpumc_status fill_sample(const struct values_record *record, size_t number,
+                                     double *value, struct gpumc_error *error)
 {
-  *record =
-      (struct disorder_record){.model = model,
-                               .samples = samples,
-                               .bonds = model->sites * ising_parameters(model)->lattice.dimension,
-                               .has_fields = ising_disorder_traits(model).fields};
+  const struct gpumc_model *model = record->model;
+  const double uniform = record->fields ? ising_parameters(model)->field_quanta : 0.0;
   enum gpumc_status status =
-      gpumc_allocate_array(&record->quanta, record->bonds, "couplings of a sample", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&record->coupling, samples * record->bonds,
-                                  "couplings of the samples", error);
-  if (status == GPUMC_OK && record->has_fields)
-    status = gpumc_allocate_array(&record->field, samples * model->sites,
-                                  "random fields of the samples", error);
+      ising_disorder_sample(model, number, record->fields ? NULL : record->quanta,
+                            record->fields ? record->quanta : NULL, error);
+  for (size_t i = 0; i < record->of_sample && status == GPUMC_OK; i++)
+    value[i] = ((double)record->quanta[i] - uniform) * model->quantum[ISING_ENERGY];
   return status;
 }
 
-static enum gpumc_status
-fill_sample(struct disorder_record *record, size_t number, struct gpumc_error *error)
+static enum gpumc_status write_pieces(const struct values_record *record,
+                                      struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
-  const struct gpumc_model *model = record->model;
-  const double quantum = model->quantum[ISING_ENERGY];
-  const double uniform = ising_parameters(model)->field_quanta;
-  enum gpumc_status status = ising_disorder_sample(model, number, record->quanta, NULL, error);
-  for (size_t i = 0; i < record->bonds && status == GPUMC_OK; i++)
-    record->coupling[number * record->bonds + i] = (double)record->quanta[i] * quantum;
-  if (status == GPUMC_OK && record->has_fields)
-    status = ising_disorder_sample(model, number, NULL, record->quanta, error);
-  for (size_t i = 0; record->has_fields && i < model->sites && status == GPUMC_OK; i++)
-    record->field[number * model->sites + i] = ((double)record->quanta[i] - uniform) * quantum;
+  const size_t samples = record->dataset->shape[0];
+  enum gpumc_status status = gpumc_recorder_dataset(recorder, record->dataset, error);
+  for (size_t first = 0, count; first < samples && status == GPUMC_OK; first += count) {
+    count = smaller(record->most, samples - first);
+    for (size_t s = 0; s < count && status == GPUMC_OK; s++)
+      status = fill_sample(record, first + s, record->value + s * record->of_sample, error);
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_dataset_rows(recorder, record->dataset, first, count, record->value,
+                                           error);
+  }
+  return status;
+}
+
+static enum gpumc_status write_values(const struct gpumc_model *model,
+                                      const struct gpumc_dataset *dataset, bool fields,
+                                      struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  struct values_record record = {.model = model, .dataset = dataset, .fields = fields};
+  record.of_sample = dataset->shape[1] * (dataset->rank == 3 ? dataset->shape[2] : 1);
+  record.most = smaller(PIECE_BYTES / (record.of_sample * sizeof *record.value), dataset->shape[0]);
+  record.most = record.most < 1 ? 1 : record.most;
+  enum gpumc_status status =
+      gpumc_allocate_array(&record.quanta, record.of_sample, "a sample in quanta", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&record.value, record.most * record.of_sample,
+                                  "samples on their way to the file", error);
+  if (status == GPUMC_OK)
+    status = write_pieces(&record, recorder, error);
+  free(record.quanta);
+  free(record.value);
   return status;
 }
 
@@ -77,45 +93,29 @@ static enum gpumc_status write_shape(const struct gpumc_model *model,
   return gpumc_recorder_dataset(recorder, &dataset, error);
 }
 
-static enum gpumc_status write_samples(const struct disorder_record *record,
-                                       struct gpumc_recorder *recorder, struct gpumc_error *error)
+enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
+                               struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
-  const struct gpumc_model *model = record->model;
   const struct gpumc_dataset couplings = {
       .group = "disorder",
       .label = {"couplings", "coupling of each site to the next one in each direction, by sample",
                 model->energy_unit, "J_ij"},
       .rank = 3,
-      .shape = {record->samples, model->sites, record->bonds / model->sites},
-      .values = record->coupling,
+      .shape = {samples, model->sites, ising_parameters(model)->lattice.dimension},
   };
   const struct gpumc_dataset fields = {
       .group = "disorder",
       .label = {"fields", "random field of each site, by sample", model->energy_unit, "h_i"},
       .rank = 2,
-      .shape = {record->samples, model->sites},
-      .values = record->field,
+      .shape = {samples, model->sites},
   };
-  enum gpumc_status status = gpumc_recorder_dataset(recorder, &couplings, error);
-  if (status == GPUMC_OK && record->has_fields)
-    status = gpumc_recorder_dataset(recorder, &fields, error);
-  return status;
-}
-
-enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
-                               struct gpumc_recorder *recorder, struct gpumc_error *error)
-{
-  struct disorder_record record;
   if (!ising_parameters(model)->write_disorder)
     return GPUMC_OK;
-  enum gpumc_status status = record_init(&record, model, samples, error);
-  for (size_t number = 0; number < samples && status == GPUMC_OK; number++)
-    status = fill_sample(&record, number, error);
+  enum gpumc_status status = write_shape(model, recorder, error);
   if (status == GPUMC_OK)
-    status = write_shape(model, recorder, error);
-  if (status == GPUMC_OK)
-    status = write_samples(&record, recorder, error);
-  record_free(&record);
+    status = write_values(model, &couplings, false, recorder, error);
+  if (status == GPUMC_OK && ising_disorder_traits(model).fields)
+    status = write_values(model, &fields, true, recorder, error);
   return status;
 }
 
