@@ -1,6 +1,7 @@
 /* Measurement of the replica kernel: energies, spins, bonds and waves of replicas or of products of
  * two. A thread goes through the lattice. */
 #include "models/ising/replica/replica_cuda.cuh"
+#include "models/ising/spin/spin_energy.cuh"
 
 enum { THREADS = 128, AXES = 3 };
 
@@ -77,16 +78,6 @@ add_spin(const struct ising_replica_measurement *arguments, struct sample sample
   }
   add_energy<DIMENSION>(pair->product ? ISING_SPIN_UNIFORM : arguments->tables.kind, sample,
                         (size_t)colour * pair->one.colour + k, colour, spin, near, sums);
-}
-
-static __device__ inline int64_t energy_of(const struct ising_tables *tables, int64_t bonds,
-                                           int64_t spins, int64_t along, int64_t terms)
-{
-  if (tables->kind == ISING_SPIN_TERMS)
-    return terms;
-  if (tables->kind == ISING_SPIN_UNIFORM)
-    return ising_energy(tables->coupling, tables->field, bonds, spins);
-  return ising_energy_of_signs(tables->coupling, tables->field, tables->width, bonds, spins, along);
 }
 
 template <int DIMENSION>

@@ -1,5 +1,6 @@
 /* Measurement of stored replicas of the spin kernel, of any lattice and disorder, or of products of
  * two: energies, spins, bonds, waves. A block of threads has a replica. */
+#include "models/ising/spin/spin_energy.cuh"
 #include "models/ising/spin/spin_general.cuh"
 
 enum { WARP = 32, THREADS = 256, AXES = 3 };
@@ -119,16 +120,6 @@ static __device__ inline void add_word(const struct ising_spin_measurement *argu
   }
   if (colour == 0)
     add_bonds(lattice, spins, &near, sum);
-}
-
-static __device__ inline int64_t energy_of(const struct ising_tables *tables, int64_t bonds,
-                                           int64_t spins, int64_t along, int64_t terms)
-{
-  if (tables->kind == ISING_SPIN_TERMS)
-    return terms;
-  if (tables->kind == ISING_SPIN_UNIFORM)
-    return ising_energy(tables->coupling, tables->field, bonds, spins);
-  return ising_energy_of_signs(tables->coupling, tables->field, tables->width, bonds, spins, along);
 }
 
 static __device__ inline void record(const struct ising_spin_measurement *arguments, size_t element,
