@@ -6,7 +6,6 @@
 
 #include "core/isa.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_physics.h"
 
 enum {
   ISING_CPU_BLOCK = 32, /* replicas in a block, at most */
@@ -25,8 +24,8 @@ enum {
 
 struct ising_cpu_place;
 
-/* How a kernel lays out its replicas, and what it keeps beside them. Functions that only a
- * kernel's use of the operations below calls may be NULL. */
+/* How a kernel lays out its replicas, and what it keeps beside them. set, get, measure and overlap
+ * are for the operations below, NULL where the kernel has its own. */
 struct ising_cpu_layout {
   size_t replicas; /* in a block */
   size_t buffers;  /* 1, or 2: with a spare one */
@@ -113,24 +112,8 @@ static inline void *ising_cpu_scratch(const struct ising_cpu_storage *storage)
   return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
 }
 
-/* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
-static inline void ising_cpu_record(const struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                    size_t run, size_t replica, int64_t up, int64_t unsatisfied)
-{
-  const struct gpumc_model *model = ensemble->model;
-  const size_t at = run * ensemble->plan.capacity + replica;
-  const struct ising_parameters *parameters = ising_parameters(model);
-  const int64_t spins = 2 * up - (int64_t)model->sites;
-  const int64_t bonds = 2 * ((int64_t)model->sites - unsatisfied);
-  if (channel[ISING_ENERGY] != NULL)
-    channel[ISING_ENERGY][at] =
-        ising_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
-  if (channel[ISING_MAGNETIZATION] != NULL)
-    channel[ISING_MAGNETIZATION][at] = spins;
-}
-
 /* What their gpumc_kernel_ops have in common, as designated initialisers. */
-#define ISING_CPU_OPERATIONS                                                                       \
+#define ISING_CPU_COMMON                                                                           \
   .device = "cpu", .destroy = ising_cpu_destroy, .set = ising_cpu_set, .get = ising_cpu_get
 
 /* Operations of gpumc_kernel_ops; the layout is the kernel's. */

@@ -288,7 +288,7 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising_multispin_cpu = {
-    ISING_CPU_OPERATIONS,
+    ISING_CPU_COMMON,
     .variant = "multispin",
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .trajectory = "ising.multispin.1",

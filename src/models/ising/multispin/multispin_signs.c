@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-
-enum { LANES = 32 };
+#include "models/ising/multispin/multispin.h"
 
 /* Couplings and fields of one sample on their way to words. `negative`: J < 0. */
 struct sample {
@@ -23,7 +22,7 @@ enum gpumc_status ising_multispin_check(const struct gpumc_model *model, struct 
 
 size_t ising_multispin_sign_groups(const struct gpumc_ensemble_plan *plan)
 {
-  return plan->samples == 1 ? 1 : (plan->samples + LANES - 1) / LANES;
+  return plan->samples == 1 ? 1 : (plan->samples + ISING_LANES - 1) / ISING_LANES;
 }
 
 static bool is_below(const struct sample *sample, size_t site)
@@ -57,7 +56,7 @@ ising_multispin_signs_of_group(const struct gpumc_model *model,
                                const struct ising_multispin_signs_to *to, struct gpumc_error *error)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
-  const size_t first = group * LANES, left = plan->samples - first;
+  const size_t first = group * ISING_LANES, left = plan->samples - first;
   struct sample sample = {.lattice = &parameters->lattice,
                           .fields = ising_disorder_traits(model).fields,
                           .negative = parameters->coupling_quanta < 0.0};
@@ -65,7 +64,7 @@ ising_multispin_signs_of_group(const struct gpumc_model *model,
       &sample.coupling, model->sites * sample.lattice->dimension, "couplings of a sample", error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&sample.field, model->sites, "fields of a sample", error);
-  for (size_t lane = 0; status == GPUMC_OK && lane < LANES && lane < left; lane++) {
+  for (size_t lane = 0; status == GPUMC_OK && lane < ISING_LANES && lane < left; lane++) {
     const uint32_t lanes = plan->samples == 1 ? UINT32_MAX : (uint32_t)1 << lane;
     status = ising_disorder_sample(model, first + lane, sample.coupling, sample.field, error);
     for (size_t i = 0; status == GPUMC_OK && i < model->sites; i++)

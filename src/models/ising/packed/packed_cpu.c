@@ -152,7 +152,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 }
 
 const struct gpumc_kernel_ops ising_packed_cpu = {
-    ISING_CPU_OPERATIONS,
+    ISING_CPU_COMMON,
     .variant = "packed",
     .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",
     .trajectory = "ising.packed.1",

@@ -49,6 +49,7 @@ static inline size_t ising_packed_parts(const struct gpumc_ensemble *ensemble, s
   const size_t lines = ising_packed_lines(&ising_packed_own_of(ensemble)->lattice);
   return ising_cpu_places(ensemble) * ((lines + most - 1) / most);
 }
+
 /* gpumc_kernel_ops.measure and overlap. */
 GPUMC_MUST_CHECK enum gpumc_status ising_packed_cpu_measure(struct gpumc_ensemble *ensemble,
                                                             int64_t *const *channel,

@@ -252,7 +252,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
-    ISING_CPU_OPERATIONS,
+    ISING_CPU_COMMON,
     .variant = "spin",
     .summary = "one byte and one 32-bit random number a spin",
     .trajectory = "ising.spin.1",
