@@ -102,7 +102,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_close_tables(struct gpumc_recorder *recorder, struct gpumc_error *error);
 
 /* A dataset of rank 0 to 3 at "group/name" with its axes by path ("summary/beta"; NULL: none). An
- * axis is written as a dataset first. Values float64, or int64 when `integer`. */
+ * axis is written as a dataset first. Values float64, or int64 when `integer`; NULL: rows of them
+ * follow, by gpumc_recorder_dataset_rows. */
 enum { GPUMC_DATASET_RANK_MAXIMUM = 3 };
 struct gpumc_dataset {
   const char *group;
@@ -116,6 +117,12 @@ struct gpumc_dataset {
 GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
                                                           const struct gpumc_dataset *dataset,
                                                           struct gpumc_error *error);
+/* Rows first .. first+count-1, along the first dimension, of a dataset of rank 1 or more that is
+ * made already: values[count][...]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_recorder_dataset_rows(struct gpumc_recorder *recorder, const struct gpumc_dataset *dataset,
+                            size_t first, size_t count, const double *values,
+                            struct gpumc_error *error);
 /* Attributes of the object at `path` ("/", "provenance", "summary", "runs/0000"; made as a group
  * where missing). Given before the start they are kept and stand in the working file from its first
  * instant; after it they must wait until the tables are closed. */

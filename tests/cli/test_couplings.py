@@ -49,6 +49,26 @@ class Couplings(ProgramCase):
                                 "second.h5")
         self.assertEqual(numeric_datasets(first), numeric_datasets(second))
 
+    def test_samples_that_are_written_in_pieces(self):
+        """Those of 2.3 MB and fields of 0.8 MB, by a mebibyte: each is that of its number."""
+        algorithm = "{name: pt, beta: {values: [0.5, 1.0]}, samples: 24, sweeps: 320}"
+        model = ("{{name: ea, shape: [16, 16, 16], sample: {}, write_couplings: true, "
+                 "random_field: {{distribution: bimodal, width: 0.5}}}}")
+        text = "gpumc: 1\nseed: 3\nmodel: {}\nalgorithm: {}\noutput: {}.h5\n"
+        self.gpumc("run", self.write("all.yaml", text.format(model.format(5), algorithm, "all")),
+                   "--quiet")
+        with h5py.File(self.path("all.h5")) as file:
+            couplings, fields = (file[f"disorder/{name}"][...] for name in ("couplings", "fields"))
+        self.assertEqual(couplings.shape, (24, 4096, 3))
+        self.assertEqual(fields.shape, (24, 4096))
+        one = "{name: pa, population: 32, sweeps: 1, beta: {to: 0.1, step: 0.1}}"
+        for sample in (0, 10, 11, 23):
+            self.gpumc("run", self.write("one.yaml", text.format(model.format(5 + sample), one,
+                                                                 f"one{sample}")), "--quiet")
+            with h5py.File(self.path(f"one{sample}.h5")) as file:
+                self.assertTrue((file["disorder/couplings"][0] == couplings[sample]).all())
+                self.assertTrue((file["disorder/fields"][0] == fields[sample]).all())
+
     def test_nothing_is_written_unless_asked_for(self):
         with h5py.File(self.run_model("sample: 2", "out.h5")) as file:
             self.assertNotIn("disorder", file)

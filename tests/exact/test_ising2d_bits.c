@@ -8,35 +8,9 @@
 
 #include <cmocka.h>
 
-#include "support/ising_fixture.h"
+#include "support/ising_compare.h"
 
 enum { SWEEPS = 3, REPLICAS = 37 };
-
-/* The kernel in every setting against one run of the reference: the last run of the batch. */
-static void compare(struct ising_case with, size_t replicas, double beta)
-{
-  struct ising_fixture fixture;
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 2, true, setting), m = with.runs - 1;
-  struct reference reference;
-  fixture_open(&fixture, &with);
-  fixture_reference(&fixture, &with, m, replicas, &reference);
-  fixture_randomize(&fixture, &with, replicas);
-  fixture_expect_same(&fixture, &with, m, &reference);
-  fixture_close(&fixture);
-  for (uint32_t s = 0; s < SWEEPS; s++)
-    reference_sweep(&reference, beta, s);
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    fixture_open(&fixture, &with);
-    fixture_randomize(&fixture, &with, replicas);
-    fixture_sweep(&fixture, 1, beta);
-    fixture_sweep(&fixture, SWEEPS - 1, beta);
-    fixture_expect_same(&fixture, &with, m, &reference);
-    fixture_close(&fixture);
-  }
-  reference_free(&reference);
-}
 
 static void compare_shape(const struct gpumc_kernel_ops *kernel, size_t length_x, size_t length_y)
 {
@@ -54,7 +28,7 @@ static void compare_shape(const struct gpumc_kernel_ops *kernel, size_t length_x
       with.rounds = (b + c) % 2 == 0 ? 10 : 7;
       with.runs = 1 + c % 2;
       with.first_run = (uint32_t)(b * c);
-      compare(with, REPLICAS, betas[b]);
+      compare_last_run(with, REPLICAS, SWEEPS, betas[b]);
     }
 }
 
@@ -65,7 +39,7 @@ static void compare_field_and_rounds(struct ising_case with, size_t replicas)
   for (uint32_t field = 0; field < 2; field++) {
     with.settings.field = 0.25 * field;
     with.rounds = (with.settings.shape[1] / 2 + field) % 2 == 0 ? 10 : 7;
-    compare(with, replicas, 0.44);
+    compare_last_run(with, replicas, SWEEPS, 0.44);
   }
 }
 

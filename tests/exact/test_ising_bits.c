@@ -8,35 +8,9 @@
 
 #include <cmocka.h>
 
-#include "support/ising_cases.h"
+#include "support/ising_compare.h"
 
 enum { SWEEPS = 3, REPLICAS = 37, ROOM = 41 };
-
-/* The kernel in every setting against one run of the reference: the last run of the batch. */
-static void compare(struct ising_case with, double beta)
-{
-  struct ising_fixture fixture;
-  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
-  const size_t settings = test_settings(1, 2, true, setting), m = with.runs - 1;
-  struct reference reference;
-  fixture_open(&fixture, &with);
-  fixture_reference(&fixture, &with, m, REPLICAS, &reference);
-  fixture_randomize(&fixture, &with, REPLICAS);
-  fixture_expect_same(&fixture, &with, m, &reference);
-  fixture_close(&fixture);
-  for (uint32_t s = 0; s < SWEEPS; s++)
-    reference_sweep(&reference, beta, s);
-  for (size_t i = 0; i < settings; i++) {
-    with.setting = setting[i];
-    fixture_open(&fixture, &with);
-    fixture_randomize(&fixture, &with, REPLICAS);
-    fixture_sweep(&fixture, 1, beta);
-    fixture_sweep(&fixture, SWEEPS - 1, beta);
-    fixture_expect_same(&fixture, &with, m, &reference);
-    fixture_close(&fixture);
-  }
-  reference_free(&reference);
-}
 
 /* Temperatures take turns on larger lattices. */
 static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape, size_t feeling,
@@ -54,7 +28,7 @@ static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape,
   if (!fixture_serves(&with))
     return;
   for (size_t b = (shape + feeling) % step; b < count; b += step)
-    compare(with, betas[b]);
+    compare_last_run(with, REPLICAS, SWEEPS, betas[b]);
 }
 
 static void compare_update(enum gpumc_update update)
@@ -90,25 +64,18 @@ static void temperatures_of_runs(void **state)
   const size_t kernels = case_kernels(GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
-      struct ising_fixture fixture;
+      struct ising_pair pair;
       struct ising_case with = case_of(kernel[k], &shape, &case_feelings[feeling], ROOM);
       with.runs = RUNS;
       with.first_run = 9;
       with.update = feeling % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH;
       if (!fixture_serves(&with))
         continue;
-      fixture_open(&fixture, &with);
-      fixture_randomize(&fixture, &with, REPLICAS);
-      fixture_sweep_each(&fixture, SWEEPS, beta);
-      for (size_t m = 0; m < RUNS; m++) {
-        struct reference reference;
-        fixture_reference(&fixture, &with, m, REPLICAS, &reference);
-        for (uint32_t s = 0; s < SWEEPS; s++)
-          reference_sweep(&reference, beta[m], s);
-        fixture_expect_same(&fixture, &with, m, &reference);
-        reference_free(&reference);
-      }
-      fixture_close(&fixture);
+      pair_open(&pair, &with, REPLICAS);
+      pair_sweep_reference(&pair, SWEEPS, beta);
+      fixture_sweep_each(&pair.fixture, SWEEPS, beta);
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
     }
 }
 

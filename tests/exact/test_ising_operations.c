@@ -1,7 +1,6 @@
 /* Operations of the kernels of Ising spins that canonical runs and parallel tempering need, against
  * the slow reference: runs at temperatures of their own, exchange, overlaps, and all channels;
  * lattices whose rows are whole vectors, and lattices beyond the shared memory of a GPU's block. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/ising_cases.h"
+#include "support/ising_compare.h"
 
 enum {
   RUNS = 4,
@@ -38,147 +37,66 @@ enum {
   NEEDED = GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP
 };
 
-/* The ensemble and what it should be. */
-struct pair {
-  struct ising_case with;
-  struct ising_fixture fixture;
-  struct reference reference[RUNS];
-  size_t replicas;
-};
-
-static void open_pair(const struct ising_case *with, size_t replicas, struct pair *pair)
-{
-  pair->with = *with;
-  pair->replicas = replicas;
-  fixture_open(&pair->fixture, with);
-  for (size_t m = 0; m < RUNS; m++)
-    fixture_reference(&pair->fixture, with, m, replicas, &pair->reference[m]);
-  fixture_randomize(&pair->fixture, with, replicas);
-}
-
-static void close_pair(struct pair *pair)
-{
-  for (size_t m = 0; m < RUNS; m++)
-    reference_free(&pair->reference[m]);
-  fixture_close(&pair->fixture);
-}
-
-static void expect_same_replicas(struct pair *pair)
-{
-  for (size_t m = 0; m < RUNS; m++)
-    fixture_expect_same(&pair->fixture, &pair->with, m, &pair->reference[m]);
-}
-
-static void expect_number(const struct pair *pair, const char *what, size_t m, size_t r,
-                          int64_t found, int64_t expected)
-{
-  if (found != expected)
-    fail_msg("%s: %s of replica %zu of run %zu is %lld, not %lld", fixture_text(&pair->with), what,
-             r, m, (long long)found, (long long)expected);
-}
-
-static void sweep_pair(struct pair *pair, int64_t *const channel[ISING_CHANNELS])
-{
-  const uint32_t time = pair->fixture.ensemble.time;
-  for (size_t m = 0; m < RUNS; m++)
-    for (uint32_t s = 0; s < SWEEPS; s++)
-      reference_sweep(&pair->reference[m], betas[m], time + s);
-  fixture_sweep_and_measure_channels(&pair->fixture, SWEEPS, betas, channel);
-}
-
-static void expect_channels(const struct pair *pair, int64_t *const channel[ISING_CHANNELS])
-{
-  const struct gpumc_model *model = &pair->fixture.model;
-  const size_t room = pair->with.capacity;
-  for (size_t m = 0; m < RUNS; m++)
-    for (size_t r = 0; r < pair->replicas; r++) {
-      const double energy = reference_energy(&pair->reference[m], r) / model->quantum[ISING_ENERGY];
-      const int64_t found = channel[ISING_ENERGY][m * room + r];
-      if (fabs((double)found - energy) > 0.51)
-        expect_number(pair, "energy", m, r, found, (int64_t)rint(energy));
-      expect_number(pair, "magnetization", m, r, channel[ISING_MAGNETIZATION][m * room + r],
-                    reference_magnetization(&pair->reference[m], r));
-      expect_number(pair, "wave", m, r, channel[ISING_WAVE][m * room + r],
-                    reference_wave(&pair->reference[m], r, model->wave_quantum));
-    }
-}
-
 /* Sweeps together with the measurement, the measurement by itself, and the wave alone. */
-static void expect_measured(struct pair *pair)
+static void expect_measured(struct ising_pair *pair)
 {
   const size_t count = RUNS * pair->with.capacity;
   int64_t *value = calloc(ISING_CHANNELS * count, sizeof *value);
   int64_t *const all[ISING_CHANNELS] = {value, value + count, value + 2 * count};
   int64_t *const wave[ISING_CHANNELS] = {[ISING_WAVE] = value + 2 * count};
   assert_non_null(value);
-  sweep_pair(pair, all);
-  expect_channels(pair, all);
+  pair_sweep_reference(pair, SWEEPS, betas);
+  fixture_sweep_and_measure_channels(&pair->fixture, SWEEPS, betas, all);
+  pair_expect_channels(pair, all);
   memset(value, 0, ISING_CHANNELS * count * sizeof *value);
   fixture_measure_channels(&pair->fixture, all);
-  expect_channels(pair, all);
+  pair_expect_channels(pair, all);
   memset(wave[ISING_WAVE], 0, count * sizeof *value);
   fixture_measure_channels(&pair->fixture, wave);
-  expect_channels(pair, all);
+  pair_expect_channels(pair, all);
   free(value);
 }
 
-/* Runs first .. first + runs - 1 with those from `second` on, now all that can be told, now one. */
-static void expect_overlaps(struct pair *pair, size_t first, size_t second, size_t runs)
+/* Now one kind alone, now all that can be told. */
+static void expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs)
 {
-  static const char *const name[GPUMC_OVERLAPS] = {"overlap", "link overlap",
-                                                   "wave of the overlap"};
-  const size_t room = pair->with.capacity, count = runs * room;
-  int64_t *value = calloc(GPUMC_OVERLAPS * count, sizeof *value);
-  assert_non_null(value);
   for (size_t only = 0; only <= GPUMC_OVERLAPS; only++) {
-    int64_t *wanted[GPUMC_OVERLAPS] = {NULL};
+    bool wanted[GPUMC_OVERLAPS];
     for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
-      if (only == GPUMC_OVERLAPS || only == kind)
-        wanted[kind] = value + kind * count;
-    memset(value, 0, GPUMC_OVERLAPS * count * sizeof *value);
-    fixture_overlap(&pair->fixture, first, second, runs, wanted);
-    for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
-      for (size_t i = 0; wanted[kind] != NULL && i < runs; i++)
-        for (size_t r = 0; r < pair->replicas; r++)
-          expect_number(pair, name[kind], i, r, wanted[kind][i * room + r],
-                        reference_overlap(&pair->reference[first + i], &pair->reference[second + i],
-                                          r, (enum gpumc_overlap)kind,
-                                          pair->fixture.model.wave_quantum));
+      wanted[kind] = only == GPUMC_OVERLAPS || only == kind;
+    pair_expect_overlaps(pair, first, second, runs, wanted);
   }
-  free(value);
 }
 
 /* Pairs 0-1 and 2-3, then 1-2. */
-static void exchange_pair(struct pair *pair, size_t first, uint32_t salt)
+static void exchange_pairs(struct ising_pair *pair, size_t first, uint32_t salt)
 {
   uint32_t swap[RUNS * WORDS] = {0};
-  for (size_t m = first; m + 1 < RUNS; m += 2) {
+  for (size_t m = first; m + 1 < RUNS; m += 2)
     for (uint32_t r = 0; r < pair->replicas; r++)
       swap[m * WORDS + r / 32] |= ((r + salt) * 2654435761u >> 20 & 1) << r % 32;
-    reference_exchange(&pair->reference[m], &pair->reference[m + 1], swap + m * WORDS);
-  }
-  fixture_exchange(&pair->fixture, swap);
+  pair_exchange(pair, swap);
 }
 
 static void go_through(struct ising_case with, size_t replicas)
 {
-  struct pair pair;
+  struct ising_pair pair;
   with.runs = RUNS;
   with.first_run = 9;
   if (!fixture_serves(&with))
     return;
-  open_pair(&with, replicas, &pair);
+  pair_open(&pair, &with, replicas);
   expect_measured(&pair);
   if (with.capacity == ROOM) {
-    exchange_pair(&pair, 0, 3);
-    expect_same_replicas(&pair);
-    exchange_pair(&pair, 1, 8);
+    exchange_pairs(&pair, 0, 3);
+    pair_expect_replicas(&pair);
+    exchange_pairs(&pair, 1, 8);
   }
   expect_overlaps(&pair, 0, 2, 2);
   expect_overlaps(&pair, 1, 0, 3);
   expect_measured(&pair);
-  expect_same_replicas(&pair);
-  close_pair(&pair);
+  pair_expect_replicas(&pair);
+  pair_close(&pair);
 }
 
 static void small_lattices(void **state)

@@ -1,14 +1,13 @@
 /* Kernels of one number a spin where words of bits cannot follow: couplings and fields of any size,
  * random fields on top of a uniform one. Sweeps, measurements, exchanges and overlaps are those of
  * the slow reference, bit for bit. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "support/ising_cases.h"
+#include "support/ising_compare.h"
 
 enum { SWEEPS = 3, REPLICAS = 5, ROOM = 7, RUNS = 3 };
 
@@ -73,95 +72,37 @@ static struct ising_case make_case(const struct gpumc_kernel_ops *kernel, size_t
   return with;
 }
 
-/* The channels of a run; an energy is exact where there is disorder. */
-static void expect_channels(const struct ising_fixture *fixture, const struct ising_case *with,
-                            const struct reference *reference, size_t m,
-                            int64_t value[ISING_CHANNELS][RUNS * ROOM])
-{
-  const double quantum = fixture->model.quantum[ISING_ENERGY];
-  const double wave_quantum = fixture->model.wave_quantum;
-  for (size_t r = 0; r < REPLICAS; r++) {
-    const size_t at = m * ROOM + r;
-    if ((double)value[ISING_ENERGY][at] * quantum != reference_energy(reference, r))
-      fail_msg("%s: energy of replica %zu of run %zu is %.17g, not %.17g", fixture_text(with), r, m,
-               (double)value[ISING_ENERGY][at] * quantum, reference_energy(reference, r));
-    assert_int_equal(value[ISING_MAGNETIZATION][at], reference_magnetization(reference, r));
-    assert_int_equal(value[ISING_WAVE][at], reference_wave(reference, r, wave_quantum));
-  }
-}
-
-static void expect_overlaps(struct ising_fixture *fixture, const struct reference *reference,
-                            size_t first, size_t second, size_t runs)
-{
-  int64_t value[GPUMC_OVERLAPS][RUNS * ROOM];
-  fixture_overlap(fixture, first, second, runs,
-                  (int64_t *const[GPUMC_OVERLAPS]){value[0], value[1], value[2]});
-  for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
-    for (size_t i = 0; i < runs; i++)
-      for (size_t r = 0; r < REPLICAS; r++)
-        assert_int_equal(value[kind][i * ROOM + r],
-                         reference_overlap(&reference[first + i], &reference[second + i], r,
-                                           (enum gpumc_overlap)kind, fixture->model.wave_quantum));
-}
-
 /* Sweeps and measurement in one, an exchange, sweeps, overlaps. */
-static void
-follow(const struct ising_case *with, struct reference *reference, struct reference *exchanged)
+static void follow(const struct ising_case *with)
 {
   static const uint32_t swap[RUNS] = {0x15, 0x0a, 0};
+  static const bool all[GPUMC_OVERLAPS] = {true, true, true};
   int64_t value[ISING_CHANNELS][RUNS * ROOM];
-  struct ising_fixture fixture;
-  fixture_open(&fixture, with);
-  fixture_randomize(&fixture, with, REPLICAS);
-  fixture_sweep_and_measure_channels(
-      &fixture, SWEEPS, betas, (int64_t *const[ISING_CHANNELS]){value[0], value[1], value[2]});
-  for (size_t m = 0; m < RUNS; m++) {
-    fixture_expect_same(&fixture, with, m, &reference[m]);
-    expect_channels(&fixture, with, &reference[m], m, value);
-  }
-  expect_overlaps(&fixture, reference, 0, 1, 2);
-  fixture_exchange(&fixture, swap);
-  fixture_sweep_each(&fixture, 1, betas);
-  for (size_t m = 0; m < RUNS; m++)
-    fixture_expect_same(&fixture, with, m, &exchanged[m]);
-  expect_overlaps(&fixture, exchanged, 0, 2, 1);
-  fixture_close(&fixture);
-}
-
-static void
-references_of(const struct ising_case *with, struct reference *reference, uint32_t exchanges)
-{
-  static const uint32_t swap[RUNS] = {0x15, 0x0a, 0};
-  struct ising_fixture fixture;
-  fixture_open(&fixture, with);
-  for (size_t m = 0; m < RUNS; m++) {
-    fixture_reference(&fixture, with, m, REPLICAS, &reference[m]);
-    for (uint32_t s = 0; s < SWEEPS; s++)
-      reference_sweep(&reference[m], betas[m], s);
-  }
-  for (size_t m = 0; exchanges > 0 && m + 1 < RUNS; m++)
-    reference_exchange(&reference[m], &reference[m + 1], &swap[m]);
-  for (size_t m = 0; exchanges > 0 && m < RUNS; m++)
-    reference_sweep(&reference[m], betas[m], SWEEPS);
-  fixture_close(&fixture);
+  int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
+  struct ising_pair pair;
+  pair_open(&pair, with, REPLICAS);
+  pair_sweep_reference(&pair, SWEEPS, betas);
+  fixture_sweep_and_measure_channels(&pair.fixture, SWEEPS, betas, channel);
+  pair_expect_replicas(&pair);
+  pair_expect_channels(&pair, channel);
+  pair_expect_overlaps(&pair, 0, 1, 2, all);
+  pair_exchange(&pair, swap);
+  pair_sweep_reference(&pair, 1, betas);
+  fixture_sweep_each(&pair.fixture, 1, betas);
+  pair_expect_replicas(&pair);
+  pair_expect_overlaps(&pair, 0, 2, 1, all);
+  pair_close(&pair);
 }
 
 static void compare(struct ising_case with)
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 2, true, setting);
-  struct reference reference[RUNS], exchanged[RUNS];
   if (!fixture_serves(&with))
     return;
-  references_of(&with, reference, 0);
-  references_of(&with, exchanged, 1);
   for (size_t i = 0; i < settings; i++) {
     with.setting = setting[i];
-    follow(&with, reference, exchanged);
-  }
-  for (size_t m = 0; m < RUNS; m++) {
-    reference_free(&reference[m]);
-    reference_free(&exchanged[m]);
+    follow(&with);
   }
 }
 
@@ -196,20 +137,15 @@ static void extreme_temperatures(void **state)
   const size_t kernels = spin_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
-      struct ising_fixture fixture;
-      struct reference reference;
+      struct ising_pair pair;
       struct ising_case with =
           make_case(kernel[k], 7, 2, i % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH);
       with.runs = 1;
-      fixture_open(&fixture, &with);
-      fixture_reference(&fixture, &with, 0, REPLICAS, &reference);
-      fixture_randomize(&fixture, &with, REPLICAS);
-      fixture_sweep(&fixture, SWEEPS, extreme[i / 2]);
-      for (uint32_t s = 0; s < SWEEPS; s++)
-        reference_sweep(&reference, extreme[i / 2], s);
-      fixture_expect_same(&fixture, &with, 0, &reference);
-      reference_free(&reference);
-      fixture_close(&fixture);
+      pair_open(&pair, &with, REPLICAS);
+      pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
+      fixture_sweep(&pair.fixture, SWEEPS, extreme[i / 2]);
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
     }
 }
 

@@ -12,7 +12,7 @@
 
 #include "core/random.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_tiled.h"
+#include "models/ising/tiled/tiled.h"
 #include "support/test_device.h"
 
 enum { SIDE = 4, SITES = SIDE * SIDE, STATES = 1 << SITES, VISITS_MAXIMUM = 64 };

@@ -1,5 +1,5 @@
 /* The slow obvious tiled kernel: one replica, one spin after the other, from the text of
- * models/ising/ising_tiled.h and ising_tiled_generator.h. */
+ * models/ising/tiled/tiled.h and tiled/tiled_generator.h. */
 #ifndef TESTS_SUPPORT_TILED_REFERENCE_H
 #define TESTS_SUPPORT_TILED_REFERENCE_H
 

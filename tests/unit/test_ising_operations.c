@@ -1,7 +1,6 @@
 /* Operations of the kernels of Ising spins other than sweeps, in two and three dimensions, with
  * signs of bonds and fields, against the slow reference: channels, exchange, overlaps, memory, and
  * what kernels of bits refuse. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "support/ising_cases.h"
+#include "support/ising_compare.h"
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
@@ -33,52 +32,27 @@ static void for_every_case(uint32_t capabilities, void (*body)(struct ising_case
       }
 }
 
-static void open_at_random(struct ising_fixture *fixture, const struct ising_case *with,
-                           struct reference reference[RUNS])
-{
-  fixture_open(fixture, with);
-  fixture_randomize(fixture, with, SIZE);
-  for (size_t m = 0; m < RUNS; m++)
-    fixture_reference(fixture, with, m, SIZE, &reference[m]);
-}
-
-static void close_all(struct ising_fixture *fixture, struct reference reference[RUNS])
-{
-  fixture_close(fixture);
-  for (size_t m = 0; m < RUNS; m++)
-    reference_free(&reference[m]);
-}
-
 /* Waves of the reference are slow: those of some lanes of both groups. */
-static bool has_wave_checked(size_t replica)
+enum { WAVE_STEP = 31 };
+
+static void open_at_random(struct ising_pair *pair, const struct ising_case *with)
 {
-  return replica % 31 < 2;
+  pair_open(pair, with, SIZE);
+  pair->wave_step = WAVE_STEP;
 }
 
 static void measure_case(struct ising_case with)
 {
-  struct ising_fixture fixture;
-  struct reference reference[RUNS];
-  int64_t energy[RUNS * ROOM], magnetization[RUNS * ROOM], wave[RUNS * ROOM], alone[RUNS * ROOM];
-  open_at_random(&fixture, &with, reference);
-  const double quantum = fixture.model.quantum[ISING_ENERGY];
-  fixture_measure_channels(&fixture, (int64_t *const[ISING_CHANNELS]){energy, magnetization, wave});
+  struct ising_pair pair;
+  int64_t value[ISING_CHANNELS][RUNS * ROOM], alone[RUNS * ROOM];
+  int64_t *const all[ISING_CHANNELS] = {value[0], value[1], value[2]};
+  open_at_random(&pair, &with);
+  fixture_measure_channels(&pair.fixture, all);
+  pair_expect_channels(&pair, all);
+  fixture_measure_channels(&pair.fixture, (int64_t *const[ISING_CHANNELS]){NULL, NULL, alone});
   for (size_t m = 0; m < RUNS; m++)
-    for (size_t r = 0; r < SIZE; r++) {
-      const size_t at = m * ROOM + r;
-      const double exact = reference_energy(&reference[m], r) / quantum;
-      if (fabs((double)energy[at] - exact) > 0.51)
-        fail_msg("%s: energy %lld instead of %.17g", fixture_text(&with), (long long)energy[at],
-                 exact);
-      assert_int_equal(magnetization[at], reference_magnetization(&reference[m], r));
-      if (has_wave_checked(r))
-        assert_int_equal(wave[at],
-                         reference_wave(&reference[m], r, fixture.model.quantum[ISING_WAVE]));
-    }
-  fixture_measure_channels(&fixture, (int64_t *const[ISING_CHANNELS]){NULL, NULL, alone});
-  for (size_t m = 0; m < RUNS; m++)
-    assert_memory_equal(wave + m * ROOM, alone + m * ROOM, SIZE * sizeof *alone);
-  close_all(&fixture, reference);
+    assert_memory_equal(value[ISING_WAVE] + m * ROOM, alone + m * ROOM, SIZE * sizeof *alone);
+  pair_close(&pair);
 }
 
 static void channels_are_those_of_the_reference(void **state)
@@ -89,28 +63,13 @@ static void channels_are_those_of_the_reference(void **state)
 
 static void overlap_case(struct ising_case with)
 {
-  static const char *const name[GPUMC_OVERLAPS] = {"spin", "link", "wave"};
-  struct ising_fixture fixture;
-  struct reference reference[RUNS];
-  int64_t value[GPUMC_OVERLAPS][2 * ROOM], alone[2 * ROOM];
-  open_at_random(&fixture, &with, reference);
-  fixture_overlap(&fixture, 0, 2, 2,
-                  (int64_t *const[GPUMC_OVERLAPS]){value[0], value[1], value[2]});
-  for (size_t i = 0; i < 2; i++)
-    for (size_t r = 0; r < SIZE; r++)
-      for (int kind = 0; kind < GPUMC_OVERLAPS; kind++) {
-        if (kind == GPUMC_OVERLAP_WAVE && !has_wave_checked(r))
-          continue;
-        const int64_t exact =
-            reference_overlap(&reference[i], &reference[i + 2], r, (enum gpumc_overlap)kind,
-                              fixture.model.wave_quantum);
-        if (value[kind][i * ROOM + r] != exact)
-          fail_msg("%s: overlap %s %lld instead of %lld", fixture_text(&with), name[kind],
-                   (long long)value[kind][i * ROOM + r], (long long)exact);
-      }
-  fixture_overlap(&fixture, 1, 3, 1, (int64_t *const[GPUMC_OVERLAPS]){NULL, alone, NULL});
-  assert_memory_equal(value[GPUMC_OVERLAP_LINK] + ROOM, alone, SIZE * sizeof *alone);
-  close_all(&fixture, reference);
+  static const bool all[GPUMC_OVERLAPS] = {true, true, true};
+  static const bool link[GPUMC_OVERLAPS] = {[GPUMC_OVERLAP_LINK] = true};
+  struct ising_pair pair;
+  open_at_random(&pair, &with);
+  pair_expect_overlaps(&pair, 0, 2, 2, all);
+  pair_expect_overlaps(&pair, 1, 3, 1, link);
+  pair_close(&pair);
 }
 
 static void overlaps_are_those_of_the_reference(void **state)
@@ -124,23 +83,19 @@ static void overlaps_are_those_of_the_reference(void **state)
 static void exchange_case(struct ising_case with)
 {
   enum { ROW = (ROOM + 31) / 32 };
-  struct ising_fixture fixture;
-  struct reference reference[RUNS];
+  static const double beta[RUNS] = {0.6, 0.6, 0.6, 0.6};
+  struct ising_pair pair;
   uint32_t swap[RUNS * ROW] = {0};
-  open_at_random(&fixture, &with, reference);
+  open_at_random(&pair, &with);
   for (size_t r = 0; r < SIZE; r++)
     for (size_t m = r * 7 % 5 % 2; m + 1 < RUNS; m += 2)
       if ((r * 2654435761u >> (m + 5) & 1) != 0)
         swap[m * ROW + r / 32] |= (uint32_t)1 << r % 32;
-  fixture_exchange(&fixture, swap);
-  fixture_sweep(&fixture, 1, 0.6);
-  for (size_t m = 0; m + 1 < RUNS; m++)
-    reference_exchange(&reference[m], &reference[m + 1], swap + m * ROW);
-  for (size_t m = 0; m < RUNS; m++) {
-    reference_sweep(&reference[m], 0.6, 0);
-    fixture_expect_same(&fixture, &with, m, &reference[m]);
-  }
-  close_all(&fixture, reference);
+  pair_exchange(&pair, swap);
+  pair_sweep_reference(&pair, 1, beta);
+  fixture_sweep(&pair.fixture, 1, beta[0]);
+  pair_expect_replicas(&pair);
+  pair_close(&pair);
 }
 
 static void exchanged_replicas_change_places(void **state)

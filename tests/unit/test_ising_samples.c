@@ -327,7 +327,7 @@ static void assert_refused(const struct ising_settings *settings, const char *me
   ising_destroy(&model);
 }
 
-/* Bounds of ising_rounding.h, on both sides. */
+/* Bounds of disorder/disorder_rounding.h, on both sides. */
 static void test_values_finer_than_the_quantum(void **state)
 {
   static const char uneven[] = "shape 2 4 couplings 1e6 1e-6 1 1 1 1 1 1 1 1 1 1 1 1 1 1";

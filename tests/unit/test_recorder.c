@@ -144,6 +144,38 @@ static void test_finished_file_has_all_rows(void **state)
   assert_int_equal(read_column("out/x.h5", "runs/0001/beta", values, 4000), 3);
 }
 
+static void test_dataset_in_pieces(void **state)
+{
+  (void)state;
+  enum { ROWS = 5, WIDTH = 3 };
+  struct gpumc_error error = {0};
+  size_t tables[2];
+  double values[ROWS * WIDTH], found[ROWS * WIDTH] = {0};
+  struct gpumc_recorder *recorder = declare(tables);
+  const struct gpumc_dataset dataset = {
+      "summary", {"n", "", "", ""}, 2, {ROWS, WIDTH}, {NULL}, true, NULL};
+  struct gpumc_dataset lost = dataset;
+  lost.label.name = "m";
+  for (size_t i = 0; i < ROWS * WIDTH; i++)
+    values[i] = (double)(i * i);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+  assert_ok(gpumc_recorder_dataset(recorder, &dataset, &error), &error);
+  assert_ok(gpumc_recorder_dataset_rows(recorder, &dataset, 3, 2, values + 3 * WIDTH, &error),
+            &error);
+  assert_ok(gpumc_recorder_dataset_rows(recorder, &dataset, 0, 3, values, &error), &error);
+  assert_refused(gpumc_recorder_dataset_rows(recorder, &lost, 0, 1, values, &error), &error,
+                 "out/x.h5.partial", "cannot open the dataset m in summary");
+  values[0] = 0.5;
+  assert_refused(gpumc_recorder_dataset_rows(recorder, &dataset, 0, 1, values, &error), &error,
+                 "n: 0.5", "is not an integer");
+  values[0] = 0.0;
+  assert_ok(gpumc_recorder_finish(recorder, &error), &error);
+  gpumc_recorder_free(recorder);
+  assert_int_equal(read_column("out/x.h5", "summary/n", found, ROWS * WIDTH), ROWS);
+  assert_memory_equal(found, values, sizeof found);
+}
+
 static void test_refusals(void **state)
 {
   (void)state;
@@ -319,6 +351,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
       TEST(test_finished_file_has_all_rows),
+      TEST(test_dataset_in_pieces),
       TEST(test_refusals),
       TEST(test_directory_errors),
       TEST(test_resume_rebuilds_the_working_file),

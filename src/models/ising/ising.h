@@ -8,7 +8,7 @@
 #define GPUMC_ISING_H
 
 #include "core/model.h"
-#include "models/ising/ising_disorder.h"
+#include "models/ising/disorder/disorder.h"
 #include "models/lattice/checkerboard.h"
 
 enum { ISING_DIMENSIONS_MAXIMUM = 3 };
@@ -72,6 +72,9 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);
+/* GPUMC_INVALID, with why. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error);
 
 /* Of any model, and of one that always has disorder. NULL-terminated; those on GPUs are absent in a
  * build without CUDA. */

@@ -20,8 +20,8 @@ struct ising_batch {
   void *stream; /* cudaStream_t */
 };
 
-/* Replicas first .. first+count-1 of run `run` in portable form:
- * replica[count][replica_bytes], device memory. */
+/* Replicas first .. first+count-1 of run `run` in portable form, or so many pieces of all its
+ * replicas, one behind the other: replica[count][replica_bytes], device memory. */
 struct ising_portable {
   uint32_t run;
   size_t first, count, replica_bytes;

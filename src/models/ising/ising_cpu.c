@@ -1,35 +1,35 @@
-/* What the kernels on the CPU have in common: memory, and replicas in and out. */
+/* What the kernels on the CPU have in common: memory, and operations on blocks of replicas. */
 #include "models/ising/ising_cpu.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/memory.h"
 
-enum { CACHE_LINE = 64 };
+enum {
+  CACHE_LINE = 64,
+  PART_BYTES = 1 << 18, /* of small replicas that a thread copies at a time */
+};
 
 static int at_least_one(int threads)
 {
   return threads < 1 ? 1 : threads;
 }
 
-static size_t scratch_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model)
+static size_t scratch_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
+                            const struct gpumc_ensemble_plan *plan)
 {
-  const size_t scratch = layout->scratch_bytes(&ising_parameters(model)->lattice);
-  return (scratch + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-}
-
-static size_t block_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model)
-{
-  return model->sites * layout->site_bits / 8;
+  return (layout->scratch_bytes(model, plan) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 size_t ising_cpu_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
                        const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
 {
   return layout->buffers * plan->runs * ising_cpu_blocks(layout, plan->capacity) *
-             block_bytes(layout, model) +
-         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model);
+             layout->block_bytes(model, plan) +
+         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model, plan) +
+         layout->own_bytes(model, plan);
 }
 
 void ising_cpu_destroy(struct gpumc_ensemble *ensemble)
@@ -37,6 +37,9 @@ void ising_cpu_destroy(struct gpumc_ensemble *ensemble)
   struct ising_cpu_storage *storage = ensemble->storage;
   if (storage == NULL)
     return;
+  if (storage->own != NULL)
+    storage->layout->own_free(storage->own);
+  free(storage->own);
   free(storage->blocks);
   free(storage->spare);
   free(storage->scratch);
@@ -44,29 +47,42 @@ void ising_cpu_destroy(struct gpumc_ensemble *ensemble)
   ensemble->storage = NULL;
 }
 
-enum gpumc_status ising_cpu_create(const struct ising_cpu_layout *layout,
-                                   struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
+                                  struct ising_cpu_storage *storage, struct gpumc_error *error)
 {
-  struct ising_cpu_storage *storage;
-  enum gpumc_status status = gpumc_allocate_array(&storage, 1, "an ensemble", error);
-  if (status != GPUMC_OK)
-    return status;
-  const size_t run_blocks = ising_cpu_blocks(layout, ensemble->plan.capacity);
-  const size_t blocks = ensemble->plan.runs * run_blocks;
-  ensemble->storage = storage;
-  storage->layout = layout;
-  storage->run_blocks = run_blocks;
-  storage->isa = ensemble->device->isa;
-  storage->threads = at_least_one(ensemble->device->threads);
-  storage->block_bytes = block_bytes(layout, ensemble->model);
-  storage->scratch_bytes = scratch_bytes(layout, ensemble->model);
-  status = gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error);
+  const struct ising_cpu_layout *layout = storage->layout;
+  const size_t blocks = ensemble->plan.runs * storage->run_blocks;
+  enum gpumc_status status =
+      gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error);
   if (status == GPUMC_OK && layout->buffers == 2)
     status =
         gpumc_allocate(blocks, storage->block_bytes, "copies of replicas", &storage->spare, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate((size_t)storage->threads, storage->scratch_bytes,
                             "scratch of the threads", &storage->scratch, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate(1, layout->own_size, "tables of the kernel", &storage->own, error);
+  if (status == GPUMC_OK)
+    status = layout->own_create(ensemble->model, &ensemble->plan, storage->own, error);
+  return status;
+}
+
+enum gpumc_status ising_cpu_create(const struct ising_cpu_layout *layout,
+                                   struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  struct ising_cpu_storage *storage;
+  enum gpumc_status status = gpumc_allocate_array(&storage, 1, "an ensemble", error);
+  if (status != GPUMC_OK)
+    return status;
+  ensemble->storage = storage;
+  storage->layout = layout;
+  storage->run_blocks = ising_cpu_blocks(layout, plan->capacity);
+  storage->isa = ensemble->device->isa;
+  storage->threads = at_least_one(ensemble->device->threads);
+  storage->block_bytes = layout->block_bytes(ensemble->model, plan);
+  storage->scratch_bytes = scratch_bytes(layout, ensemble->model, plan);
+  status = allocate(ensemble, storage, error);
   if (status != GPUMC_OK)
     ising_cpu_destroy(ensemble);
   return status;
@@ -146,6 +162,58 @@ enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t firs
       storage->layout->overlap(ensemble, &place,
                                ising_cpu_block(storage, second + run, place.block),
                                run * ensemble->plan.capacity + place.first, overlap);
+  }
+  return GPUMC_OK;
+}
+
+/* Blocks of a thread at a time: one that is large, many that are small. */
+static int part_blocks(const struct ising_cpu_storage *storage)
+{
+  return 1 + (int)(PART_BYTES / (storage->block_bytes + 1));
+}
+
+/* Parents do not change place, so that no replica is both read and written. */
+enum gpumc_status
+ising_cpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t places = ising_cpu_places(ensemble);
+  assert(storage->layout->replicas == 1);
+#pragma omp parallel for schedule(dynamic, part_blocks(storage)) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    const size_t from = parent[place.run * ensemble->plan.capacity + place.first];
+    if (place.count > 0 && from != place.first)
+      memcpy(place.data, ising_cpu_block(storage, place.run, from), storage->block_bytes);
+  }
+  return GPUMC_OK;
+}
+
+static void exchange_bytes(unsigned char *restrict a, unsigned char *restrict b, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char byte = a[i];
+    a[i] = b[i];
+    b[i] = byte;
+  }
+}
+
+/* A replica is part of one exchange at the most, so that threads do not meet. */
+enum gpumc_status
+ising_cpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t words = gpumc_swap_words(ensemble->plan.capacity);
+  const size_t places = ensemble->runs > 0 ? (ensemble->runs - 1) * storage->run_blocks : 0;
+  assert(storage->layout->replicas == 1);
+#pragma omp parallel for schedule(dynamic, part_blocks(storage)) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const size_t run = i / storage->run_blocks, replica = i % storage->run_blocks;
+    if ((swap[run * words + replica / 32] >> replica % 32 & 1) != 0)
+      exchange_bytes(ising_cpu_block(storage, run, replica),
+                     ising_cpu_block(storage, run + 1, replica), storage->block_bytes);
   }
   return GPUMC_OK;
 }

@@ -1,4 +1,4 @@
-/* What the kernels on the CPU have in common: blocks of replicas, threads over blocks. */
+/* What the kernels on the CPU have in common: memory, blocks of replicas, threads over blocks. */
 #ifndef GPUMC_ISING_CPU_H
 #define GPUMC_ISING_CPU_H
 
@@ -6,12 +6,12 @@
 
 #include "core/isa.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_physics.h"
 
 enum {
   ISING_CPU_BLOCK = 32, /* replicas in a block, at most */
   ISING_CPU_CAPABILITIES = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |
-                           GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER,
+                           GPUMC_CAN_HEAT_BATH | GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER |
+                           GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
 };
 
 /* The functions `name` compiled for the level `isa`. */
@@ -24,13 +24,24 @@ enum {
 
 struct ising_cpu_place;
 
-/* How a kernel lays out its replicas. set and get: portable[lane] is the first byte of lane's
- * replica, NULL for a replica that is left alone. */
+/* How a kernel lays out its replicas, and what it keeps beside them. set, get, measure and overlap
+ * are for the operations below, NULL where the kernel has its own. */
 struct ising_cpu_layout {
-  size_t replicas;  /* in a block */
-  size_t site_bits; /* of a site, for all replicas of the block */
-  size_t buffers;   /* 1, or 2: with a spare one */
-  size_t (*scratch_bytes)(const struct gpumc_checkerboard *lattice); /* of one thread */
+  size_t replicas; /* in a block */
+  size_t buffers;  /* 1, or 2: with a spare one */
+  size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Of one thread. */
+  size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* ising_cpu_storage.own: a zeroed struct of own_size bytes, which is filled after all other
+   * memory, and released also after a failure; own_bytes: with all that it points to. */
+  size_t own_size;
+  size_t (*own_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  enum gpumc_status (*own_create)(const struct gpumc_model *model,
+                                  const struct gpumc_ensemble_plan *plan, void *own,
+                                  struct gpumc_error *error);
+  void (*own_free)(void *own);
+  /* set and get: portable[lane] is the first byte of lane's replica, NULL for a replica that is
+   * left alone. */
   void (*set)(const struct gpumc_model *model, void *block,
               const uint8_t *const portable[ISING_CPU_BLOCK]);
   void (*get)(const struct gpumc_model *model, const void *block,
@@ -52,7 +63,7 @@ struct ising_cpu_storage {
   int threads;
   size_t run_blocks, block_bytes, scratch_bytes;
   void *blocks, *spare, *scratch;
-  void *own; /* the kernel's, which frees it */
+  void *own; /* the kernel's */
 };
 
 /* A block, and its replicas: first .. first+count-1 of the run. */
@@ -101,21 +112,9 @@ static inline void *ising_cpu_scratch(const struct ising_cpu_storage *storage)
   return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
 }
 
-/* The channels of one replica with `up` spins up and `unsatisfied` bonds between unlike spins. */
-static inline void ising_cpu_record(const struct gpumc_ensemble *ensemble, int64_t *const *channel,
-                                    size_t run, size_t replica, int64_t up, int64_t unsatisfied)
-{
-  const struct gpumc_model *model = ensemble->model;
-  const size_t at = run * ensemble->plan.capacity + replica;
-  const struct ising_parameters *parameters = ising_parameters(model);
-  const int64_t spins = 2 * up - (int64_t)model->sites;
-  const int64_t bonds = 2 * ((int64_t)model->sites - unsatisfied);
-  if (channel[ISING_ENERGY] != NULL)
-    channel[ISING_ENERGY][at] =
-        ising_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
-  if (channel[ISING_MAGNETIZATION] != NULL)
-    channel[ISING_MAGNETIZATION][at] = spins;
-}
+/* What their gpumc_kernel_ops have in common, as designated initialisers. */
+#define ISING_CPU_COMMON                                                                           \
+  .device = "cpu", .destroy = ising_cpu_destroy, .set = ising_cpu_set, .get = ising_cpu_get
 
 /* Operations of gpumc_kernel_ops; the layout is the kernel's. */
 size_t ising_cpu_bytes(const struct ising_cpu_layout *layout, const struct gpumc_model *model,
@@ -137,5 +136,12 @@ GPUMC_MUST_CHECK enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ense
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second, size_t runs,
                   int64_t *const overlap[GPUMC_OVERLAPS], struct gpumc_error *error);
+/* Of blocks with one replica each. */
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_gather(struct gpumc_ensemble *ensemble,
+                                                    const uint32_t *parent,
+                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_exchange(struct gpumc_ensemble *ensemble,
+                                                      const uint32_t *swap,
+                                                      struct gpumc_error *error);
 
 #endif

@@ -24,8 +24,6 @@
 #define ISING_PACKED_CUDA_NAMES                                                                    \
   .device = "cuda", .variant = "packed",                                                           \
   .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",       \
-  .trajectory = "ising.packed.1",                                                                  \
-  .capabilities =                                                                                  \
-      ISING_CUDA_CAPABILITIES | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP
+  .trajectory = "ising.packed.1", .capabilities = ISING_CUDA_CAPABILITIES
 
 #endif

@@ -1,5 +1,10 @@
-/* What the CUDA kernels tell their drivers. */
+/* What the CUDA kernels tell their drivers, and bring to the device. */
 #include "models/ising/ising_host_cuda.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "models/ising/ising_wave.h"
 
 struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
 {
@@ -29,6 +34,37 @@ struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t
     channels.magnetization = channel[ISING_MAGNETIZATION];
   }
   return channels;
+}
+
+bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta)
+{
+  for (size_t m = 1; m < ensemble->runs; m++)
+    if (beta[m] != beta[0])
+      return false;
+  return true;
+}
+
+enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble, int32_t *cosine,
+                                    int32_t *sine, int64_t sum[2], struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const struct ising_wave wave = ising_wave_of(ensemble->model);
+  const size_t length = wave.length, bytes = length * sizeof(int32_t);
+  int32_t *table;
+  enum gpumc_status status = gpumc_allocate_array(&table, 2 * length, "a table of waves", error);
+  if (status != GPUMC_OK)
+    return status;
+  ising_wave_table(&wave, table, table + length);
+  for (size_t i = 0; sum != NULL && i < 2; i++) {
+    sum[i] = 0;
+    for (size_t x = 0; x < length; x++)
+      sum[i] += table[i * length + x];
+  }
+  status = device->ops->copy_to_device(device, cosine, table, bytes, error);
+  if (status == GPUMC_OK)
+    status = device->ops->copy_to_device(device, sine, table + length, bytes, error);
+  free(table);
+  return status;
 }
 
 enum gpumc_status ising_host_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,

@@ -10,6 +10,14 @@ struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble);
 /* `channel` may be NULL. */
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 
+/* Whether all runs have the temperature of the first. */
+bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta);
+/* The tables of the smallest waves to device memory, cosine[length] and sine[length]. sum: of the
+ * cosines and of the sines, NULL if not wanted. */
+GPUMC_MUST_CHECK enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble,
+                                                     int32_t *cosine, int32_t *sine, int64_t sum[2],
+                                                     struct gpumc_error *error);
+
 /* gpumc_kernel_ops.measure: a call of `sweep` without sweeps. */
 GPUMC_MUST_CHECK enum gpumc_status ising_host_measure(struct gpumc_ensemble *ensemble,
                                                       int64_t *const *channel,

@@ -7,8 +7,8 @@
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_rounding.h"
-#include "models/ising/ising_samples.h"
+#include "models/ising/disorder/disorder_rounding.h"
+#include "models/ising/disorder/disorder_samples.h"
 
 enum {
   /* With a field or Gaussian disorder, the largest energy is between 2^(ENERGY_BITS - 1) and

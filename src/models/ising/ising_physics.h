@@ -28,14 +28,14 @@
  *   initial: spin i of replica r = bit i & 31 of word v = i >> 5, which is output v & 3 of the
  *            counter {v >> 2, r, 0, (LATTICE_INITIAL, 0)}.
  *   sweep:   u = output (k >> 4) & 3 of the counter
- *            {(k >> 6) << 4 | (k & 15), r, time, (LATTICE_SWEEP, colour)}; u decides about s
- * itself.
- * Trajectory "ising.packed.1", Lx a multiple of 64, no disorder: site k of a colour is bit k % 32 of
- * word w = (colour N/2 + k) / 32 of its replica.
+ *            {(k >> 6) << 4 | (k & 15), r, time, (LATTICE_SWEEP, colour)}; u decides about
+ *            s itself.
+ * Trajectory "ising.packed.1", Lx a multiple of 64, no disorder: site k of a colour is bit k % 32
+ * of word w = (colour N/2 + k) / 32 of its replica.
  *   initial: word w = output w & 3 of the counter {w >> 2, r, 0, (LATTICE_INITIAL, 0)}.
- *   sweep:   the bit of weight 2^(31 - p) of every site's u is word p & 3 of the counter {w, r, time,
- *            (LATTICE_SWEEP, p >> 2)}, as in "ising.multispin.1".
- * Trajectory "ising.tiled.1": models/ising/ising_tiled.h.
+ *   sweep:   the bit of weight 2^(31 - p) of every site's u is word p & 3 of the counter
+ *            {w, r, time, (LATTICE_SWEEP, p >> 2)}, as in "ising.multispin.1".
+ * Trajectory "ising.tiled.1": models/ising/tiled/tiled.h.
  * time is the number of sweeps done in the run. */
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H

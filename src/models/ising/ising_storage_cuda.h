@@ -11,28 +11,38 @@
 struct ising_layout {
   size_t group, group_bytes;
   size_t table_bytes;
-  bool in_pieces; /* the kernel brings in and out parts of a replica, and counts sites in words */
+  /* Replicas go in and out by pieces of so many bytes, and the kernel counts sites in words; 0: by
+   * whole replicas. */
+  size_t piece_bytes;
 };
+
+enum ising_direction { ISING_FROM_PORTABLE, ISING_TO_PORTABLE };
 
 /* Converts replicas of the ensemble from or to their portable form. */
 typedef enum gpumc_status ising_convert(const struct gpumc_ensemble *ensemble,
                                         const struct ising_portable *portable,
-                                        struct gpumc_error *error);
+                                        enum ising_direction direction, struct gpumc_error *error);
 
 /* gpumc_ensemble.storage: device memory
  * replicas[runs][groups][group_bytes], table[table_bytes] or NULL,
- * staging[staging_bytes]: staging_replicas in portable form, 0 where they come in pieces. */
+ * staging[staging_parts][part_bytes]: replicas in portable form, or pieces of them. */
 struct ising_storage {
   void *replicas, *table;
   uint8_t *staging;
-  size_t staging_bytes, staging_replicas;
+  size_t staging_parts, part_bytes;
   void *notes; /* the kernel's own, host memory of gpumc_allocate; NULL at first */
-  ising_convert *from_portable, *to_portable;
+  ising_convert *convert;
 };
 
 static inline const struct ising_storage *ising_storage_of(const struct gpumc_ensemble *ensemble)
 {
   return ensemble->storage;
+}
+
+/* What stands in the table, `place` bytes from its beginning. */
+static inline void *ising_storage_table(const struct gpumc_ensemble *ensemble, size_t place)
+{
+  return (unsigned char *)ising_storage_of(ensemble)->table + place;
 }
 
 /* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: 2^31 sites or more, in pieces
@@ -41,8 +51,7 @@ size_t ising_storage_bytes(const struct gpumc_model *model, const struct ising_l
                            const struct gpumc_ensemble_plan *plan);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_storage_create(struct gpumc_ensemble *ensemble, const struct ising_layout *layout,
-                     ising_convert *from_portable, ising_convert *to_portable,
-                     struct gpumc_error *error);
+                     ising_convert *convert, struct gpumc_error *error);
 
 /* gpumc_kernel_ops.destroy, set and get. */
 void ising_storage_destroy(struct gpumc_ensemble *ensemble);

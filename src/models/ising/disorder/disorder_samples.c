@@ -1,0 +1,192 @@
+/* Samples of quenched disorder: what an instance has of them, and what is known of them all. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "core/threshold.h"
+#include "models/ising/disorder/disorder_state.h"
+
+/* A Gaussian number is below (-2 ln s)^(1/2), s >= 2^-63 (disorder_draw.c). */
+#define GAUSSIAN_LARGEST 9.35
+
+enum { RANDOM_ROUNDS = 10 };
+
+/* Largest size and mean square of n values; whether all have the size of the first. */
+static bool survey(const double *values, size_t n, double *largest, double *square)
+{
+  bool same = true;
+  *largest = *square = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    *largest = fmax(*largest, fabs(values[i]));
+    *square += values[i] * values[i] / (double)n;
+    same = same && fabs(values[i]) == fabs(values[0]);
+  }
+  return same;
+}
+
+static void describe_file(struct ising_disorder *disorder)
+{
+  const struct ising_samples_file *file = &disorder->file;
+  const size_t sites = file->samples * file->sites;
+  bool same = survey(file->coupling, sites * file->dimension, &disorder->largest_coupling,
+                     &disorder->coupling_square);
+  disorder->couplings_are_alike = same && disorder->largest_coupling > 0.0;
+  disorder->couplings_are_signs = same && disorder->largest_coupling == 1.0;
+  if (file->field == NULL)
+    return;
+  same = survey(file->field, sites, &disorder->largest_field, &disorder->field_square);
+  disorder->fields_are_signs = same && disorder->largest_field > 0.0;
+}
+
+static void describe_distributions(struct ising_disorder *disorder)
+{
+  const double coupling = disorder->coupling, width = disorder->width;
+  const bool gaussian = disorder->couplings == ISING_GAUSSIAN;
+  const bool gaussian_fields = disorder->fields == ISING_GAUSSIAN;
+  disorder->couplings_are_signs = disorder->couplings == ISING_BIMODAL;
+  disorder->largest_coupling = fabs(coupling) * (gaussian ? GAUSSIAN_LARGEST : 1.0);
+  disorder->coupling_square = coupling * coupling;
+  disorder->fields_are_signs = disorder->fields == ISING_BIMODAL;
+  disorder->largest_field = width * (gaussian_fields ? GAUSSIAN_LARGEST : 1.0);
+  disorder->field_square = width * width;
+}
+
+static enum gpumc_status read_file(const struct ising_settings *settings,
+                                   struct ising_disorder *disorder, struct gpumc_error *error)
+{
+  const char *path = settings->disorder.path;
+  const uint64_t first = disorder->first_sample;
+  enum gpumc_status status =
+      ising_samples_read(path, settings->dimension, settings->shape, &disorder->file, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (first >= disorder->file.samples)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s holds the samples 0 to %zu, and sample %llu is asked for", path,
+                           disorder->file.samples - 1, (unsigned long long)first);
+  if (disorder->file.field != NULL && disorder->fields != ISING_UNIFORM)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s holds random fields already: leave out random_field, or take the "
+                           "fields out of the file",
+                           path);
+  describe_file(disorder);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_samples_create(const struct ising_settings *settings,
+                                       struct ising_disorder **disorder, struct gpumc_error *error)
+{
+  const struct ising_disorder_settings *given = &settings->disorder;
+  struct ising_disorder *made = NULL;
+  *disorder = NULL;
+  if (given->couplings == ISING_UNIFORM && given->fields == ISING_UNIFORM)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_allocate_array(&made, 1, "samples of the disorder", error);
+  if (status != GPUMC_OK)
+    return status;
+  made->couplings = given->couplings;
+  made->fields = given->fields;
+  made->positive = gpumc_threshold(given->positive);
+  made->coupling = settings->coupling;
+  made->width = given->fields == ISING_UNIFORM ? 0.0 : given->width;
+  made->random = gpumc_random_make(given->seed, 0, RANDOM_ROUNDS);
+  made->first_sample = given->first_sample;
+  describe_distributions(made);
+  if (given->couplings == ISING_FILE)
+    status = read_file(settings, made, error);
+  if (status == GPUMC_OK)
+    *disorder = made;
+  else
+    ising_samples_free(made);
+  return status;
+}
+
+void ising_samples_free(struct ising_disorder *disorder)
+{
+  if (disorder != NULL)
+    ising_samples_file_free(&disorder->file);
+  free(disorder);
+}
+
+struct ising_disorder_traits ising_samples_traits(const struct ising_disorder *disorder)
+{
+  if (disorder == NULL)
+    return (struct ising_disorder_traits){0};
+  return (struct ising_disorder_traits){
+      .couplings = disorder->couplings != ISING_UNIFORM,
+      .fields = disorder->fields != ISING_UNIFORM || disorder->file.field != NULL,
+      .couplings_are_signs = disorder->couplings_are_signs,
+      .fields_are_signs = disorder->fields_are_signs,
+      .field_width = disorder->fields_are_signs ? disorder->largest_field : 0.0};
+}
+
+double ising_samples_largest_coupling(const struct ising_disorder *disorder)
+{
+  return disorder->largest_coupling;
+}
+
+double ising_samples_largest_field(const struct ising_disorder *disorder)
+{
+  return disorder->largest_field;
+}
+
+double ising_samples_coupling_square(const struct ising_disorder *disorder)
+{
+  return disorder->coupling_square;
+}
+
+double ising_samples_field_square(const struct ising_disorder *disorder)
+{
+  return disorder->field_square;
+}
+
+static double mean_rounding(const double *values, size_t n, double quantum)
+{
+  double sum = 0.0, count = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    if (values[i] == 0.0)
+      continue;
+    sum += fabs(rint(values[i] / quantum) * quantum - values[i]) / fabs(values[i]);
+    count += 1.0;
+  }
+  return count > 0.0 ? sum / count : 0.0;
+}
+
+double ising_samples_rounding(const struct ising_disorder *disorder, double quantum)
+{
+  const struct ising_samples_file *file = &disorder->file;
+  const size_t sites = file->samples * file->sites;
+  const double of_couplings = mean_rounding(file->coupling, sites * file->dimension, quantum);
+  return file->field == NULL ? of_couplings
+                             : fmax(of_couplings, mean_rounding(file->field, sites, quantum));
+}
+
+size_t ising_samples_count(const struct ising_disorder *disorder)
+{
+  const size_t all = disorder->couplings == ISING_FILE ? disorder->file.samples
+                                                       : (size_t)ISING_SAMPLES_MAXIMUM + 1;
+  return all - (size_t)disorder->first_sample;
+}
+
+struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *model)
+{
+  struct ising_disorder_traits traits = ising_samples_traits(ising_parameters(model)->disorder);
+  traits.field_width = rint(traits.field_width / model->quantum[ISING_ENERGY]);
+  return traits;
+}
+
+const char *ising_disorder_no_bits(const struct gpumc_model *model)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (traits.couplings && !traits.couplings_are_signs &&
+      ising_parameters(model)->disorder->couplings_are_alike)
+    return "it keeps a coupling as one bit, for +1 or -1, and these are all of another size: give "
+           "their signs, and take the size into beta";
+  if (traits.couplings && !traits.couplings_are_signs)
+    return "it keeps a coupling as one bit, and these are not all +1 or -1";
+  if (traits.fields && !traits.fields_are_signs)
+    return "it keeps a random field as one bit, and these differ in size";
+  if (traits.fields && ising_parameters(model)->field != 0.0)
+    return "it keeps a field as one bit, and random fields with a uniform one differ in size";
+  return NULL;
+}

@@ -1,0 +1,168 @@
+/* Samples of quenched disorder in an HDF5 file: datasets couplings[samples][sites][dimension],
+ * shape[dimension] and, where there are random fields, fields[samples][sites], in the root or in
+ * the group /disorder, where a result has them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/hdf5_file.h"
+#include "core/hdf5_values.h"
+#include "core/memory.h"
+#include "models/ising/disorder/disorder_samples_file.h"
+
+enum { RANK_MAXIMUM = 3 };
+
+static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const char *name,
+                          struct gpumc_error *error)
+{
+  if (!gpumc_hdf5_exists(group, name)) {
+    (void)gpumc_error_set(error, GPUMC_INVALID, "%s: holds no dataset %s", file->path, name);
+    return H5I_INVALID_HID;
+  }
+  hid_t data = H5Dopen2(group, name, H5P_DEFAULT);
+  if (data < 0)
+    (void)gpumc_hdf5_error(file, error, "read %s", name);
+  return data;
+}
+
+/* Whether a dataset holds numbers in an array of this rank, whose extent is then given. */
+static bool has_rank(hid_t data, int rank, hsize_t extent[RANK_MAXIMUM])
+{
+  hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+  const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  const bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
+                    H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(type);
+  return fits && (class == H5T_INTEGER || class == H5T_FLOAT);
+}
+
+/* A dataset as it must be. */
+struct wanted {
+  const char *name, *layout; /* "couplings", "[samples][sites][dimension]" */
+  int rank;
+  size_t extent[RANK_MAXIMUM]; /* 0: any but 0 */
+};
+
+static bool has_extent(hid_t data, const struct wanted *wanted, hsize_t extent[RANK_MAXIMUM])
+{
+  if (!has_rank(data, wanted->rank, extent))
+    return false;
+  for (int d = 0; d < wanted->rank; d++)
+    if (wanted->extent[d] == 0 ? extent[d] == 0 : extent[d] != wanted->extent[d])
+      return false;
+  return true;
+}
+
+static enum gpumc_status refuse_extent(const struct gpumc_hdf5_file *file,
+                                       const struct wanted *wanted, struct gpumc_error *error)
+{
+  struct gpumc_text sizes = {0};
+  for (int d = 0; d < wanted->rank; d++)
+    if (wanted->extent[d] == 0)
+      gpumc_text_append(&sizes, "[any]");
+    else
+      gpumc_text_append(&sizes, "[%zu]", wanted->extent[d]);
+  enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID, "%s: the dataset %s must hold numbers %s, here %s",
+                      file->path, wanted->name, wanted->layout, gpumc_text_string(&sizes));
+  gpumc_text_free(&sizes);
+  return status;
+}
+
+static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const char *name,
+                                      const double *values, size_t count, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!(fabs(values[i]) <= ISING_FILE_LARGEST))
+      return gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: element %zu of the dataset %s is %g, beyond +-%g", file->path, i,
+                             name, values[i], ISING_FILE_LARGEST);
+  return GPUMC_OK;
+}
+
+/* Into a new array; `first`: the extent of the first dimension. */
+static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t group,
+                                      const struct wanted *wanted, double **values, size_t *first,
+                                      struct gpumc_error *error)
+{
+  hsize_t extent[RANK_MAXIMUM];
+  size_t count = 1;
+  enum gpumc_status status = GPUMC_OK;
+  hid_t data = open_dataset(file, group, wanted->name, error);
+  if (data < 0)
+    return GPUMC_INVALID;
+  if (!has_extent(data, wanted, extent))
+    status = refuse_extent(file, wanted, error);
+  for (int d = 0; d < wanted->rank && status == GPUMC_OK; d++)
+    if (__builtin_mul_overflow(count, (size_t)extent[d], &count))
+      status = refuse_extent(file, wanted, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(values, count, "samples of the disorder", error);
+  if (status == GPUMC_OK &&
+      H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0) {
+    (void)gpumc_hdf5_error(file, error, "read %s", wanted->name);
+    status = GPUMC_INVALID;
+  }
+  gpumc_hdf5_release(data);
+  if (status != GPUMC_OK)
+    return status;
+  *first = (size_t)extent[0];
+  return check_values(file, wanted->name, *values, count, error);
+}
+
+static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t group,
+                                     const size_t *shape, size_t dimension,
+                                     struct gpumc_error *error)
+{
+  const struct wanted wanted = {"shape", "[dimension]", 1, {dimension}};
+  double *sides = NULL;
+  size_t count = 0;
+  char text[64];
+  bool same = true;
+  enum gpumc_status status = read_dataset(file, group, &wanted, &sides, &count, error);
+  for (size_t d = 0; d < dimension && status == GPUMC_OK; d++)
+    same = same && sides[d] >= (double)shape[d] && sides[d] <= (double)shape[d];
+  free(sides);
+  if (status == GPUMC_OK && !same)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the dataset shape is not that of the lattice of the model, %s",
+                             file->path, ising_shape_text(dimension, shape, text));
+  return status;
+}
+
+static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t group,
+                                    const size_t *shape, struct ising_samples_file *samples,
+                                    struct gpumc_error *error)
+{
+  const struct wanted couplings = {
+      "couplings", "[samples][sites][dimension]", 3, {0, samples->sites, samples->dimension}};
+  size_t same;
+  enum gpumc_status status = check_shape(file, group, shape, samples->dimension, error);
+  if (status == GPUMC_OK)
+    status = read_dataset(file, group, &couplings, &samples->coupling, &samples->samples, error);
+  if (status != GPUMC_OK || !gpumc_hdf5_exists(group, "fields"))
+    return status;
+  const struct wanted fields = {
+      "fields", "[samples][sites]", 2, {samples->samples, samples->sites}};
+  return read_dataset(file, group, &fields, &samples->field, &same, error);
+}
+
+enum gpumc_status ising_samples_read_hdf5(const char *path, const size_t *shape,
+                                          struct ising_samples_file *samples,
+                                          struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  struct gpumc_hdf5_file *file = NULL;
+  if (gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
+    return GPUMC_INVALID;
+  const char *place = gpumc_hdf5_exists(file->id, "disorder") ? "disorder" : "/";
+  hid_t group = H5Gopen2(file->id, place, H5P_DEFAULT);
+  enum gpumc_status status = GPUMC_INVALID;
+  if (group < 0)
+    (void)gpumc_hdf5_error(file, error, "read the group %s", place);
+  else
+    status = read_group(file, group, shape, samples, error);
+  gpumc_hdf5_release(group);
+  gpumc_hdf5_discard(file);
+  return status;
+}

@@ -1,0 +1,222 @@
+/* Samples of quenched disorder in a text file: words between white space, # begins a comment.
+ *
+ *     shape 4 4            sides Lx, Ly and in three dimensions Lz
+ *     couplings 1 -1 ...   of a sample: dimension numbers a site, J(i, i + e_x), J(i, i + e_y), ...
+ *     fields 0.5 -0.2 ...  of the same sample: a number a site; in all samples or in none
+ *     couplings ...        of the next sample
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/ising/disorder/disorder_samples_file.h"
+
+enum section { NOTHING, SHAPE, COUPLINGS, FIELDS };
+
+static const char *const section_names[] = {
+    [NOTHING] = "beginning", [SHAPE] = "shape", [COUPLINGS] = "couplings", [FIELDS] = "fields"};
+
+/* What is being read: `filled` numbers of `section` so far. */
+struct text_reader {
+  const char *path;
+  const size_t *shape;
+  struct ising_samples_file *file;
+  size_t line, capacity; /* in samples */
+  enum section section;
+  size_t filled;
+  size_t shape_read[ISING_DIMENSIONS_MAXIMUM];
+};
+
+static size_t numbers_wanted(const struct text_reader *reader)
+{
+  const struct ising_samples_file *file = reader->file;
+  switch (reader->section) {
+  case NOTHING:
+    return 0;
+  case SHAPE:
+    return file->dimension;
+  case COUPLINGS:
+    return file->sites * file->dimension;
+  case FIELDS:
+    return file->sites;
+  }
+  return 0;
+}
+
+/* Where a reader is in its section, for messages: "couplings of sample 3, number 17 of 192". */
+static enum gpumc_status
+refuse(const struct text_reader *reader, const char *found, struct gpumc_error *error)
+{
+  char where[96] = "";
+  const size_t wanted = numbers_wanted(reader);
+  if (reader->section == SHAPE)
+    snprintf(where, sizeof where, "a side of the shape");
+  else
+    snprintf(where, sizeof where, "number %zu of the %zu %s of sample %zu", reader->filled + 1,
+             wanted, section_names[reader->section], reader->file->samples - 1);
+  return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: expected %s, found %s", reader->path,
+                         reader->line, where, found);
+}
+
+static enum gpumc_status
+lengthen(double **values, size_t samples, size_t width, struct gpumc_error *error)
+{
+  size_t count, bytes;
+  double *longer = NULL;
+  if (!__builtin_mul_overflow(samples, width, &count) &&
+      !__builtin_mul_overflow(count, sizeof *longer, &bytes))
+    longer = realloc(*values, bytes);
+  if (longer == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: %zu samples of the disorder",
+                           samples);
+  *values = longer;
+  return GPUMC_OK;
+}
+
+/* Room for one more sample; for its fields too, where the first sample had some. */
+static enum gpumc_status add_sample(struct text_reader *reader, struct gpumc_error *error)
+{
+  struct ising_samples_file *file = reader->file;
+  enum gpumc_status status = GPUMC_OK;
+  if (file->samples == reader->capacity) {
+    reader->capacity = reader->capacity == 0 ? 1 : 2 * reader->capacity;
+    status = lengthen(&file->coupling, reader->capacity, file->sites * file->dimension, error);
+    if (status == GPUMC_OK && file->field != NULL)
+      status = lengthen(&file->field, reader->capacity, file->sites, error);
+  }
+  file->samples++;
+  return status;
+}
+
+/* Every sample has fields, or none: asked when one is complete. */
+static enum gpumc_status check_sample(const struct text_reader *reader, struct gpumc_error *error)
+{
+  if (reader->section == COUPLINGS && reader->file->field != NULL)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s:%zu: sample %zu has no fields, and those before it have",
+                           reader->path, reader->line, reader->file->samples - 1);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_error *error)
+{
+  struct ising_samples_file *file = reader->file;
+  if (reader->section != COUPLINGS)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s:%zu: fields must follow the couplings of their sample", reader->path,
+                           reader->line);
+  if (file->samples > 1 && file->field == NULL)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s:%zu: sample %zu has fields, and those before it have none",
+                           reader->path, reader->line, file->samples - 1);
+  return file->field != NULL ? GPUMC_OK
+                             : lengthen(&file->field, reader->capacity, file->sites, error);
+}
+
+/* A word where a section may begin. */
+static enum gpumc_status
+begin_section(struct text_reader *reader, const char *word, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  enum section next = NOTHING;
+  for (enum section section = SHAPE; section <= FIELDS; section++)
+    if (strcmp(word, section_names[section]) == 0)
+      next = section;
+  if (next == NOTHING || (next == SHAPE) != (reader->section == NOTHING))
+    return gpumc_error_set(
+        error, GPUMC_INVALID, "%s:%zu: expected %s, found '%s'", reader->path, reader->line,
+        reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", word);
+  if (next == FIELDS)
+    status = begin_fields(reader, error);
+  if (next == COUPLINGS)
+    status = check_sample(reader, error);
+  if (next == COUPLINGS && status == GPUMC_OK)
+    status = add_sample(reader, error);
+  reader->section = next;
+  reader->filled = 0;
+  return status;
+}
+
+static enum gpumc_status check_shape(const struct text_reader *reader, struct gpumc_error *error)
+{
+  char found[64], wanted[64];
+  const size_t dimension = reader->file->dimension;
+  for (size_t d = 0; d < dimension; d++)
+    if (reader->shape_read[d] != reader->shape[d])
+      return gpumc_error_set(
+          error, GPUMC_INVALID, "%s:%zu: the shape is %s, and the lattice of the model %s",
+          reader->path, reader->line, ising_shape_text(dimension, reader->shape_read, found),
+          ising_shape_text(dimension, reader->shape, wanted));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+take_number(struct text_reader *reader, const char *word, struct gpumc_error *error)
+{
+  struct ising_samples_file *file = reader->file;
+  const size_t at = (file->samples - 1) * numbers_wanted(reader) + reader->filled;
+  char *end, found[48];
+  const double value = strtod(word, &end);
+  const bool is_side = reader->section == SHAPE;
+  if (*end != '\0' || !(fabs(value) <= ISING_FILE_LARGEST) ||
+      (is_side && !(value >= 1.0 && value == trunc(value)))) {
+    snprintf(found, sizeof found, "'%.40s'", word);
+    return refuse(reader, found, error);
+  }
+  if (is_side)
+    reader->shape_read[reader->filled] = (size_t)value;
+  else
+    (reader->section == COUPLINGS ? file->coupling : file->field)[at] = value;
+  reader->filled++;
+  return is_side && reader->filled == file->dimension ? check_shape(reader, error) : GPUMC_OK;
+}
+
+static enum gpumc_status
+take_line(struct text_reader *reader, char *line, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  char *rest;
+  line[strcspn(line, "#")] = '\0';
+  for (char *word = strtok_r(line, " \t\r\n", &rest); word != NULL && status == GPUMC_OK;
+       word = strtok_r(NULL, " \t\r\n", &rest))
+    status = reader->filled < numbers_wanted(reader) ? take_number(reader, word, error)
+                                                     : begin_section(reader, word, error);
+  return status;
+}
+
+static enum gpumc_status check_end(const struct text_reader *reader, struct gpumc_error *error)
+{
+  if (reader->filled < numbers_wanted(reader))
+    return refuse(reader, "the end of the file", error);
+  if (reader->file->samples == 0)
+    return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: expected '%s', found the end of the file",
+                           reader->path, reader->line,
+                           reader->section == NOTHING ? "shape" : "couplings");
+  return check_sample(reader, error);
+}
+
+enum gpumc_status ising_samples_read_text(const char *path, const size_t *shape,
+                                          struct ising_samples_file *file,
+                                          struct gpumc_error *error)
+{
+  struct text_reader reader = {.path = path, .shape = shape, .file = file};
+  enum gpumc_status status = GPUMC_OK;
+  char *line = NULL;
+  size_t room = 0;
+  FILE *stream = fopen(path, "rb");
+  if (stream == NULL)
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
+  while (status == GPUMC_OK && getline(&line, &room, stream) >= 0) {
+    reader.line++;
+    status = take_line(&reader, line, error);
+  }
+  if (status == GPUMC_OK && !feof(stream))
+    status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
+  if (status == GPUMC_OK)
+    status = check_end(&reader, error);
+  free(line);
+  fclose(stream);
+  return status;
+}

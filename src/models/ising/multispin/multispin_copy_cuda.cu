@@ -1,0 +1,239 @@
+/* Replicas drawn at beta = 0, brought in and out, copied and exchanged: everything that moves tiles
+ * by replica and updates nothing. */
+#include "models/ising/multispin/multispin_group.cuh"
+
+enum {
+  THREADS = 256,
+  PIECE_TILES = 4,                    /* of a replica that a thread moves at once */
+  TILE_STRIDE = GPUMC_TILE_WORDS / 4, /* in vectors */
+};
+
+/* A warp draws a tile by site. */
+__global__ void __launch_bounds__(THREADS)
+    randomize(const __grid_constant__ struct ising_multispin_replicas replicas)
+{
+  const uint32_t lane = threadIdx.x % 32;
+  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
+  const uint32_t number = (uint32_t)(index / replicas.tiles),
+                 tile = (uint32_t)(index % replicas.tiles);
+  struct ising_multispin_group group;
+  if (!ising_multispin_group_find(&replicas, blockIdx.y, number, threadIdx.x, THREADS, &group))
+    return;
+  const struct gpumc_random generator = ising_batch_random(&replicas.batch, blockIdx.y);
+  const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+  uint32_t word[GPUMC_TILE_LANE_WORDS];
+  for (uint32_t half = 0; half < 2; half++)
+    gpumc_random_draw(generator, (uint32_t)(w / 4) + half, number, 0,
+                      gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word + 4 * half);
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    word[i] = w + i < 2 * (size_t)replicas.colour ? word[i] : 0;
+  gpumc_tile_transpose(word);
+  uint32_t *to = group.tiles + (size_t)tile * GPUMC_TILE_WORDS + gpumc_tile_place(lane);
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    to[i * GPUMC_TILE_LANE_WORDS] = word[i];
+}
+
+/* Word v of a replica of run m: its sites 32 v .. 32 v + 31. */
+__device__ static inline uint32_t *
+word_of(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t replica, size_t v)
+{
+  const size_t group = (size_t)m * replicas->groups + replica / ISING_MULTISPIN_LANES;
+  const size_t tile = group * replicas->tiles + v / GPUMC_TILE_LANE_WORDS;
+  return replicas->words + tile * GPUMC_TILE_WORDS +
+         replica % ISING_MULTISPIN_LANES * GPUMC_TILE_LANE_WORDS + v % GPUMC_TILE_LANE_WORDS;
+}
+
+/* Whether y + z is odd in the row `line` = z Ly + y; Ly is even. */
+__device__ static inline uint32_t
+parity_of(const struct ising_multispin_replicas *replicas, uint32_t line)
+{
+  return (line + gpumc_divide(line, replicas->height)) & 1;
+}
+
+/* One word of one replica from 32 bits of its portable form. */
+__global__ void __launch_bounds__(THREADS)
+    from_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
+{
+  const struct ising_multispin_replicas *replicas = &arguments.replicas;
+  const struct ising_portable *portable = &arguments.portable;
+  const size_t words = (size_t)replicas->tiles * GPUMC_TILE_LANE_WORDS;
+  const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
+  const uint32_t replica = (uint32_t)(index / words);
+  const size_t v = index % words;
+  if (replica >= portable->count)
+    return;
+  const uint8_t *bytes = portable->replica + replica * portable->replica_bytes;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < 32; i++) {
+    const size_t w = 32 * v + i;
+    if (w >= 2 * (size_t)replicas->colour)
+      break;
+    const uint32_t colour = w >= replicas->colour, k = (uint32_t)(w - colour * replicas->colour);
+    const uint32_t line = gpumc_divide(k, replicas->row), half_x = k - line * replicas->row.value;
+    const size_t site =
+        (size_t)line * replicas->length_x + 2 * half_x + ((parity_of(replicas, line) + colour) & 1);
+    word |= (uint32_t)(bytes[site / 8] >> site % 8 & 1) << i;
+  }
+  *word_of(replicas, portable->run, (uint32_t)portable->first + replica, v) = word;
+}
+
+/* One byte of the portable form. */
+__global__ void __launch_bounds__(THREADS)
+    to_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
+{
+  const struct ising_multispin_replicas *replicas = &arguments.replicas;
+  const struct ising_portable *portable = &arguments.portable;
+  const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
+  const uint32_t replica = (uint32_t)(index / portable->replica_bytes);
+  const size_t byte = index % portable->replica_bytes;
+  if (replica >= portable->count)
+    return;
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < 8 && 8 * byte + i < 2 * (size_t)replicas->colour; i++) {
+    const size_t site = 8 * byte + i;
+    const uint32_t line = (uint32_t)(site / replicas->length_x),
+                   x = (uint32_t)(site % replicas->length_x);
+    const size_t w = (size_t)((x + parity_of(replicas, line)) & 1) * replicas->colour +
+                     (size_t)line * replicas->row.value + x / 2;
+    bits |=
+        (*word_of(replicas, portable->run, (uint32_t)portable->first + replica, w / 32) >> w % 32 &
+         1)
+        << i;
+  }
+  portable->replica[index] = (uint8_t)bits;
+}
+
+/* A thread moves one sector of one replica in each of PIECE_TILES tiles; a warp has a group. */
+struct piece {
+  size_t replica;
+  uint32_t first; /* tile */
+};
+
+__device__ static inline struct piece piece_of(const struct ising_multispin_replicas *replicas)
+{
+  const uint32_t parts = (replicas->tiles + PIECE_TILES - 1) / PIECE_TILES;
+  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
+  const size_t group = index / parts;
+  return {group * ISING_MULTISPIN_LANES + threadIdx.x % 32,
+          (uint32_t)(index - group * parts) * PIECE_TILES};
+}
+
+__device__ static inline uint4 *place_of(const struct ising_multispin_replicas *replicas,
+                                         uint32_t m, size_t replica, uint32_t first)
+{
+  return (uint4 *)word_of(replicas, m, (uint32_t)replica, (size_t)first * GPUMC_TILE_LANE_WORDS);
+}
+
+__device__ static inline void piece_load(const struct ising_multispin_replicas *replicas,
+                                         uint32_t first, const uint4 *from,
+                                         uint4 words[2 * PIECE_TILES])
+{
+#pragma unroll
+  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
+    if (first + i / 2 < replicas->tiles)
+      words[i] = from[i / 2 * TILE_STRIDE + i % 2];
+}
+
+__device__ static inline void piece_store(const struct ising_multispin_replicas *replicas,
+                                          uint32_t first, uint4 *to,
+                                          const uint4 words[2 * PIECE_TILES])
+{
+#pragma unroll
+  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
+    if (first + i / 2 < replicas->tiles)
+      to[i / 2 * TILE_STRIDE + i % 2] = words[i];
+}
+
+__global__ void __launch_bounds__(THREADS)
+    copy_parents(const __grid_constant__ struct ising_multispin_gather arguments)
+{
+  const struct ising_multispin_replicas *replicas = &arguments.replicas;
+  const struct piece piece = piece_of(replicas);
+  const uint32_t m = blockIdx.y;
+  if (piece.replica >= replicas->batch.size[m])
+    return;
+  const uint32_t from = arguments.parent[(size_t)m * replicas->batch.capacity + piece.replica];
+  if (from == piece.replica)
+    return;
+  uint4 words[2 * PIECE_TILES];
+  piece_load(replicas, piece.first, place_of(replicas, m, from, piece.first), words);
+  piece_store(replicas, piece.first, place_of(replicas, m, piece.replica, piece.first), words);
+}
+
+/* Of the runs blockIdx.y and blockIdx.y + 1. */
+__global__ void __launch_bounds__(THREADS)
+    swap_replicas(const __grid_constant__ struct ising_multispin_exchange arguments)
+{
+  const struct ising_multispin_replicas *replicas = &arguments.replicas;
+  const struct piece piece = piece_of(replicas);
+  const uint32_t m = blockIdx.y;
+  if (piece.replica >= replicas->batch.size[m])
+    return;
+  const uint32_t swap = arguments.swap[(size_t)m * arguments.words + piece.replica / 32];
+  if ((swap >> piece.replica % 32 & 1) == 0)
+    return;
+  uint4 *one = place_of(replicas, m, piece.replica, piece.first);
+  uint4 *other = place_of(replicas, m + 1, piece.replica, piece.first);
+  uint4 of_one[2 * PIECE_TILES], of_other[2 * PIECE_TILES];
+  piece_load(replicas, piece.first, one, of_one);
+  piece_load(replicas, piece.first, other, of_other);
+  piece_store(replicas, piece.first, one, of_other);
+  piece_store(replicas, piece.first, other, of_one);
+}
+
+static uint32_t blocks_for(size_t threads)
+{
+  return (uint32_t)ising_parts(threads, THREADS);
+}
+
+enum gpumc_status ising_multispin_randomize(const struct ising_multispin_replicas *arguments,
+                                            struct gpumc_error *error)
+{
+  const dim3 grid(blocks_for((size_t)arguments->groups * arguments->tiles * 32),
+                  arguments->batch.runs);
+  randomize<<<grid, THREADS, 0, (cudaStream_t)arguments->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("randomize", error);
+}
+
+enum gpumc_status ising_multispin_from_portable(const struct ising_multispin_transfer *arguments,
+                                                struct gpumc_error *error)
+{
+  const struct ising_multispin_replicas *replicas = &arguments->replicas;
+  const size_t words = arguments->portable.count * replicas->tiles * GPUMC_TILE_LANE_WORDS;
+  from_portable<<<blocks_for(words), THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(
+      *arguments);
+  return GPUMC_CUDA_LAUNCHED("from_portable", error);
+}
+
+enum gpumc_status ising_multispin_to_portable(const struct ising_multispin_transfer *arguments,
+                                              struct gpumc_error *error)
+{
+  const size_t bytes = arguments->portable.count * arguments->portable.replica_bytes;
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("to_portable", error);
+}
+
+enum gpumc_status ising_multispin_copy_parents(const struct ising_multispin_gather *arguments,
+                                               struct gpumc_error *error)
+{
+  const struct ising_multispin_replicas *replicas = &arguments->replicas;
+  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
+  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs);
+  copy_parents<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+}
+
+enum gpumc_status
+ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error)
+{
+  const struct ising_multispin_replicas *replicas = &arguments->replicas;
+  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
+  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs - 1);
+  if (replicas->batch.runs < 2)
+    return GPUMC_OK;
+  swap_replicas<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
+}

@@ -1,0 +1,304 @@
+/* The multispin kernel on the CPU: groups of 32 replicas, one bit each, threads over groups.
+ *
+ * There are two buffers of words. `gather` reads the one and writes the other, so that no thread
+ * reads a word that another one writes; everything else works in place. */
+#include <assert.h>
+
+#include "models/ising/ising_cpu.h"
+#include "models/ising/multispin/multispin_tables.h"
+#include "models/lattice/bit_matrix.h"
+
+/* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
+static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size_t position[32])
+{
+  const size_t sites = 2 * lattice->colour, n = sites - i < 32 ? sites - i : 32;
+  for (size_t j = 0; j < n; j++)
+    position[j] = gpumc_checkerboard_position(lattice, i + j);
+  return n;
+}
+
+static void set_group(const struct gpumc_model *model, void *block,
+                      const uint8_t *const portable[ISING_CPU_BLOCK])
+{
+  uint32_t *words = block, lanes = 0;
+  for (size_t lane = 0; lane < ISING_LANES; lane++)
+    lanes |= (uint32_t)(portable[lane] != NULL) << lane;
+  for (size_t i = 0; i < model->sites; i += 32) {
+    size_t position[32];
+    uint32_t row[32] = {0};
+    const size_t n = positions(&ising_parameters(model)->lattice, i, position);
+    for (size_t lane = 0; lane < ISING_LANES; lane++)
+      for (size_t b = 0; portable[lane] != NULL && b < (n + 7) / 8; b++)
+        row[lane] |= (uint32_t)portable[lane][i / 8 + b] << 8 * b;
+    gpumc_bit_transpose(row);
+    for (size_t j = 0; j < n; j++)
+      words[position[j]] = (words[position[j]] & ~lanes) | (row[j] & lanes);
+  }
+}
+
+static void get_group(const struct gpumc_model *model, const void *block,
+                      uint8_t *const portable[ISING_CPU_BLOCK])
+{
+  const uint32_t *words = block;
+  for (size_t i = 0; i < model->sites; i += 32) {
+    size_t position[32];
+    uint32_t row[32] = {0};
+    const size_t n = positions(&ising_parameters(model)->lattice, i, position);
+    for (size_t j = 0; j < n; j++)
+      row[j] = words[position[j]];
+    gpumc_bit_transpose(row);
+    for (size_t lane = 0; lane < ISING_LANES; lane++)
+      for (size_t b = 0; portable[lane] != NULL && b < (n + 7) / 8; b++)
+        portable[lane][i / 8 + b] = (uint8_t)(row[lane] >> 8 * b);
+  }
+}
+
+static const struct ising_multispin_tables *tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return storage->own;
+}
+
+static const struct ising_multispin_ops *ops_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return ISING_CPU_OPS(ising_multispin, storage->isa);
+}
+
+static struct ising_multispin_group
+group_of(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  return (struct ising_multispin_group){
+      .instance = &tables->instance,
+      .signs = ising_multispin_signs(tables, place->block),
+      .words = place->data,
+      .number = (uint32_t)place->block,
+      .scratch = ising_cpu_scratch(ensemble->storage),
+  };
+}
+
+static int64_t wave_of(const struct ising_multispin_waves *waves,
+                       const struct ising_multispin_sums *sums, size_t lane)
+{
+  int64_t cosine[ISING_AXES], sine[ISING_AXES];
+  for (size_t axis = 0; axis < ISING_AXES; axis++) {
+    cosine[axis] = sums->cosine[axis][lane];
+    sine[axis] = sums->sine[axis][lane];
+  }
+  return ising_wave_square(&waves->wave, cosine, sine);
+}
+
+static void measure_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising_cpu_place *place, int64_t *const *channel)
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
+  const size_t first = place->run * ensemble->plan.capacity + place->first;
+  const bool waves = channel[ISING_WAVE] != NULL;
+  struct ising_multispin_sums sums;
+  ops_of(ensemble)->measure(&group, NULL, waves ? &tables->waves : NULL, &sums);
+  for (size_t lane = 0; lane < place->count; lane++) {
+    if (channel[ISING_ENERGY] != NULL)
+      channel[ISING_ENERGY][first + lane] =
+          ising_energy(tables->coupling_quanta, tables->field_quanta,
+                       bonds - 2 * sums.unsatisfied[lane], 2 * sums.along[lane] - sites);
+    if (channel[ISING_MAGNETIZATION] != NULL)
+      channel[ISING_MAGNETIZATION][first + lane] = 2 * sums.up[lane] - sites;
+    if (waves)
+      channel[ISING_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+  }
+}
+
+static void overlap_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising_cpu_place *place, const void *other, size_t first,
+                          int64_t *const overlap[GPUMC_OVERLAPS])
+{
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
+  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  struct ising_multispin_sums sums;
+  ops_of(ensemble)->measure(&group, other, waves ? &tables->waves : NULL, &sums);
+  for (size_t lane = 0; lane < place->count; lane++) {
+    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
+      overlap[GPUMC_OVERLAP_SPIN][first + lane] = sites - 2 * sums.up[lane];
+    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
+      overlap[GPUMC_OVERLAP_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
+    if (waves)
+      overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+  }
+}
+
+/* A block is a group, words[position]. */
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->sites * sizeof(uint32_t);
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return sizeof(uint32_t) * ising_multispin_scratch(&ising_parameters(model)->lattice);
+}
+
+static enum gpumc_status create_tables(const struct gpumc_model *model,
+                                       const struct gpumc_ensemble_plan *plan, void *own,
+                                       struct gpumc_error *error)
+{
+  return ising_multispin_tables_create(model, plan, own, error);
+}
+
+static void free_tables(void *own)
+{
+  ising_multispin_tables_free(own);
+}
+
+static const struct ising_cpu_layout layout = {
+    .replicas = ISING_LANES,
+    .buffers = 2,
+    .block_bytes = block_bytes,
+    .scratch_bytes = scratch_bytes,
+    .own_size = sizeof(struct ising_multispin_tables),
+    .own_bytes = ising_multispin_tables_bytes,
+    .own_create = create_tables,
+    .own_free = free_tables,
+    .set = set_group,
+    .get = get_group,
+    .measure = measure_group,
+    .overlap = overlap_group,
+};
+
+static_assert((int)ISING_LANES <= (int)ISING_CPU_BLOCK, "a group is a block");
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  return ising_cpu_bytes(&layout, model, device, plan);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return ising_cpu_create(&layout, ensemble, error);
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  (void)error;
+  struct ising_cpu_storage *storage = ensemble->storage;
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
+  const size_t sites = ensemble->model->sites, places = ising_cpu_places(ensemble);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    const struct gpumc_random random = gpumc_ensemble_random(ensemble, place.run);
+    uint32_t *words = place.data;
+    for (size_t w = 0; w < sites && place.count > 0; w += 4)
+      gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place.block, 0, label, words + w);
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)error;
+  struct ising_cpu_storage *storage = ensemble->storage;
+  struct ising_multispin_tables *tables = storage->own;
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
+  const size_t places = ising_cpu_places(ensemble);
+  if (sweeps > 0)
+    ising_multispin_set_rules(ensemble, tables, beta);
+#pragma omp parallel for schedule(dynamic) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count == 0)
+      continue;
+    const struct ising_multispin_group group = group_of(ensemble, &place);
+    if (sweeps > 0)
+      ops->sweep(&group, &tables->rule[place.run], ensemble->time, sweeps);
+    if (channel != NULL)
+      measure_group(ensemble, &place, channel);
+  }
+  return GPUMC_OK;
+}
+
+/* The replicas of a group that are copied; returns how many. parent: of the run. */
+static size_t copies_of(const struct ising_cpu_storage *storage, const uint32_t *parent,
+                        const struct ising_cpu_place *place, struct ising_multispin_copy *copy)
+{
+  size_t n = 0;
+  for (size_t lane = 0; lane < place->count; lane++) {
+    const size_t from = parent[place->first + lane];
+    if (from == place->first + lane)
+      continue;
+    copy[n].source = ising_cpu_block(storage, place->run, from / ISING_LANES);
+    copy[n].rotation = (uint32_t)(lane - from) % ISING_LANES;
+    copy[n++].lane = (uint32_t)lane;
+  }
+  return n;
+}
+
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  (void)error;
+  struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
+  const size_t sites = ensemble->model->sites, places = ising_cpu_places(ensemble);
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    struct ising_multispin_copy copy[ISING_LANES];
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count == 0)
+      continue;
+    const size_t n = copies_of(storage, parent + place.run * ensemble->plan.capacity, &place, copy);
+    ops->gather((uint32_t *)storage->spare + i * sites, place.data, sites, copy, n);
+  }
+  void *gathered = storage->spare;
+  storage->spare = storage->blocks;
+  storage->blocks = gathered;
+  return GPUMC_OK;
+}
+
+/* Now the pairs of runs that begin with an even one, now the others: no two of a pass share a run,
+ * so that threads do not meet. */
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_multispin_ops *ops = ops_of(ensemble);
+  const size_t row = gpumc_swap_words(ensemble->plan.capacity), sites = ensemble->model->sites;
+  for (size_t parity = 0; parity < 2; parity++) {
+    const size_t pairs = ensemble->runs > parity ? (ensemble->runs - parity) / 2 : 0;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+    for (size_t i = 0; i < pairs * row; i++) {
+      const size_t run = 2 * (i / row) + parity, block = i % row;
+      if (swap[run * row + block] != 0)
+        ops->exchange(ising_cpu_block(storage, run, block),
+                      ising_cpu_block(storage, run + 1, block), sites, swap[run * row + block]);
+    }
+  }
+  return GPUMC_OK;
+}
+
+const struct gpumc_kernel_ops ising_multispin_cpu = {
+    ISING_CPU_COMMON,
+    .variant = "multispin",
+    .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
+    .trajectory = "ising.multispin.1",
+    .capabilities = ISING_CPU_CAPABILITIES,
+    .bytes = bytes,
+    .create = create,
+    .randomize = randomize,
+    .sweep = sweep,
+    .measure = ising_cpu_measure,
+    .gather = gather,
+    .exchange = exchange,
+    .overlap = ising_cpu_overlap,
+};

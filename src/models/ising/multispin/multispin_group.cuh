@@ -1,0 +1,258 @@
+/* One group in the hands of one or several warps: between its two forms, and measured. */
+#ifndef GPUMC_ISING_MULTISPIN_GROUP_CUH
+#define GPUMC_ISING_MULTISPIN_GROUP_CUH
+
+#include "models/ising/multispin/multispin_update.cuh"
+#include "models/lattice/vertical_counter.cuh"
+
+/* Of a thread's counter of bonds. */
+enum { ISING_MULTISPIN_BOND_PLANES = 16 };
+
+/* Sums over one group, by lane. */
+struct ising_multispin_group_sums {
+  unsigned long long unlike[ISING_MULTISPIN_LANES]; /* bonds not satisfied, as the words stand */
+  uint32_t up[ISING_MULTISPIN_LANES];               /* spins up */
+  uint32_t along[ISING_MULTISPIN_LANES];            /* words up, where spins are turned over */
+};
+
+/* A group, and the calling thread among the `threads` (whole warps) that work on it. */
+struct ising_multispin_group {
+  uint32_t m, number; /* run of the replicas, group of the run */
+  uint32_t thread, threads;
+  uint32_t *tiles; /* [tiles][256] by replica, device memory */
+};
+
+/* False where the run has no such group. */
+__device__ static inline bool
+ising_multispin_group_find(const struct ising_multispin_replicas *replicas, uint32_t m,
+                           uint32_t number, uint32_t thread, uint32_t threads,
+                           struct ising_multispin_group *group)
+{
+  group->m = m;
+  group->number = number;
+  group->thread = thread;
+  group->threads = threads;
+  group->tiles = replicas->words + ((size_t)m * replicas->groups + number) * replicas->tiles *
+                                       (size_t)GPUMC_TILE_WORDS;
+  return number < replicas->groups && number * ISING_MULTISPIN_LANES < replicas->batch.size[m];
+}
+
+/* Words of a group by site: whole threads of a tile. */
+__host__ __device__ static inline size_t
+ising_multispin_group_words(const struct ising_multispin_replicas *replicas)
+{
+  const size_t sites = 2 * (size_t)replicas->colour, part = GPUMC_TILE_LANE_WORDS;
+  return (sites + part - 1) / part * part;
+}
+
+/* Turn over what disorder says of the words w .. w + 7 of a group. */
+__device__ static inline void ising_multispin_turn(const struct ising_multispin_replicas *replicas,
+                                                   const struct ising_multispin_disorder *disorder,
+                                                   uint32_t number, size_t w,
+                                                   uint32_t word[GPUMC_TILE_LANE_WORDS])
+{
+  if (disorder->stagger != 0) {
+#pragma unroll
+    for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      if (w + i >= replicas->colour && w + i < 2 * (size_t)replicas->colour)
+        word[i] ^= UINT32_MAX;
+  }
+  if (disorder->turned != NULL && w < ising_multispin_group_words(replicas)) {
+    const uint32_t *turned = disorder->turned + number * disorder->turned_stride + w;
+#pragma unroll
+    for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      word[i] ^= turned[i];
+  }
+}
+
+/* A tile of which the calling thread has its words, by site. `lane`: of the warp. */
+__device__ static inline void
+ising_multispin_tile_load(const uint32_t *tile, uint32_t lane, uint32_t word[GPUMC_TILE_LANE_WORDS])
+{
+  const uint32_t *from = tile + gpumc_tile_place(lane);
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    word[i] = from[i * GPUMC_TILE_LANE_WORDS];
+  gpumc_tile_transpose(word);
+}
+
+/* The words w .. w + 7 of a group of `words`. */
+__device__ static inline void
+ising_multispin_words_store(uint32_t *sites, size_t w, size_t words, const uint32_t *word)
+{
+  if (w < words) {
+    ising_multispin_store<ISING_MULTISPIN_VECTOR>(sites + w, word);
+    ising_multispin_store<ISING_MULTISPIN_VECTOR>(sites + w + 4, word + 4);
+  }
+}
+
+__device__ static inline void
+ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32_t *word)
+{
+  if (w < words) {
+    ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w, word);
+    ising_multispin_load<ISING_MULTISPIN_VECTOR>(sites + w + 4, word + 4);
+  }
+}
+
+/* From the tiles to `sites`, which may stand in the place of the tiles. */
+__device__ static inline void
+ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
+                           const struct ising_multispin_disorder *disorder,
+                           const struct ising_multispin_group *group, uint32_t *sites)
+{
+  const uint32_t lane = group->thread % 32;
+  const size_t words = ising_multispin_group_words(replicas);
+  for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
+    const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+    uint32_t word[GPUMC_TILE_LANE_WORDS];
+    ising_multispin_tile_load(group->tiles + (size_t)tile * GPUMC_TILE_WORDS, lane, word);
+    ising_multispin_turn(replicas, disorder, group->number, w, word);
+    ising_multispin_words_store(sites, w, words, word);
+  }
+}
+
+/* Add up counts that a thread has of the lanes 8 (thread mod 4) .. + 7. */
+__device__ static inline void ising_multispin_add_up(const uint32_t up[GPUMC_TILE_LANE_WORDS],
+                                                     uint32_t sums[ISING_MULTISPIN_LANES])
+{
+  const uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (uint32_t i = 0; i < GPUMC_TILE_LANE_WORDS; i++) {
+    uint32_t sum = up[i];
+#pragma unroll
+    for (uint32_t width = 4; width < 32; width *= 2)
+      sum += __shfl_xor_sync(UINT32_MAX, sum, width);
+    if (lane < 4)
+      atomicAdd(&sums[lane * GPUMC_TILE_LANE_WORDS + i], sum);
+  }
+}
+
+__device__ static inline void ising_multispin_count_up(const uint32_t word[GPUMC_TILE_LANE_WORDS],
+                                                       uint32_t up[GPUMC_TILE_LANE_WORDS])
+{
+#pragma unroll
+  for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+    up[i] += (uint32_t)__popc(word[i]);
+}
+
+/* From `sites` to the tiles, if `write`; `sums` get the spins up, if `count`. */
+__device__ static inline void
+ising_multispin_group_store(const struct ising_multispin_replicas *replicas,
+                            const struct ising_multispin_disorder *disorder,
+                            const struct ising_multispin_group *group, const uint32_t *sites,
+                            bool write, bool count, struct ising_multispin_group_sums *sums)
+{
+  const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
+  const size_t words = ising_multispin_group_words(replicas);
+  const bool twice = count && disorder->turned != NULL;
+  uint32_t up[GPUMC_TILE_LANE_WORDS] = {0}, along[GPUMC_TILE_LANE_WORDS] = {0};
+  for (uint32_t tile = group->thread / 32; tile < replicas->tiles; tile += group->threads / 32) {
+    uint32_t *to = group->tiles + (size_t)tile * GPUMC_TILE_WORDS + place;
+    const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
+    uint32_t word[GPUMC_TILE_LANE_WORDS] = {0};
+    if (twice) {
+      ising_multispin_words_load(sites, w, words, word);
+      gpumc_tile_transpose(word);
+      ising_multispin_count_up(word, along);
+#pragma unroll
+      for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+        word[i] = 0;
+    }
+    ising_multispin_words_load(sites, w, words, word);
+    ising_multispin_turn(replicas, disorder, group->number, w, word);
+    gpumc_tile_transpose(word);
+    ising_multispin_count_up(word, up);
+#pragma unroll
+    for (int i = 0; i < GPUMC_TILE_LANE_WORDS; i++)
+      if (write)
+        to[i * GPUMC_TILE_LANE_WORDS] = word[i];
+  }
+  if (count)
+    ising_multispin_add_up(up, sums->up);
+  if (twice)
+    ising_multispin_add_up(along, sums->along);
+}
+
+/* Bonds of the words k .. k + WIDTH - 1 of colour 0. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_count_words(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
+                            const uint32_t *sites, uint32_t k,
+                            struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> *counter)
+{
+  constexpr int WIDTH = KIND::WIDTH, NEIGHBOURS = KIND::NEIGHBOURS;
+  struct ising_multispin_neighbours<KIND> near;
+  uint32_t spin[WIDTH], unlike[WIDTH * NEIGHBOURS];
+  ising_multispin_load<WIDTH>(sites + k, spin);
+  ising_multispin_load_neighbours<KIND>(replicas, sites + replicas->colour, signs, 0, k,
+                                        ising_multispin_place<KIND>(replicas, 0, k), &near);
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++)
+#pragma unroll
+    for (int d = 0; d < NEIGHBOURS; d++)
+      unlike[j * NEIGHBOURS + d] = ising_multispin_unlike<KIND>(&near, spin[j], d, j);
+  gpumc_counter_add<0, WIDTH * NEIGHBOURS, ISING_MULTISPIN_BOND_PLANES>(counter, unlike);
+}
+
+/* Bonds that are not satisfied: each has one end in colour 0. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_group_count(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
+                            const struct ising_multispin_group *group, const uint32_t *sites,
+                            unsigned long long unlike[ISING_MULTISPIN_LANES])
+{
+  constexpr size_t ADDED = (size_t)KIND::WIDTH * KIND::NEIGHBOURS;
+  constexpr size_t MOST =
+      ((1u << ISING_MULTISPIN_BOND_PLANES) - 1) / ADDED; /* steps a counter holds */
+  const size_t step = (size_t)group->threads * KIND::WIDTH;
+  for (size_t begin = 0; begin < replicas->colour; begin += MOST * step) {
+    const size_t end =
+        begin + MOST * step < replicas->colour ? begin + MOST * step : replicas->colour;
+    struct gpumc_vertical_counter<ISING_MULTISPIN_BOND_PLANES> counter = {
+      {
+        0
+      }
+    };
+    for (size_t k = begin + group->thread * KIND::WIDTH; k < end; k += step)
+      ising_multispin_count_words<KIND>(replicas, signs, sites, (uint32_t)k, &counter);
+    atomicAdd(&unlike[group->thread % 32], (unsigned long long)gpumc_counter_warp_sum(&counter));
+  }
+}
+
+/* The channels of the group's replicas, by its first 32 threads. */
+__device__ static inline void
+ising_multispin_group_record(const struct ising_multispin_sweep *sweep,
+                             const struct ising_multispin_group *group,
+                             const struct ising_multispin_group_sums *sums)
+{
+  const struct ising_multispin_replicas *replicas = &sweep->replicas;
+  const uint32_t lane = group->thread, replica = group->number * ISING_MULTISPIN_LANES + lane;
+  if (lane >= ISING_MULTISPIN_LANES || replica >= replicas->batch.size[group->m])
+    return;
+  const int64_t sites = 2 * (int64_t)replicas->colour, unlike = (int64_t)sums->unlike[lane];
+  const int64_t bonds = (int64_t)replicas->dimension * sites - 2 * unlike;
+  const int64_t spins = 2 * (int64_t)sums->up[lane] - sites;
+  const int64_t along = 2 * (int64_t)sums->along[lane] - sites;
+  /* Staggering changed all bonds. */
+  ising_record_sums(&sweep->channels, (size_t)group->m * replicas->batch.capacity + replica,
+                    sweep->disorder.stagger != 0 ? -bonds : bonds, spins,
+                    sweep->disorder.turned != NULL ? along : spins);
+}
+
+/* Where the signs of a group stand. */
+__device__ static inline const uint32_t *
+ising_multispin_signs(const struct ising_multispin_disorder *disorder, uint32_t number)
+{
+  return disorder->signs + number * disorder->signs_stride;
+}
+
+/* The sums of a group before anything is added. */
+__device__ static inline void
+ising_multispin_sums_clear(struct ising_multispin_group_sums *sums, uint32_t lane)
+{
+  sums->unlike[lane] = 0;
+  sums->up[lane] = sums->along[lane] = 0;
+}
+
+#endif

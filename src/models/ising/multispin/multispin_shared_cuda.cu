@@ -1,0 +1,18 @@
+/* Sweeps in shared memory: square lattices; cubic ones have a file of their own. */
+#include "models/ising/multispin/multispin_shared.cuh"
+
+size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
+                                    uint32_t threads)
+{
+  return sizeof(mask_rows) + slots * (ising_multispin_queue_bytes(replicas, threads) +
+                                      sizeof(struct ising_multispin_group_sums) +
+                                      ising_multispin_group_words(replicas) * sizeof(uint32_t));
+}
+
+enum gpumc_status
+ising_multispin_sweep_shared(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+{
+  if (sweep->replicas.dimension == 3)
+    return ising_multispin_sweep_shared_cubic(sweep, error);
+  return ising_multispin_dispatch<shared_launch, 2>(sweep, error);
+}

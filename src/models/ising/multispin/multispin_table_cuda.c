@@ -1,0 +1,139 @@
+/* Tables of the multispin kernel on a GPU, made on the host. */
+#include "models/ising/multispin/multispin_table_cuda.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/multispin/multispin_signs.h"
+
+enum { PART_BYTES = 256 }; /* parts of the table begin at multiples of it */
+
+static_assert((int)ISING_MULTISPIN_ABOVE == (int)GPUMC_ROW_BEFORE &&
+                  (int)ISING_MULTISPIN_BELOW == (int)GPUMC_ROW_AFTER &&
+                  (int)ISING_MULTISPIN_SAME == (int)GPUMC_SAME_INDEX &&
+                  (int)ISING_MULTISPIN_SIDE == (int)GPUMC_SIDE &&
+                  (int)ISING_MULTISPIN_BEFORE == (int)GPUMC_PLANE_BEFORE &&
+                  (int)ISING_MULTISPIN_BEHIND == (int)GPUMC_PLANE_AFTER,
+              "the arrays of signs are in the order of the neighbours");
+
+static size_t after(size_t place, size_t bytes)
+{
+  return place + ising_parts(bytes, PART_BYTES) * PART_BYTES;
+}
+
+struct ising_multispin_table
+ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const size_t length = ising_wave_of(model).length;
+  struct ising_multispin_table table = {.sets = ising_multispin_sign_groups(plan)};
+  if (traits.couplings || traits.fields)
+    table.signs_words = (2 * lattice->dimension + 1) * lattice->colour;
+  if (traits.fields)
+    table.turned_words = ising_parts(model->sites, 8) * 8;
+  table.turned = after(table.signs, table.sets * table.signs_words * sizeof(uint32_t));
+  table.cosine = after(table.turned, table.sets * table.turned_words * sizeof(uint32_t));
+  table.sine = after(table.cosine, length * sizeof(int32_t));
+  table.thresholds = after(table.sine, length * sizeof(int32_t));
+  table.bytes = after(table.thresholds, plan->runs * sizeof(struct ising_multispin_thresholds));
+  return table;
+}
+
+struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_multispin_table table =
+      ising_multispin_table_of(ensemble->model, &ensemble->plan);
+  struct ising_multispin_disorder disorder = {0};
+  if (table.signs_words > 0)
+    disorder.signs = ising_storage_table(ensemble, table.signs);
+  if (table.turned_words > 0)
+    disorder.turned = ising_storage_table(ensemble, table.turned);
+  if (table.sets > 1) {
+    disorder.signs_stride = table.signs_words;
+    disorder.turned_stride = table.turned_words;
+  }
+  return disorder;
+}
+
+/* The words of a set, signs[2 d + 1][colour] and turned[sites]. */
+struct set_words {
+  const struct gpumc_checkerboard *lattice;
+  uint32_t *signs, *turned;
+};
+
+/* As the site sees the bond: from colour 0, and at the side. */
+static void set_bond(void *words, const struct gpumc_checkerboard_place *place,
+                     enum gpumc_neighbour direction, uint32_t lanes)
+{
+  const struct set_words *to = words;
+  const size_t n = to->lattice->colour;
+  if (place->colour == 0)
+    to->signs[direction * n + place->k] |= lanes;
+  else if (direction == GPUMC_SIDE)
+    to->signs[2 * to->lattice->dimension * n + place->k] |= lanes;
+}
+
+static void set_turned(void *words, const struct gpumc_checkerboard_place *place, uint32_t lanes)
+{
+  const struct set_words *to = words;
+  to->turned[place->colour * to->lattice->colour + place->k] |= lanes;
+}
+
+static enum gpumc_status bring_set(const struct gpumc_ensemble *ensemble,
+                                   const struct ising_multispin_table *table,
+                                   struct set_words *words, size_t set, struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const size_t signs = table->signs_words * sizeof(uint32_t);
+  const size_t turned = table->turned_words * sizeof(uint32_t);
+  const struct ising_multispin_signs_to to = {
+      .words = words, .turned = true, .bond = set_bond, .field = set_turned};
+  memset(words->signs, 0, signs);
+  memset(words->turned, 0, turned);
+  enum gpumc_status status =
+      ising_multispin_signs_of_group(ensemble->model, &ensemble->plan, set, &to, error);
+  if (status == GPUMC_OK)
+    status = device->ops->copy_to_device(device,
+                                         ising_storage_table(ensemble, table->signs + set * signs),
+                                         words->signs, signs, error);
+  if (status == GPUMC_OK && turned > 0)
+    status = device->ops->copy_to_device(
+        device, ising_storage_table(ensemble, table->turned + set * turned), words->turned, turned,
+        error);
+  return status;
+}
+
+static enum gpumc_status bring_disorder(const struct gpumc_ensemble *ensemble,
+                                        const struct ising_multispin_table *table,
+                                        struct gpumc_error *error)
+{
+  struct set_words words = {.lattice = &ising_parameters(ensemble->model)->lattice};
+  enum gpumc_status status =
+      gpumc_allocate_array(&words.signs, table->signs_words, "words of couplings", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&words.turned, table->turned_words + 1, "words of fields", error);
+  for (size_t set = 0; set < table->sets && status == GPUMC_OK; set++)
+    status = bring_set(ensemble, table, &words, set, error);
+  free(words.signs);
+  free(words.turned);
+  return status;
+}
+
+enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
+                                             int64_t wave_sum[2], struct gpumc_error *error)
+{
+  const struct ising_multispin_table table =
+      ising_multispin_table_of(ensemble->model, &ensemble->plan);
+  enum gpumc_status status = ising_multispin_check(ensemble->model, error);
+  if (status == GPUMC_OK)
+    status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
+                               ising_storage_table(ensemble, table.sine), wave_sum, error);
+  if (status == GPUMC_OK && table.signs_words > 0)
+    status = bring_disorder(ensemble, &table, error);
+  return status;
+}

@@ -1,0 +1,205 @@
+/* What the multispin kernel on the CPU keeps beside the replicas. */
+#include "models/ising/multispin/multispin_tables.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "models/ising/multispin/multispin_signs.h"
+
+static enum ising_signs signs_of(const struct ising_disorder_traits *traits)
+{
+  if (traits->fields)
+    return ISING_FIELD_SIGNS;
+  return traits->couplings ? ISING_BOND_SIGNS : ISING_SAME_SIGNS;
+}
+
+static size_t sign_words(const struct gpumc_checkerboard *lattice, enum ising_signs signs,
+                         const struct gpumc_ensemble_plan *plan)
+{
+  return ising_multispin_sign_groups(plan) * 2 * ising_multispin_sign_words(lattice, signs);
+}
+
+size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
+                                    const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  return sizeof(struct ising_multispin_tables) +
+         2 * gpumc_checkerboard_edge_blocks(lattice) * sizeof(struct gpumc_checkerboard_edges) +
+         sign_words(lattice, signs_of(&traits), plan) * sizeof(uint32_t) +
+         2 * ising_wave_of(model).length * sizeof(int32_t) +
+         plan->runs * sizeof(struct ising_multispin_rule);
+}
+
+/* The signs of one group, laid out as struct ising_multispin_instance has them. */
+struct sign_words {
+  const struct ising_multispin_instance *instance;
+  uint32_t *signs;
+};
+
+static void set_sign(const struct sign_words *words, const struct gpumc_checkerboard_place *place,
+                     size_t slot, uint32_t lanes)
+{
+  const struct gpumc_checkerboard *lattice = &words->instance->lattice;
+  const size_t slots = ising_multispin_slots(lattice->dimension, words->instance->signs);
+  words->signs[place->colour * ising_multispin_sign_words(lattice, words->instance->signs) +
+               (place->k / GPUMC_EDGE_SITES * slots + slot) * GPUMC_EDGE_SITES +
+               place->k % GPUMC_EDGE_SITES] |= lanes;
+}
+
+static void set_bond(void *words, const struct gpumc_checkerboard_place *place,
+                     enum gpumc_neighbour direction, uint32_t lanes)
+{
+  set_sign(words, place, direction, lanes);
+}
+
+static void set_field(void *words, const struct gpumc_checkerboard_place *place, uint32_t lanes)
+{
+  const struct sign_words *to = words;
+  set_sign(to, place, 2 * to->instance->lattice.dimension, lanes);
+}
+
+static enum gpumc_status
+set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+            struct ising_multispin_tables *tables, struct gpumc_error *error)
+{
+  const struct ising_multispin_instance *instance = &tables->instance;
+  const size_t group_words = 2 * ising_multispin_sign_words(&instance->lattice, instance->signs);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t group = 0; status == GPUMC_OK && group < tables->sign_groups; group++) {
+    struct sign_words words = {instance, tables->signs + group * group_words};
+    const struct ising_multispin_signs_to to = {
+        .words = &words, .bond = set_bond, .field = set_field};
+    status = ising_multispin_signs_of_group(model, plan, group, &to, error);
+  }
+  return status;
+}
+
+static void describe(const struct gpumc_model *model, const struct ising_disorder_traits *traits,
+                     struct ising_multispin_tables *tables)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const double quantum = model->quantum[ISING_ENERGY];
+  tables->instance.lattice = parameters->lattice;
+  tables->instance.signs = signs_of(traits);
+  tables->plain = parameters->plain;
+  tables->coupling = parameters->coupling;
+  tables->field = parameters->field;
+  tables->coupling_quanta = parameters->coupling_quanta;
+  tables->field_quanta = traits->fields ? traits->field_width : parameters->field_quanta;
+  if (parameters->disorder != NULL) {
+    tables->coupling = tables->coupling_quanta * quantum;
+    tables->field = tables->field_quanta * quantum;
+  }
+}
+
+static void set_edges(struct ising_multispin_tables *tables)
+{
+  const struct gpumc_checkerboard *lattice = &tables->instance.lattice;
+  for (size_t colour = 0; colour < 2; colour++) {
+    struct gpumc_checkerboard_edges *edges =
+        tables->edges + colour * gpumc_checkerboard_edge_blocks(lattice);
+    gpumc_checkerboard_edges_fill(lattice, colour, edges);
+    tables->instance.edges[colour] = edges;
+  }
+}
+
+static void set_waves(const struct ising_wave *wave, struct ising_multispin_tables *tables)
+{
+  int32_t *cosine = tables->wave_table, *sine = cosine + wave->length;
+  ising_wave_table(wave, cosine, sine);
+  tables->waves = (struct ising_multispin_waves){*wave, cosine, sine};
+}
+
+enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
+                                               const struct gpumc_ensemble_plan *plan,
+                                               struct ising_multispin_tables *tables,
+                                               struct gpumc_error *error)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const struct ising_wave wave = ising_wave_of(model);
+  enum gpumc_status status =
+      gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
+  if (status != GPUMC_OK)
+    return status;
+  describe(model, &traits, tables);
+  set_waves(&wave, tables);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
+                                                const struct gpumc_ensemble_plan *plan,
+                                                struct ising_multispin_tables *tables,
+                                                struct gpumc_error *error)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  enum gpumc_status status = ising_multispin_check(model, error);
+  if (status == GPUMC_OK)
+    status = ising_multispin_tables_begin(model, plan, tables, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
+                                  "edges of the lattice", error);
+  if (status != GPUMC_OK)
+    return status;
+  set_edges(tables);
+  if (tables->instance.signs == ISING_SAME_SIGNS)
+    return GPUMC_OK;
+  tables->sign_groups = ising_multispin_sign_groups(plan);
+  status = gpumc_allocate_array(&tables->signs, sign_words(lattice, tables->instance.signs, plan),
+                                "signs of couplings and fields", error);
+  return status == GPUMC_OK ? set_samples(model, plan, tables, error) : status;
+}
+
+void ising_multispin_tables_free(struct ising_multispin_tables *tables)
+{
+  free(tables->edges);
+  free(tables->signs);
+  free(tables->wave_table);
+  free(tables->rule);
+  *tables = (struct ising_multispin_tables){0};
+}
+
+static void set_plain(const struct ising_acceptance *acceptance, uint32_t neighbours,
+                      struct ising_multispin_rule *rule)
+{
+  rule->like = acceptance->spin_up[neighbours] ? UINT32_MAX : 0;
+  for (uint32_t unsatisfied = 0; 2 * unsatisfied < neighbours; unsatisfied++)
+    gpumc_bit_thresholds_set(&rule->thresholds, unsatisfied,
+                             acceptance->threshold[neighbours - unsatisfied]);
+}
+
+struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
+                                                 enum gpumc_update update, double beta)
+{
+  const uint32_t neighbours = 2 * (uint32_t)tables->instance.lattice.dimension;
+  struct ising_multispin_rule rule = {.update = update == GPUMC_HEAT_BATH ? ISING_HEAT_BATH
+                                                : tables->plain           ? ISING_PLAIN
+                                                                          : ISING_METROPOLIS};
+  struct ising_acceptance acceptance =
+      ising_acceptance(beta, tables->coupling, tables->field, neighbours);
+  if (rule.update == ISING_PLAIN) {
+    set_plain(&acceptance, neighbours, &rule);
+    return rule;
+  }
+  if (rule.update == ISING_HEAT_BATH)
+    ising_heat_bath(beta, tables->coupling, tables->field, neighbours, acceptance.threshold);
+  for (uint32_t up = 0; up <= neighbours; up++) {
+    rule.spin_up[up] = acceptance.spin_up[up] ? UINT32_MAX : 0;
+    gpumc_bit_thresholds_set(&rule.thresholds, up, acceptance.threshold[up]);
+  }
+  return rule;
+}
+
+void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
+                               struct ising_multispin_tables *tables, const double *beta)
+{
+  for (size_t m = 0; m < ensemble->runs; m++) {
+    if (m > 0 && beta[m] == beta[m - 1])
+      tables->rule[m] = tables->rule[m - 1];
+    else
+      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
+    tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
+  }
+}

@@ -1,0 +1,59 @@
+/* What the multispin kernel on the CPU keeps beside the replicas: geometry, signs of couplings and
+ * fields, tables of waves, rules of the runs. */
+#ifndef GPUMC_ISING_MULTISPIN_TABLES_H
+#define GPUMC_ISING_MULTISPIN_TABLES_H
+
+#include "models/ising/ising.h"
+#include "models/ising/multispin/multispin.h"
+
+struct ising_multispin_tables {
+  struct ising_multispin_instance instance;
+  struct gpumc_checkerboard_edges *edges;
+  /* signs[sign_groups][2 colours][ising_multispin_sign_words()]; NULL: the same everywhere.
+   * sign_groups: one for each group, or 1 that serves all. */
+  size_t sign_groups;
+  uint32_t *signs;
+  struct ising_multispin_waves waves;
+  int32_t *wave_table;                  /* cosines, then sines */
+  struct ising_multispin_rule *rule;    /* [plan.runs] */
+  double coupling, field;               /* J, and h or the width of the random fields, energy */
+  double coupling_quanta, field_quanta; /* the same in quanta */
+  bool plain;
+};
+
+/* What follows from the instance and the plan alone: all but edges and signs. Free also after a
+ * failure. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_tables_begin(const struct gpumc_model *model,
+                             const struct gpumc_ensemble_plan *plan,
+                             struct ising_multispin_tables *tables, struct gpumc_error *error);
+
+size_t ising_multispin_tables_bytes(const struct gpumc_model *model,
+                                    const struct gpumc_ensemble_plan *plan);
+/* GPUMC_INVALID for couplings or fields that are no signs. Free also after a failure. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_tables_create(const struct gpumc_model *model,
+                              const struct gpumc_ensemble_plan *plan,
+                              struct ising_multispin_tables *tables, struct gpumc_error *error);
+/* Legal on zeroed tables. */
+void ising_multispin_tables_free(struct ising_multispin_tables *tables);
+
+/* The signs of a group; NULL: the same everywhere. */
+static inline const uint32_t *
+ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
+{
+  const struct ising_multispin_instance *instance = &tables->instance;
+  if (tables->signs == NULL)
+    return NULL;
+  return tables->signs + (tables->sign_groups == 1 ? 0 : group) * 2 *
+                             ising_multispin_sign_words(&instance->lattice, instance->signs);
+}
+
+struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
+                                                 enum gpumc_update update, double beta);
+
+/* Of all runs; most have the temperature of the run before. */
+void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
+                               struct ising_multispin_tables *tables, const double *beta);
+
+#endif

@@ -1,0 +1,168 @@
+/* Updates of words of 32 replicas by one warp, wherever the words stand.
+ *
+ * Eight random bits decide all but one lane in 256. The few words that hold an open lane are put
+ * aside and finished together, so that threads with and without them do not wait for each other. */
+#ifndef GPUMC_ISING_MULTISPIN_UPDATE_CUH
+#define GPUMC_ISING_MULTISPIN_UPDATE_CUH
+
+#include "models/ising/ising_batch.cuh"
+#include "models/ising/multispin/multispin_kind.cuh"
+#include "models/ising/multispin/multispin_situation.cuh"
+#include "models/lattice/philox.cuh"
+
+enum { ISING_MULTISPIN_FIRST_DRAWS = 2, ISING_MULTISPIN_DRAWS = 8 };
+
+/* What the update of one colour of one group needs. */
+struct ising_multispin_colour {
+  uint32_t *sites;       /* [colour] words to be updated */
+  const uint32_t *other; /* [colour] their neighbours */
+  const uint32_t *signs; /* of the group's couplings, where these have words */
+  const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS]; /* the rule */
+  uint32_t keep;                                   /* all ones; none for heat bath */
+  uint32_t number;                                 /* 0 or 1 */
+  uint32_t first_word;                             /* of `sites`, in the counters */
+  uint32_t begin, end;                             /* the words that are updated, k */
+};
+
+/* With words that wait goes what tells their classes; a count of neighbours is made again. */
+template <class KIND> constexpr int ising_multispin_notes = KIND::PLAIN ? KIND::CLASS_BITS : 1;
+
+template <class KIND>
+using ising_multispin_queue = struct gpumc_open_words<ising_multispin_notes<KIND>>;
+
+template <class KIND>
+__device__ static inline void
+ising_multispin_random_bits(const struct gpumc_philox_group *random,
+                            const struct gpumc_philox_word *word, uint32_t draw,
+                            uint32_t u[ISING_MULTISPIN_DRAW_BITS])
+{
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+  gpumc_philox_draw<KIND::ROUNDS>(random, word, gpumc_philox_label(random->key, word->first, label),
+                                  u);
+}
+
+/* Update the words k .. k + WIDTH - 1; what stays open goes to the queue. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_update_words(const struct ising_multispin_replicas *lattice,
+                             const struct gpumc_philox_group *random,
+                             const struct ising_multispin_colour *colour, uint32_t k,
+                             struct ising_multispin_place place, ising_multispin_queue<KIND> *queue)
+{
+  constexpr int NOTES = ising_multispin_notes<KIND>;
+  struct ising_multispin_neighbours<KIND> near;
+  uint32_t spin[KIND::WIDTH], open[KIND::WIDTH], note[KIND::WIDTH][NOTES];
+  ising_multispin_load<KIND::WIDTH>(colour->sites + k, spin);
+  ising_multispin_load_neighbours<KIND>(lattice, colour->other, colour->signs, colour->number, k,
+                                        place, &near);
+#pragma unroll
+  for (int j = 0; j < KIND::WIDTH; j++) {
+    const struct ising_multispin_situation<KIND> at =
+        ising_multispin_situation_of<KIND>(&near, colour->rows, colour->keep, spin[j], j);
+    const struct gpumc_philox_word word =
+        gpumc_philox_word(random, colour->first_word + k + (uint32_t)j);
+    uint32_t less = 0, equal = at.need;
+#pragma unroll
+    for (int draw = ISING_MULTISPIN_FIRST_DRAWS - 1; draw >= 0; draw--) {
+      uint32_t u[ISING_MULTISPIN_DRAW_BITS];
+      ising_multispin_random_bits<KIND>(random, &word, (uint32_t)draw, u);
+      if (draw == 0)
+        ising_multispin_compare_draw<KIND, KIND::ZEROS>(colour->rows, at.class_bit, 0, u, &less,
+                                                        &equal);
+      else
+        ising_multispin_compare_draw<KIND, 0>(colour->rows, at.class_bit, (uint32_t)draw, u, &less,
+                                              &equal);
+    }
+    spin[j] = ising_multispin_decided<KIND>(spin[j], colour->keep, less, at.need);
+    open[j] = equal;
+#pragma unroll
+    for (int i = 0; i < NOTES; i++)
+      note[j][i] = KIND::PLAIN ? at.class_bit[i] : 0;
+  }
+  ising_multispin_store<KIND::WIDTH>(colour->sites + k, spin);
+  gpumc_open_push<KIND::WIDTH, NOTES>(queue, k - colour->begin, 0, open, note);
+}
+
+/* The classes of the open lanes of a word, whose neighbours are what they were; plain: as noted. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_open_classes(const struct ising_multispin_replicas *lattice,
+                             const struct ising_multispin_colour *colour, uint32_t k,
+                             const uint32_t *note, uint32_t class_bit[KIND::CLASS_BITS])
+{
+  if constexpr (KIND::PLAIN) {
+#pragma unroll
+    for (int b = 0; b < KIND::CLASS_BITS; b++)
+      class_bit[b] = note[b];
+  } else {
+    typedef struct ising_multispin_kind<1, KIND::DIMENSION, KIND::SIGNS, false, KIND::EACH,
+                                        KIND::ROUNDS, 0, KIND::PACKED>
+        single;
+    struct ising_multispin_neighbours<single> near;
+    ising_multispin_load_neighbours<single>(
+        lattice, colour->other, colour->signs, colour->number, k,
+        ising_multispin_place<single>(lattice, colour->number, k), &near);
+    const struct ising_multispin_situation<single> at = ising_multispin_situation_of<single>(
+        &near, colour->rows, colour->keep, colour->sites[k], 0);
+#pragma unroll
+    for (int b = 0; b < KIND::CLASS_BITS; b++)
+      class_bit[b] = at.class_bit[b];
+  }
+}
+
+/* Finish the words of the queue. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_finish_words(const struct ising_multispin_replicas *lattice,
+                             const struct gpumc_philox_group *random,
+                             const struct ising_multispin_colour *colour,
+                             ising_multispin_queue<KIND> *queue)
+{
+  constexpr int NOTES = ising_multispin_notes<KIND>;
+  struct gpumc_open_word<NOTES> open;
+  while (gpumc_open_pop<NOTES>(queue, &open)) {
+    if (open.open == 0)
+      continue;
+    const uint32_t k = open.place + colour->begin, draw = ISING_MULTISPIN_FIRST_DRAWS + open.done;
+    uint32_t class_bit[KIND::CLASS_BITS];
+    ising_multispin_open_classes<KIND>(lattice, colour, k, open.note, class_bit);
+    const struct gpumc_philox_word word = gpumc_philox_word(random, colour->first_word + k);
+    uint32_t u[ISING_MULTISPIN_DRAW_BITS], less = 0, equal = open.open;
+    ising_multispin_random_bits<KIND>(random, &word, draw, u);
+    ising_multispin_compare_draw<KIND, 0>(colour->rows, class_bit, draw, u, &less, &equal);
+    uint32_t flips = less & open.open;
+    if (equal != 0 && draw + 1 < ISING_MULTISPIN_DRAWS)
+      gpumc_open_push<1, NOTES>(queue, open.place, open.done + 1, &equal, &open.note);
+    else
+      flips |=
+          equal & ising_multispin_select<KIND>(colour->rows, ISING_MULTISPIN_ALWAYS, class_bit);
+    colour->sites[k] ^= flips;
+  }
+}
+
+/* The share of one of `threads` threads, of which this is number `thread`; whole warps. `regular`:
+ * a step leads to a word with the same place. */
+template <class KIND>
+__device__ static inline void
+ising_multispin_update_colour(const struct ising_multispin_replicas *lattice,
+                              const struct gpumc_philox_group *random,
+                              const struct ising_multispin_colour *colour, uint32_t thread,
+                              uint32_t threads, bool regular, ising_multispin_queue<KIND> *queue)
+{
+  constexpr uint32_t WIDTH = KIND::WIDTH;
+  const uint32_t ahead = thread % 32 * WIDTH; /* of the warp's first thread */
+  uint32_t k = colour->begin + thread * WIDTH;
+  struct ising_multispin_place place = ising_multispin_place<KIND>(lattice, colour->number, k);
+#pragma unroll 1
+  for (; k - ahead < colour->end; k += threads * WIDTH) {
+    if (gpumc_open_count<ising_multispin_notes<KIND>>(queue) > GPUMC_OPEN_CAPACITY - 32 * WIDTH)
+      ising_multispin_finish_words<KIND>(lattice, random, colour, queue);
+    if (!regular)
+      place = ising_multispin_place<KIND>(lattice, colour->number, k);
+    if (k < colour->end)
+      ising_multispin_update_words<KIND>(lattice, random, colour, k, place, queue);
+  }
+  ising_multispin_finish_words<KIND>(lattice, random, colour, queue);
+}
+
+#endif

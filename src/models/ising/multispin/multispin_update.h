@@ -1,0 +1,282 @@
+/* The multispin kernel of Ising spins: sweeps of one group of 32 replicas. Included by the *_isa.c
+ * sources that compile it for one kind of update each.
+ *
+ * The group is copied to a working copy with a halo before and after each colour, and stays there
+ * for all sweeps. Eight random bits decide all but one lane in 256: the few words that hold one are
+ * set aside and finished together, in full vectors. A lane set aside stays as it is (Metropolis) or
+ * is down (heat bath) until its bits say otherwise: both ways one XOR.
+ *
+ * Where fields are random, spins and neighbours are seen relative to the field's sign. */
+#ifndef GPUMC_ISING_MULTISPIN_UPDATE_H
+#define GPUMC_ISING_MULTISPIN_UPDATE_H
+
+#include "core/simd_philox.h"
+#include "models/ising/multispin/multispin_isa.h"
+#include "models/lattice/checkerboard_simd.h"
+
+enum { ISING_FIRST_DRAWS = 2, ISING_DRAWS = GPUMC_BIT_PLANES / GPUMC_PLANES_A_DRAW };
+
+/* What is known when a sweep is compiled. */
+struct ising_variant {
+  enum ising_multispin_update update;
+  size_t dimension;
+  enum ising_signs signs;
+  uint32_t rounds;
+};
+
+/* What the neighbours say of each lane. Bits of the class: those of its number, but plain in two
+ * dimensions, where bit 0 is "no bond unsatisfied". */
+struct ising_situation {
+  gpumc_v32 class_bit[ISING_CLASS_BITS];
+  gpumc_v32 need; /* lanes that need a comparison */
+};
+
+GPUMC_INLINE size_t ising_class_bits(const struct ising_variant as)
+{
+  return as.update == ISING_PLAIN ? as.dimension - 1 : ISING_CLASS_BITS;
+}
+
+/* value[class] */
+GPUMC_INLINE gpumc_v32 ising_select(const struct ising_variant as,
+                                    const uint32_t value[ISING_CLASSES_MAXIMUM],
+                                    const gpumc_v32 bit[ISING_CLASS_BITS])
+{
+  if (as.update == ISING_PLAIN && as.dimension == 2)
+    return gpumc_select(bit[0], gpumc_broadcast(value[0]), gpumc_broadcast(value[1]));
+  gpumc_v32 low = gpumc_select(bit[0], gpumc_broadcast(value[1]), gpumc_broadcast(value[0]));
+  if (as.update == ISING_PLAIN)
+    return gpumc_select(bit[1], gpumc_broadcast(value[2]), low);
+  low = gpumc_select(
+      bit[1], gpumc_select(bit[0], gpumc_broadcast(value[3]), gpumc_broadcast(value[2])), low);
+  gpumc_v32 high = gpumc_broadcast(value[4]);
+  if (as.dimension == 3)
+    high = gpumc_select(bit[1], gpumc_broadcast(value[6]),
+                        gpumc_select(bit[0], gpumc_broadcast(value[5]), high));
+  return gpumc_select(bit[2], high, low);
+}
+
+/* bit[]: how many of the four or six words have a lane set. */
+GPUMC_INLINE void
+ising_count(const struct ising_variant as, const gpumc_v32 *word, gpumc_v32 bit[ISING_CLASS_BITS])
+{
+  gpumc_v32 odd = gpumc_xor3(word[0], word[1], word[2]);
+  gpumc_v32 pair = gpumc_majority(word[0], word[1], word[2]);
+  if (as.dimension == 2) {
+    gpumc_v32 carry = odd & word[3];
+    bit[0] = odd ^ word[3];
+    bit[1] = pair ^ carry;
+    bit[2] = pair & carry;
+  } else {
+    gpumc_v32 odd2 = gpumc_xor3(word[3], word[4], word[5]);
+    gpumc_v32 pair2 = gpumc_majority(word[3], word[4], word[5]);
+    gpumc_v32 carry = odd & odd2;
+    bit[0] = odd ^ odd2;
+    bit[1] = gpumc_xor3(pair, pair2, carry);
+    bit[2] = gpumc_majority(pair, pair2, carry);
+  }
+}
+
+GPUMC_INLINE struct ising_situation
+ising_situation_plain(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                      gpumc_v32 spin, const gpumc_v32 *neighbour)
+{
+  const gpumc_v32 satisfied_by = spin ^ ~rule->like;
+  gpumc_v32 unsatisfied[GPUMC_NEIGHBOURS_MAXIMUM], many;
+  struct ising_situation at;
+#pragma GCC unroll 6
+  for (size_t i = 0; i < 2 * as.dimension; i++)
+    unsatisfied[i] = satisfied_by ^ neighbour[i];
+  if (as.dimension == 2) {
+    const gpumc_v32 *u = unsatisfied;
+    gpumc_v32 any3 = u[0] | u[1] | u[2];
+    many = gpumc_majority(u[0], u[1], u[2]) | (u[3] & any3);
+    at.class_bit[0] = ~(any3 | u[3]);
+    at.class_bit[1] = at.class_bit[2] = gpumc_broadcast(0);
+  } else {
+    ising_count(as, unsatisfied, at.class_bit);
+    many = at.class_bit[2] | (at.class_bit[1] & at.class_bit[0]);
+  }
+  at.need = ~many & ising_select(as, rule->thresholds.need, at.class_bit);
+  return at;
+}
+
+GPUMC_INLINE struct ising_situation ising_situation(const struct ising_variant as,
+                                                    const struct ising_multispin_rule *rule,
+                                                    gpumc_v32 spin, const gpumc_v32 *neighbour)
+{
+  if (as.update == ISING_PLAIN)
+    return ising_situation_plain(as, rule, spin, neighbour);
+  struct ising_situation at;
+  ising_count(as, neighbour, at.class_bit);
+  at.need = ising_select(as, rule->thresholds.need, at.class_bit);
+  if (as.update == ISING_METROPOLIS)
+    at.need &= ~(spin ^ ising_select(as, rule->spin_up, at.class_bit));
+  return at;
+}
+
+/* Lanes with u < T, and those still undecided, after `planes` bits u[] of which the first has the
+ * number `first`. */
+GPUMC_INLINE void
+ising_compare(const struct ising_variant as, const struct ising_multispin_rule *rule,
+              const gpumc_v32 class_bit[ISING_CLASS_BITS], const gpumc_v32 *u, size_t first,
+              const size_t planes, gpumc_v32 *less, gpumc_v32 *equal)
+{
+  *less = gpumc_broadcast(0);
+  *equal = gpumc_broadcast(UINT32_MAX);
+#pragma GCC unroll 8
+  for (size_t p = planes; p-- > 0;)
+    gpumc_compare_bit(u[p], ising_select(as, rule->thresholds.bit[first + p], class_bit), less,
+                      equal);
+}
+
+/* Append the words with an open lane. */
+GPUMC_INLINE void ising_set_aside(const struct ising_variant as, struct ising_undecided *undecided,
+                                  gpumc_v32 index, gpumc_v32 open,
+                                  const gpumc_v32 class_bit[ISING_CLASS_BITS])
+{
+  const size_t at = undecided->count;
+  uint32_t words = gpumc_nonzero_words(open);
+  gpumc_compression keep = gpumc_compression_of(words);
+  gpumc_compress(undecided->index + at, keep, index);
+  gpumc_compress(undecided->open + at, keep, open);
+  for (size_t b = 0; b < ising_class_bits(as); b++)
+    gpumc_compress(undecided->class_bit[b] + at, keep, class_bit[b]);
+  undecided->count = at + (size_t)__builtin_popcount(words);
+}
+
+/* Compare the four bits of `draw` for all words set aside, flip what is accepted, keep what is
+ * open. */
+GPUMC_INLINE void
+ising_finish_draw(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                  const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                  uint32_t first_word, uint32_t draw, uint32_t *sites)
+{
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
+  const size_t count = undecided->count;
+  gpumc_store(undecided->index + count, gpumc_broadcast(0));
+  gpumc_store(undecided->open + count, gpumc_broadcast(0));
+  undecided->count = 0;
+  for (size_t i = 0; i < count; i += GPUMC_VECTOR_WORDS) {
+    gpumc_v32 u[GPUMC_PLANES_A_DRAW], class_bit[ISING_CLASS_BITS], less, equal;
+    gpumc_v32 index = gpumc_load(undecided->index + i);
+    gpumc_v32 open = gpumc_load(undecided->open + i);
+    for (size_t b = 0; b < ising_class_bits(as); b++)
+      class_bit[b] = gpumc_load(undecided->class_bit[b] + i);
+    gpumc_philox_draw(stream, as.rounds, index + first_word, label, u);
+    ising_compare(as, rule, class_bit, u, draw * GPUMC_PLANES_A_DRAW, GPUMC_PLANES_A_DRAW, &less,
+                  &equal);
+    gpumc_v32 flips = open & less;
+    for (size_t lane = 0; lane < GPUMC_VECTOR_WORDS; lane++)
+      sites[index[lane]] ^= flips[lane];
+    ising_set_aside(as, undecided, index, open & equal, class_bit);
+  }
+}
+
+/* Neighbours as the bonds and the field's sign show them; returns the latter. `signs`: of the
+ * vector's first site. */
+GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const uint32_t *signs,
+                                         gpumc_v32 *neighbour)
+{
+  const size_t neighbours = 2 * as.dimension;
+  gpumc_v32 field = gpumc_broadcast(0);
+  if (as.signs == ISING_FIELD_SIGNS)
+    field = gpumc_load(signs + neighbours * GPUMC_EDGE_SITES);
+#pragma GCC unroll 6
+  for (size_t i = 0; i < neighbours; i++)
+    neighbour[i] = gpumc_xor3(neighbour[i], field, gpumc_load(signs + i * GPUMC_EDGE_SITES));
+  return field;
+}
+
+/* Update the vector of words from k on, whose neighbours are known; words with an open lane are set
+ * aside. `sign`: of the field, 0 where all have the same. `first_word`: that of sites[0] in the
+ * counters. */
+GPUMC_INLINE void
+ising_update_vector(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                    const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                    uint32_t first_word, size_t k, gpumc_v32 sign, const gpumc_v32 *neighbour,
+                    uint32_t *sites)
+{
+  gpumc_v32 u[ISING_FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
+  const uint32_t label[ISING_FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
+                                             gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 1)};
+  gpumc_v32 spin = gpumc_load(sites + k);
+  struct ising_situation at = ising_situation(as, rule, spin ^ sign, neighbour);
+  gpumc_v32 index = gpumc_lane_numbers() + (uint32_t)k;
+  const gpumc_v32 word[ISING_FIRST_DRAWS] = {index + first_word, index + first_word};
+  gpumc_philox_draws(stream, as.rounds, ISING_FIRST_DRAWS, word, label, u);
+  ising_compare(as, rule, at.class_bit, u[0], 0, ISING_FIRST_DRAWS * GPUMC_PLANES_A_DRAW, &less,
+                &equal);
+  gpumc_store(sites + k, (as.update == ISING_HEAT_BATH ? sign : spin) ^ (less | ~at.need));
+  ising_set_aside(as, undecided, index, equal & at.need, at.class_bit);
+}
+
+GPUMC_INLINE void
+ising_finish_words(const struct ising_variant as, const struct ising_multispin_rule *rule,
+                   const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
+                   uint32_t first_word, uint32_t *sites)
+{
+  for (uint32_t draw = ISING_FIRST_DRAWS; draw < ISING_DRAWS && undecided->count > 0; draw++)
+    ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites);
+}
+
+/* Update the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
+GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct ising_sweep *sweep,
+                                    const struct gpumc_philox_stream *stream, size_t colour,
+                                    size_t k0, size_t end)
+{
+  const struct gpumc_checkerboard lattice = sweep->instance->lattice;
+  const struct gpumc_checkerboard_edges *edges = sweep->instance->edges[colour];
+  const struct ising_multispin_rule *rule = sweep->rule;
+  const size_t slots = ising_multispin_slots(as.dimension, as.signs);
+  const uint32_t first_word = (uint32_t)(colour * lattice.colour);
+  const uint32_t *other = sweep->sites[1 - colour], *signs = sweep->signs[colour];
+  uint32_t *sites = sweep->sites[colour];
+  struct ising_undecided undecided = sweep->undecided;
+  for (size_t k = k0; k < end; k += GPUMC_VECTOR_WORDS) {
+    gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], sign = gpumc_broadcast(0);
+    gpumc_checkerboard_neighbours(&lattice, as.dimension, edges, other, k, neighbour);
+    if (as.signs != ISING_SAME_SIGNS)
+      sign = ising_apply_signs(
+          as, signs + k / GPUMC_EDGE_SITES * GPUMC_EDGE_SITES * slots + k % GPUMC_EDGE_SITES,
+          neighbour);
+    ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites);
+  }
+  ising_finish_words(as, rule, stream, &undecided, first_word, sites);
+}
+
+GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct ising_sweep *sweep)
+{
+  const struct gpumc_checkerboard *lattice = &sweep->instance->lattice;
+  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+    const struct gpumc_philox_stream stream =
+        gpumc_philox_stream_make(sweep->rule->random, sweep->group, sweep->time + s);
+    for (size_t colour = 0; colour < 2; colour++) {
+      for (size_t k = 0; k < lattice->colour; k += ISING_PART)
+        ising_update_part(as, sweep, &stream, colour, k,
+                          k + ISING_PART < lattice->colour ? k + ISING_PART : lattice->colour);
+      gpumc_checkerboard_wrap(lattice, sweep->sites[colour], sizeof(uint32_t));
+    }
+  }
+}
+
+/* NAME_2d_sSIGNS_rROUNDS, one variant; SIGNS is the number of an enum ising_signs. */
+#define ISING_VARIANT(name, update, dimension, signs, rounds)                                      \
+  static void name##_##dimension##d_s##signs##_r##rounds(const struct ising_sweep *sweep)          \
+  {                                                                                                \
+    const struct ising_variant as = {update, dimension, signs, rounds};                            \
+    ising_sweep_as(as, sweep);                                                                     \
+  }
+#define ISING_VARIANTS_OF_SIGNS(name, update, signs)                                               \
+  ISING_VARIANT(name, update, 2, signs, 10)                                                        \
+  ISING_VARIANT(name, update, 2, signs, 7)                                                         \
+  ISING_VARIANT(name, update, 3, signs, 10)                                                        \
+  ISING_VARIANT(name, update, 3, signs, 7)
+#define ISING_TABLE_OF_SIGNS(name, signs)                                                          \
+  {                                                                                                \
+    {name##_2d_s##signs##_r10, name##_2d_s##signs##_r7},                                           \
+    {                                                                                              \
+      name##_3d_s##signs##_r10, name##_3d_s##signs##_r7                                            \
+    }                                                                                              \
+  }
+
+#endif

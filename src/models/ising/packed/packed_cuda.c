@@ -1,0 +1,218 @@
+/* The packed kernel on a GPU: memory, rules, and what is asked of the drivers. */
+#include "models/ising/packed/packed_cuda.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_cuda.h"
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/multispin/multispin_temperature_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
+
+/* ising_storage.table: where its parts begin, in bytes. */
+struct table {
+  size_t sums;       /* [plan.runs][plan.capacity] of struct ising_packed_sums */
+  size_t thresholds; /* [plan.runs] of struct ising_multispin_thresholds */
+  size_t cosine, sine;
+  size_t bytes;
+};
+
+static struct table
+table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t wave_bytes = ising_wave_of(model).length * sizeof(int32_t);
+  struct table table = {0};
+  table.thresholds = plan->runs * plan->capacity * sizeof(struct ising_packed_sums);
+  table.cosine = table.thresholds + plan->runs * sizeof(struct ising_multispin_thresholds);
+  table.sine = table.cosine + wave_bytes;
+  table.bytes = table.sine + wave_bytes;
+  return table;
+}
+
+static struct ising_layout
+layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return (struct ising_layout){.group = 1,
+                               .group_bytes = model->sites / 8,
+                               .table_bytes = table_of(model, plan).bytes,
+                               .piece_bytes = sizeof(uint64_t)};
+}
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  const struct ising_layout layout = layout_of(model, plan);
+  return ising_storage_bytes(model, &layout, plan);
+}
+
+static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(ensemble->model)->lattice;
+  return (struct ising_multispin_replicas){
+      .batch = ising_batch_of(ensemble),
+      .words = ising_storage_of(ensemble)->replicas,
+      .groups = (uint32_t)ensemble->plan.capacity,
+      .dimension = (uint32_t)lattice->dimension,
+      .length_x = (uint32_t)lattice->length_x,
+      .colour = (uint32_t)(lattice->colour / 32),
+      .plane = (uint32_t)(lattice->plane / 32),
+      .row = gpumc_divisor_make((uint32_t)(lattice->row / 32)),
+      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
+  };
+}
+
+/* Without a field Metropolis of an antiferromagnet is that of a ferromagnet turned over. */
+static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_multispin_physics physics = ising_multispin_physics_of(ensemble);
+  return physics.plain && physics.coupling < 0.0 ? UINT32_MAX : 0;
+}
+
+/* Pieces are pairs of words. */
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
+{
+  const struct ising_packed_transfer arguments = {
+      .replicas = replicas_of(ensemble),
+      .stagger = stagger_of(ensemble),
+      .run = portable->run,
+      .count = (uint32_t)portable->count,
+      .first = portable->first,
+      .sites = (uint64_t *)(void *)portable->replica,
+  };
+  return direction == ISING_FROM_PORTABLE ? ising_packed_from_portable(&arguments, error)
+                                          : ising_packed_to_portable(&arguments, error);
+}
+
+/* ising_storage.notes: temperatures whose thresholds are on the device. */
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  const size_t runs = ensemble->plan.runs;
+  double *known;
+  enum gpumc_status status = ising_packed_check(ensemble->model, error);
+  if (status == GPUMC_OK)
+    status = ising_storage_create(ensemble, &layout, convert, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = gpumc_allocate_array(&known, runs, "the kernel's notes", error);
+  if (status == GPUMC_OK) {
+    memset(known, ISING_NO_TEMPERATURE, runs * sizeof *known);
+    ((struct ising_storage *)ensemble->storage)->notes = known;
+    status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
+                               ising_storage_table(ensemble, table.sine), NULL, error);
+  }
+  if (status != GPUMC_OK)
+    ising_storage_destroy(ensemble);
+  return status;
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_packed_start arguments = {replicas_of(ensemble), stagger_of(ensemble)};
+  return ising_packed_randomize(&arguments, error);
+}
+
+/* Of the replicas, or of the runs' pairs of them; results are added by the caller. */
+static struct ising_packed_measurement measurement_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  struct ising_packed_measurement measurement = {
+      .replicas = replicas_of(ensemble),
+      .sums = ising_storage_table(ensemble, table.sums),
+      .wave = ising_wave_of(ensemble->model),
+      .cosine = ising_storage_table(ensemble, table.cosine),
+      .sine = ising_storage_table(ensemble, table.sine),
+      .stagger = stagger_of(ensemble),
+      .runs = (uint32_t)ensemble->runs,
+  };
+  measurement.by_fours = measurement.replicas.row.value % ISING_MULTISPIN_VECTOR == 0;
+  return measurement;
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  struct ising_packed_measurement measurement = measurement_of(ensemble);
+  measurement.channels = ising_channels_of(ensemble->model, channel);
+  measurement.square = channel[ISING_WAVE];
+  if (!ising_wanted(&measurement.channels) && measurement.square == NULL)
+    return GPUMC_OK;
+  return ising_packed_measure(&measurement, error);
+}
+
+static uint32_t block_of(const struct gpumc_device *device)
+{
+  const uint32_t asked = (device->block_threads + 31) / 32 * 32;
+  if (asked > ISING_MULTISPIN_THREADS)
+    return ISING_MULTISPIN_THREADS;
+  return asked > 0 ? asked : ISING_PACKED_THREADS;
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  const size_t place = table_of(ensemble->model, &ensemble->plan).thresholds;
+  struct ising_multispin_sweep arguments = {
+      .replicas = replicas_of(ensemble),
+      .rule = {.physics = ising_multispin_physics_of(ensemble),
+               .thresholds = ising_storage_table(ensemble, place)},
+      .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
+      .sweeps = sweeps,
+  };
+  enum gpumc_status status = GPUMC_OK;
+  if (arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0)
+    arguments.spread.width = ISING_MULTISPIN_VECTOR;
+  if (sweeps > 0)
+    status = ising_multispin_set_temperatures(ensemble, beta, ising_storage_of(ensemble)->notes,
+                                              &arguments.rule, error);
+  if (status == GPUMC_OK && sweeps > 0)
+    status = ising_packed_sweep(&arguments, error);
+  return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  assert(first != second && first + runs <= ensemble->runs && second + runs <= ensemble->runs);
+  struct ising_packed_measurement pairs = measurement_of(ensemble);
+  pairs.pairs = 1;
+  pairs.first = (uint32_t)first;
+  pairs.second = (uint32_t)second;
+  pairs.runs = (uint32_t)runs;
+  pairs.spin = overlap[GPUMC_OVERLAP_SPIN];
+  pairs.link = overlap[GPUMC_OVERLAP_LINK];
+  pairs.square = overlap[GPUMC_OVERLAP_WAVE];
+  return ising_packed_measure(&pairs, error);
+}
+
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  const struct ising_multispin_gather arguments = {replicas_of(ensemble), parent};
+  return ising_packed_copy_parents(&arguments, error);
+}
+
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  const struct ising_multispin_exchange arguments = {
+      replicas_of(ensemble), swap, (uint32_t)gpumc_swap_words(ensemble->plan.capacity)};
+  return ising_packed_swap(&arguments, error);
+}
+
+const struct gpumc_kernel_ops ising_packed_cuda = {
+    ISING_PACKED_CUDA_NAMES,  .bytes = bytes,
+    .create = create,         .destroy = ising_storage_destroy,
+    .randomize = randomize,   .set = ising_storage_set,
+    .get = ising_storage_get, .sweep = sweep,
+    .measure = measure,       .gather = gather,
+    .exchange = exchange,     .overlap = overlap,
+};

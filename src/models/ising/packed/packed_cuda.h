@@ -1,0 +1,77 @@
+/* The packed kernel on a GPU below its ops: what the host asks of the drivers in
+ * packed_*_cuda.cu.
+ *
+ * A word holds 32 neighbouring sites of one colour of a row of one replica (ising_physics.h,
+ * trajectory "ising.packed.1"). Sweeps are those of the multispin kernel, with its structs: a group
+ * is a replica, words[runs][groups][2][colour], and row, plane and colour count words instead of
+ * sites; there are no tiles and no signs. With `stagger` the words of colour 1 are kept turned
+ * over, always. */
+#ifndef GPUMC_ISING_PACKED_CUDA_H
+#define GPUMC_ISING_PACKED_CUDA_H
+
+#include "models/ising/multispin/multispin_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  ISING_PACKED_THREADS = 128,  /* of a block that sweeps, unless the device says otherwise */
+  ISING_PACKED_WORD_SITES = 64 /* sites in a row that share a pair of words */
+};
+
+/* Pairs of words first .. first + count - 1 of the replicas of a run, one behind the other; each is
+ * 64 sites in portable form: sites[count], device memory. */
+struct ising_packed_transfer {
+  struct ising_multispin_replicas replicas;
+  uint32_t stagger, run, count;
+  size_t first;
+  uint64_t *sites;
+};
+
+struct ising_packed_start {
+  struct ising_multispin_replicas replicas;
+  uint32_t stagger;
+};
+
+/* Bonds between unlike spins, spins up, and of the waves what struct ising_wave wants: sums of
+ * signed numbers as unsigned ones. */
+struct ising_packed_sums {
+  unsigned long long unlike, up, cosine[3], sine[3];
+};
+
+/* Replicas of the runs first + i or, if `pairs`, what is different between them and those of the
+ * runs second + i, i < runs. sums[runs][capacity]; cosine, sine: [wave.length], device memory. The
+ * results are arrays [runs][capacity], NULL where not wanted. */
+struct ising_packed_measurement {
+  struct ising_multispin_replicas replicas;
+  struct ising_packed_sums *sums;
+  struct ising_wave wave;
+  const int32_t *cosine, *sine;
+  uint32_t stagger, by_fours, pairs, first, second, runs;
+  struct ising_channels channels;
+  int64_t *spin, *link, *square;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_sweep(const struct ising_multispin_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_measure(const struct ising_packed_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_randomize(const struct ising_packed_start *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_from_portable(const struct ising_packed_transfer *arguments,
+                           struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_copy_parents(const struct ising_multispin_gather *arguments,
+                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,182 @@
+/* The replica kernel on a GPU: replicas of one byte a spin, a thread to each. */
+#include "models/ising/replica/replica_cuda.h"
+
+#include "models/ising/ising_cuda.h"
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
+
+/* `lanes` samples side by side: those of replicas that lie side by side, or one. */
+static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
+                 const void *from, size_t count, size_t lanes, void *to)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const size_t slots = samples->kind == ISING_SPIN_SIGNS ? 1 : 2 * lattice->dimension + 1;
+  for (size_t lane = 0; lane < count; lane++) {
+    const uint8_t *signs = (const uint8_t *)from + lane * samples->bytes;
+    const int32_t *terms = (const void *)signs;
+    for (size_t i = 0; i < 2 * slots * lattice->colour; i++) {
+      const size_t k = i % lattice->colour, slot = i / lattice->colour % slots;
+      const size_t colour = i / lattice->colour / slots;
+      const size_t source = (colour * slots + slot) * samples->stride + k;
+      const size_t place = (slot * model->sites + colour * lattice->colour + k) * lanes + lane;
+      if (samples->kind == ISING_SPIN_SIGNS)
+        ((uint8_t *)to)[place] = signs[source];
+      else
+        ((int32_t *)to)[place] = terms[source];
+    }
+  }
+}
+
+static struct ising_tables_layout
+tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const enum ising_spin_kind kind = ising_spin_kind(model);
+  const size_t slots = 2 * ising_parameters(model)->lattice.dimension + 1;
+  struct ising_tables_layout layout = {.lanes = ISING_REPLICA_GROUP, .pack = pack};
+  const size_t lanes = plan->samples == 1 ? 1 : layout.lanes;
+  if (kind == ISING_SPIN_SIGNS)
+    layout.group_bytes = model->sites * lanes;
+  if (kind == ISING_SPIN_TERMS)
+    layout.group_bytes = slots * model->sites * lanes * sizeof(int32_t);
+  return layout;
+}
+
+static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_tables_layout layout = tables_layout_of(ensemble->model, &ensemble->plan);
+  return ising_tables_of(ensemble, &layout);
+}
+
+static struct ising_layout
+layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tables_layout tables = tables_layout_of(model, plan);
+  return (struct ising_layout){.group = ISING_REPLICA_GROUP,
+                               .group_bytes = ISING_REPLICA_GROUP * model->sites,
+                               .table_bytes = ising_tables_bytes(model, plan, &tables)};
+}
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  const struct ising_layout layout = layout_of(model, plan);
+  return ising_storage_bytes(model, &layout, plan);
+}
+
+static struct ising_replica_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(ensemble->model)->lattice;
+  return (struct ising_replica_replicas){
+      .batch = ising_batch_of(ensemble),
+      .dimension = (uint32_t)lattice->dimension,
+      .row = (uint32_t)lattice->row,
+      .height = (uint32_t)lattice->length_y,
+      .plane = (uint32_t)lattice->plane,
+      .colour = (uint32_t)lattice->colour,
+      .groups = ising_parts(ensemble->plan.capacity, ISING_REPLICA_GROUP),
+      .spins = ising_storage_of(ensemble)->replicas,
+      .block_threads = ensemble->device->block_threads,
+  };
+}
+
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
+{
+  const struct ising_replica_transfer arguments = {replicas_of(ensemble), *portable};
+  return direction == ISING_FROM_PORTABLE ? ising_replica_from_portable(&arguments, error)
+                                          : ising_replica_to_portable(&arguments, error);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  const struct ising_tables_layout tables = tables_layout_of(ensemble->model, &ensemble->plan);
+  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = ising_tables_create(ensemble, &tables, error);
+  if (status != GPUMC_OK)
+    ising_storage_destroy(ensemble);
+  return status;
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_replica_replicas replicas = replicas_of(ensemble);
+  return ising_replica_randomize(&replicas, error);
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct ising_replica_measurement arguments = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .runs = (uint32_t)ensemble->runs,
+      .energy = channel[ISING_ENERGY],
+      .spins = channel[ISING_MAGNETIZATION],
+      .wave = channel[ISING_WAVE],
+  };
+  return ising_replica_measure(&arguments, error);
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  const struct ising_replica_sweep arguments = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .sweeps = sweeps,
+  };
+  if (sweeps > 0)
+    status = ising_tables_set_rules(ensemble, &arguments.tables, beta, error);
+  if (status == GPUMC_OK && sweeps > 0)
+    status = ising_replica_run(&arguments, error);
+  if (status == GPUMC_OK && channel != NULL)
+    status = measure(ensemble, channel, error);
+  return status;
+}
+
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  const struct ising_replica_exchange arguments = {replicas_of(ensemble), swap};
+  return ising_replica_swap(&arguments, error);
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  const struct ising_replica_measurement arguments = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .first = (uint32_t)first,
+      .second = (uint32_t)second,
+      .runs = (uint32_t)runs,
+      .product = 1,
+      .spins = overlap[GPUMC_OVERLAP_SPIN],
+      .links = overlap[GPUMC_OVERLAP_LINK],
+      .wave = overlap[GPUMC_OVERLAP_WAVE],
+  };
+  return ising_replica_measure(&arguments, error);
+}
+
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  const struct ising_replica_gather arguments = {replicas_of(ensemble), parent};
+  return ising_replica_copy_parents(&arguments, error);
+}
+
+const struct gpumc_kernel_ops ising_replica_cuda = {
+    ISING_REPLICA_CUDA_NAMES, .bytes = bytes,
+    .create = create,         .destroy = ising_storage_destroy,
+    .randomize = randomize,   .set = ising_storage_set,
+    .get = ising_storage_get, .sweep = sweep,
+    .measure = measure,       .gather = gather,
+    .exchange = exchange,     .overlap = overlap,
+};

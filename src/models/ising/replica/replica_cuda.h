@@ -1,0 +1,85 @@
+/* The replica kernel on a GPU, a thread to a replica: storage, and the drivers of its CUDA kernels.
+ *
+ * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that
+ * the threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32],
+ * position = colour N/2 + k. */
+#ifndef GPUMC_ISING_REPLICA_CUDA_H
+#define GPUMC_ISING_REPLICA_CUDA_H
+
+#include "core/cuda_error.h"
+#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/spin/spin_tables_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ISING_REPLICA_GROUP = 32 };
+
+/* `groups`: that a run has room for. */
+struct ising_replica_replicas {
+  struct ising_batch batch;
+  uint32_t dimension, row, height, plane, colour; /* see struct gpumc_checkerboard; height: Ly */
+  size_t groups;
+  uint8_t *spins;
+  uint32_t block_threads; /* 0: the driver's choice */
+};
+
+/* `sweeps` may be 0. Samples, in groups like the replicas, or one for all without the last index:
+ * of ISING_SPIN_SIGNS bytes [position][replica % 32], of ISING_SPIN_TERMS
+ * [2d + 1][position][replica % 32], the neighbours and then the field. */
+struct ising_replica_sweep {
+  struct ising_replica_replicas replicas;
+  struct ising_tables tables;
+  uint32_t sweeps;
+};
+
+/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
+ * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
+ * links (the sum of s_i s_j over the bonds) only of products. */
+struct ising_replica_measurement {
+  struct ising_replica_replicas replicas;
+  struct ising_tables tables;
+  uint32_t first, second, runs, product;
+  int64_t *energy, *spins, *links, *wave;
+};
+
+/* swap[runs][gpumc_swap_words(capacity)] */
+struct ising_replica_exchange {
+  struct ising_replica_replicas replicas;
+  const uint32_t *swap;
+};
+
+struct ising_replica_transfer {
+  struct ising_replica_replicas replicas;
+  struct ising_portable portable;
+};
+
+/* parent[runs][capacity] */
+struct ising_replica_gather {
+  struct ising_replica_replicas replicas;
+  const uint32_t *parent;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_randomize(const struct ising_replica_replicas *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_swap(const struct ising_replica_exchange *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_from_portable(const struct ising_replica_transfer *arguments,
+                            struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_to_portable(const struct ising_replica_transfer *arguments,
+                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_replica_copy_parents(const struct ising_replica_gather *arguments, struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

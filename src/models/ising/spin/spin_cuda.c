@@ -1,0 +1,303 @@
+/* The spin kernel on a GPU: replicas of one bit a spin, swept in shared memory where they fit. */
+#include "models/ising/spin/spin_cuda.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "models/ising/ising_cuda.h"
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
+
+static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  return (struct ising_spin_lattice){
+      .dimension = (uint32_t)lattice->dimension,
+      .row = (uint32_t)lattice->row,
+      .height = (uint32_t)lattice->length_y,
+      .plane = (uint32_t)lattice->plane,
+      .colour = (uint32_t)lattice->colour,
+      .blocks = (uint32_t)ising_parts(lattice->colour, ISING_SPIN_BLOCK),
+  };
+}
+
+static size_t words_of(const struct ising_spin_lattice *lattice)
+{
+  return (size_t)ISING_SPIN_WORDS * lattice->blocks;
+}
+
+/* Masks of rows, then of planes. */
+static size_t masks_bytes(const struct ising_spin_lattice *lattice)
+{
+  return words_of(lattice) *
+         (sizeof(struct ising_spin_row_masks) + sizeof(struct ising_spin_plane_masks));
+}
+
+/* Bit by bit. */
+static void pack_signs(const struct ising_spin_lattice *lattice, const uint8_t *from, size_t stride,
+                       uint32_t *to)
+{
+  const size_t slots = 2 * lattice->dimension + 1, words = words_of(lattice);
+  for (size_t colour = 0; colour < 2; colour++)
+    for (size_t k = 0; k < lattice->colour; k++) {
+      const uint32_t signs = from[colour * stride + k];
+      for (size_t slot = 0; slot < slots; slot++) {
+        const size_t bit = slot + 1 < slots ? slot : ISING_FIELD_SIGN;
+        to[(colour * slots + slot) * words + k / ISING_SPIN_WORD_BITS] |=
+            (signs >> bit & 1) << k % ISING_SPIN_WORD_BITS;
+      }
+    }
+}
+
+/* Threads have blocks that follow each other: so do their terms. */
+static void pack_terms(const struct ising_spin_lattice *lattice, const int32_t *from, size_t stride,
+                       int32_t *to)
+{
+  const size_t slots = 2 * (2 * lattice->dimension + 1), blocks = lattice->blocks;
+  for (size_t slot = 0; slot < slots; slot++)
+    for (size_t k = 0; k < lattice->colour; k++)
+      to[slot * ISING_SPIN_BLOCK * blocks + k % ISING_SPIN_BLOCK * blocks + k / ISING_SPIN_BLOCK] =
+          from[slot * stride + k];
+}
+
+static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
+                 const void *from, size_t count, size_t lanes, void *to)
+{
+  const struct ising_spin_lattice lattice = lattice_of(model);
+  (void)count;
+  (void)lanes;
+  if (samples->kind == ISING_SPIN_SIGNS)
+    pack_signs(&lattice, from, samples->stride, to);
+  else
+    pack_terms(&lattice, from, samples->stride, to);
+}
+
+static struct ising_tables_layout tables_layout_of(const struct gpumc_model *model)
+{
+  const struct ising_spin_lattice lattice = lattice_of(model);
+  const enum ising_spin_kind kind = ising_spin_kind(model);
+  const size_t slots = 2 * (2 * lattice.dimension + 1);
+  struct ising_tables_layout layout = {
+      .own_bytes = masks_bytes(&lattice), .lanes = 1, .pack = pack};
+  if (kind == ISING_SPIN_SIGNS)
+    layout.group_bytes = slots * words_of(&lattice) * sizeof(uint32_t);
+  if (kind == ISING_SPIN_TERMS)
+    layout.group_bytes = slots * ISING_SPIN_BLOCK * lattice.blocks * sizeof(int32_t);
+  return layout;
+}
+
+static struct ising_layout
+layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_spin_lattice lattice = lattice_of(model);
+  const struct ising_tables_layout tables = tables_layout_of(model);
+  return (struct ising_layout){
+      .group = 1,
+      .group_bytes = 2 * words_of(&lattice) * sizeof(uint32_t),
+      .table_bytes = ising_tables_bytes(model, plan, &tables),
+  };
+}
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  const struct ising_layout layout = layout_of(model, plan);
+  return ising_storage_bytes(model, &layout, plan);
+}
+
+static void mask_spin(const struct ising_spin_lattice *lattice, uint32_t k,
+                      struct ising_spin_row_masks *rows, struct ising_spin_plane_masks *planes)
+{
+  const uint32_t line = k / lattice->row, x = k % lattice->row;
+  const uint32_t y = line % lattice->height, z = line / lattice->height;
+  const uint32_t w = k / ISING_SPIN_WORD_BITS, bit = 1u << k % ISING_SPIN_WORD_BITS;
+  rows[w].first |= x == 0 ? bit : 0;
+  rows[w].last |= x == lattice->row - 1 ? bit : 0;
+  rows[w].odd |= (y + z) % 2 != 0 ? bit : 0;
+  planes[w].first |= y == 0 ? bit : 0;
+  planes[w].last |= y == lattice->height - 1 ? bit : 0;
+}
+
+static enum gpumc_status
+fill_masks(const struct gpumc_ensemble *ensemble, void *own, struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const struct ising_spin_lattice lattice = lattice_of(ensemble->model);
+  const size_t n = masks_bytes(&lattice);
+  void *masks;
+  enum gpumc_status status = gpumc_allocate(1, n, "masks of rows", &masks, error);
+  if (status != GPUMC_OK)
+    return status;
+  struct ising_spin_row_masks *rows = masks;
+  for (uint32_t k = 0; k < lattice.colour; k++)
+    mask_spin(&lattice, k, rows, (void *)(rows + words_of(&lattice)));
+  status = device->ops->copy_to_device(device, own, masks, n, error);
+  free(masks);
+  return status;
+}
+
+static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_tables_layout layout = tables_layout_of(ensemble->model);
+  return ising_tables_of(ensemble, &layout);
+}
+
+static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_storage *storage = ising_storage_of(ensemble);
+  struct ising_spin_replicas replicas = {
+      .batch = ising_batch_of(ensemble),
+      .lattice = lattice_of(ensemble->model),
+      .words = storage->replicas,
+      .block_threads = ensemble->device->block_threads,
+      .multiprocessors = (uint32_t)ensemble->device->multiprocessors,
+      .shared_bytes = ensemble->device->shared_bytes,
+  };
+  replicas.lattice.masks = tables_of(ensemble).own;
+  replicas.lattice.plane_masks =
+      (const void *)(replicas.lattice.masks + words_of(&replicas.lattice));
+  return replicas;
+}
+
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
+{
+  const struct ising_spin_transfer arguments = {replicas_of(ensemble), *portable};
+  return direction == ISING_FROM_PORTABLE ? ising_spin_from_portable(&arguments, error)
+                                          : ising_spin_to_portable(&arguments, error);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  const struct ising_tables_layout tables = tables_layout_of(ensemble->model);
+  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = ising_tables_create(ensemble, &tables, error);
+  if (status == GPUMC_OK)
+    status = fill_masks(ensemble, tables_of(ensemble).own, error);
+  if (status != GPUMC_OK)
+    ising_storage_destroy(ensemble);
+  return status;
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_spin_replicas replicas = replicas_of(ensemble);
+  return ising_spin_randomize(&replicas, error);
+}
+
+static enum ising_spin_mode mode_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
+  const enum ising_spin_kind kind = ising_spin_kind(ensemble->model);
+  if (kind == ISING_SPIN_TERMS)
+    return ISING_SPIN_BY_TERMS;
+  if (kind == ISING_SPIN_SIGNS || parameters->lattice.dimension == 3)
+    return ISING_SPIN_CLASSES;
+  return ensemble->plan.update == GPUMC_METROPOLIS && parameters->field == 0.0 ? ISING_SPIN_PLAIN
+                                                                               : ISING_SPIN_FIELD;
+}
+
+/* Sets how the runs get their rules. */
+static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double *beta,
+                                   struct ising_spin_sweep *arguments, struct gpumc_error *error)
+{
+  arguments->each_its_own =
+      arguments->mode > ISING_SPIN_FIELD || !ising_one_temperature(ensemble, beta);
+  if (arguments->each_its_own)
+    return ising_tables_set_rules(ensemble, &arguments->tables, beta, error);
+  const struct ising_run_rule rule = ising_run_rule_of(ensemble, beta[0]);
+  arguments->rule = ising_rule_of_words(&rule);
+  return GPUMC_OK;
+}
+
+/* What of `channel` the sweeps have not measured. */
+static enum gpumc_status measure_rest(const struct ising_spin_sweep *sweep, size_t runs,
+                                      int64_t *const *channel, struct gpumc_error *error)
+{
+  const bool fused = sweep->mode <= ISING_SPIN_FIELD;
+  const struct ising_spin_measurement arguments = {
+      .replicas = sweep->replicas,
+      .tables = sweep->tables,
+      .runs = (uint32_t)runs,
+      .energy = fused ? NULL : channel[ISING_ENERGY],
+      .spins = fused ? NULL : channel[ISING_MAGNETIZATION],
+      .wave = channel[ISING_WAVE],
+  };
+  if (arguments.energy == NULL && arguments.spins == NULL && arguments.wave == NULL)
+    return GPUMC_OK;
+  return ising_spin_measure_stored(&arguments, error);
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  struct ising_spin_sweep arguments = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .mode = mode_of(ensemble),
+      .sweeps = sweeps,
+  };
+  if (arguments.mode <= ISING_SPIN_FIELD)
+    arguments.channels = ising_channels_of(ensemble->model, channel);
+  if (sweeps > 0)
+    status = set_rules(ensemble, beta, &arguments, error);
+  if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
+    status = ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
+                                                  : ising_spin_sweep_global(&arguments, error);
+  if (status == GPUMC_OK && channel != NULL)
+    status = measure_rest(&arguments, ensemble->runs, channel, error);
+  return status;
+}
+
+static enum gpumc_status
+exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
+{
+  const struct ising_spin_exchange arguments = {replicas_of(ensemble), swap};
+  return ising_spin_swap(&arguments, error);
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  const struct ising_spin_measurement arguments = {
+      .replicas = replicas_of(ensemble),
+      .tables = tables_of(ensemble),
+      .first = (uint32_t)first,
+      .second = (uint32_t)second,
+      .runs = (uint32_t)runs,
+      .product = 1,
+      .spins = overlap[GPUMC_OVERLAP_SPIN],
+      .links = overlap[GPUMC_OVERLAP_LINK],
+      .wave = overlap[GPUMC_OVERLAP_WAVE],
+  };
+  return ising_spin_measure_stored(&arguments, error);
+}
+
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  const struct ising_spin_gather arguments = {replicas_of(ensemble), parent};
+  return ising_spin_copy_parents(&arguments, error);
+}
+
+const struct gpumc_kernel_ops ising_spin_cuda = {
+    ISING_SPIN_CUDA_NAMES,
+    .bytes = bytes,
+    .create = create,
+    .destroy = ising_storage_destroy,
+    .randomize = randomize,
+    .set = ising_storage_set,
+    .get = ising_storage_get,
+    .sweep = sweep,
+    .measure = ising_host_measure,
+    .gather = gather,
+    .exchange = exchange,
+    .overlap = overlap,
+};

@@ -1,0 +1,125 @@
+/* The spin kernel on a GPU: storage, and the drivers of its CUDA kernels.
+ *
+ * A spin is a bit, 1 up. Each colour of a replica is `blocks` blocks of 64 spins in the order of k,
+ * two words each; bits from k = colour on are 0. A block of spins is what 16 Philox counters make
+ * numbers for, and one thread's work. */
+#ifndef GPUMC_ISING_SPIN_CUDA_H
+#define GPUMC_ISING_SPIN_CUDA_H
+
+#include "core/cuda_error.h"
+#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/spin/spin_tables_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ISING_SPIN_BLOCK = 64, ISING_SPIN_WORDS = 2, ISING_SPIN_WORD_BITS = 32 };
+
+/* Which spins of a word are the first and the last of their row, and which stand in odd rows. */
+struct ising_spin_row_masks {
+  uint32_t first, last, odd;
+};
+
+/* Which stand in the first and the last row of their plane. */
+struct ising_spin_plane_masks {
+  uint32_t first, last;
+};
+
+/* See struct gpumc_checkerboard; `height`: rows of a plane. Masks: [words of a colour], device
+ * memory; odd is that of y + z. */
+struct ising_spin_lattice {
+  uint32_t dimension, row, height, plane, colour, blocks;
+  const struct ising_spin_row_masks *masks;
+  const struct ising_spin_plane_masks *plane_masks;
+};
+
+/* How a sweep goes. PLAIN and FIELD, which are numbers of comparisons: of square lattices without
+ * disorder, PLAIN of Metropolis without a field, where the classes 0 and 4, 1 and 3 are alike, the
+ * spins to be compared opposite, and class 2 needs no comparison. CLASSES: everything else that
+ * goes by a table. */
+enum ising_spin_mode {
+  ISING_SPIN_PLAIN = 2,
+  ISING_SPIN_FIELD = ISING_CLASSES,
+  ISING_SPIN_CLASSES,
+  ISING_SPIN_BY_TERMS
+};
+
+/* words[runs][capacity][colour 2][blocks][2], device memory. */
+struct ising_spin_replicas {
+  struct ising_batch batch;
+  struct ising_spin_lattice lattice;
+  uint32_t *words;
+  uint32_t block_threads; /* 0: the driver's choice */
+  uint32_t multiprocessors;
+  size_t shared_bytes; /* that one block of threads may have */
+};
+
+/* `sweeps` may be 0. PLAIN and FIELD: `rule` is that of all runs, unless each has its own, as in
+ * all other modes; only they measure `channels`. Samples, a group for each sample: of
+ * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], of ISING_SPIN_TERMS
+ * [colour][2d + 1][place in block][block], the neighbours and then the field. */
+struct ising_spin_sweep {
+  struct ising_spin_replicas replicas;
+  struct ising_tables tables;
+  enum ising_spin_mode mode;
+  uint32_t each_its_own;
+  struct ising_rule rule;
+  struct ising_channels channels;
+  uint32_t sweeps;
+};
+
+/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
+ * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
+ * links (the sum of s_i s_j over the bonds) only of products. */
+struct ising_spin_measurement {
+  struct ising_spin_replicas replicas;
+  struct ising_tables tables;
+  uint32_t first, second, runs, product;
+  int64_t *energy, *spins, *links, *wave;
+};
+
+/* swap[runs][gpumc_swap_words(capacity)] */
+struct ising_spin_exchange {
+  struct ising_spin_replicas replicas;
+  const uint32_t *swap;
+};
+
+struct ising_spin_transfer {
+  struct ising_spin_replicas replicas;
+  struct ising_portable portable;
+};
+
+/* parent[runs][capacity] */
+struct ising_spin_gather {
+  struct ising_spin_replicas replicas;
+  const uint32_t *parent;
+};
+
+/* Sweeps and measurement of replicas that fit into shared memory; whether they do. */
+int ising_spin_fits(const struct ising_spin_replicas *replicas);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_sweep_shared(const struct ising_spin_sweep *arguments, struct gpumc_error *error);
+/* The same from global memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_sweep_global(const struct ising_spin_sweep *arguments, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_randomize(const struct ising_spin_replicas *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_from_portable(const struct ising_spin_transfer *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_copy_parents(const struct ising_spin_gather *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_swap(const struct ising_spin_exchange *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_measure_stored(const struct ising_spin_measurement *arguments,
+                          struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

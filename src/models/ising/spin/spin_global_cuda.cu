@@ -1,0 +1,109 @@
+/* Sweeps and measurement of the spin kernel in global memory, for replicas that do not fit into
+ * shared memory: a launch for each colour of each sweep. */
+#include "models/ising/spin/spin_general.cuh"
+
+enum { WARP = 32, THREADS = 128, MEASURE_THREADS = 512, THREADS_MAXIMUM = 1024 };
+
+static __device__ inline uint32_t *
+replica_words(const struct ising_spin_replicas *replicas, size_t element)
+{
+  return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
+}
+
+/* `chunks`: blocks of threads to a replica. EACH: every run has a rule of its own. */
+template <uint32_t ROUNDS, int MODE, bool EACH>
+__global__ void __launch_bounds__(THREADS_MAXIMUM)
+    update_colour(const __grid_constant__ struct ising_spin_sweep arguments, uint32_t chunks,
+                  uint32_t colour, uint32_t time)
+{
+  __shared__ struct ising_run_rule run_rule;
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const uint32_t replica = blockIdx.x / chunks;
+  const uint32_t block = blockIdx.x % chunks * blockDim.x + threadIdx.x;
+  if (EACH && threadIdx.x == 0)
+    run_rule = arguments.tables.rules[blockIdx.y];
+  if (EACH)
+    __syncthreads();
+  if (replica >= batch->size[blockIdx.y] || block >= lattice->blocks)
+    return;
+  const uint32_t n_words = ising_spin_words(lattice);
+  uint32_t *both = replica_words(&arguments.replicas, blockIdx.y * batch->capacity + replica);
+  uint32_t *words = both + (size_t)colour * n_words;
+  const uint32_t *other = both + (size_t)(1 - colour) * n_words;
+  const struct gpumc_philox_group random =
+      gpumc_philox_group(ising_batch_random(batch, blockIdx.y), replica, time);
+  if constexpr (MODE > ISING_SPIN_FIELD) {
+    ising_spin_update_general<ROUNDS, MODE == ISING_SPIN_BY_TERMS>(
+        lattice, &arguments.tables, &run_rule, ising_spin_sample_of(&arguments.tables, replica),
+        &random, colour, block, words, other);
+  } else if constexpr (EACH) {
+    const struct ising_rule rule = ising_rule_of_words(&run_rule);
+    ising_spin_update_block<ROUNDS, MODE, false>(lattice, &rule, &random, colour, block, NULL,
+                                                 words, other);
+  } else {
+    ising_spin_update_block<ROUNDS, MODE, false>(lattice, &arguments.rule, &random, colour, block,
+                                                 NULL, words, other);
+  }
+}
+
+typedef void update_kernel(struct ising_spin_sweep, uint32_t, uint32_t, uint32_t);
+
+template <uint32_t ROUNDS>
+static update_kernel *choose_kernel(const struct ising_spin_sweep *arguments)
+{
+  const bool each = arguments->each_its_own != 0;
+  if (arguments->mode == ISING_SPIN_PLAIN)
+    return each ? update_colour<ROUNDS, ISING_SPIN_PLAIN, true>
+                : update_colour<ROUNDS, ISING_SPIN_PLAIN, false>;
+  if (arguments->mode == ISING_SPIN_FIELD)
+    return each ? update_colour<ROUNDS, ISING_SPIN_FIELD, true>
+                : update_colour<ROUNDS, ISING_SPIN_FIELD, false>;
+  if (arguments->mode == ISING_SPIN_CLASSES)
+    return update_colour<ROUNDS, ISING_SPIN_CLASSES, true>;
+  return update_colour<ROUNDS, ISING_SPIN_BY_TERMS, true>;
+}
+
+static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
+    measure_global(const __grid_constant__ struct ising_spin_sweep arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  if (blockIdx.x >= batch->size[blockIdx.y])
+    return;
+  const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
+  const struct ising_spin_share share = {threadIdx.x, blockDim.x, UINT32_MAX, 1};
+  ising_spin_measure(&arguments.replicas.lattice, &arguments.channels, share,
+                     replica_words(&arguments.replicas, element), element);
+}
+
+static uint32_t choose_threads(const struct ising_spin_replicas *replicas, uint32_t preferred)
+{
+  const uint32_t wanted = replicas->block_threads > 0 ? replicas->block_threads : preferred;
+  if (wanted >= THREADS_MAXIMUM)
+    return THREADS_MAXIMUM;
+  return wanted < WARP ? (uint32_t)WARP : wanted / WARP * WARP;
+}
+
+extern "C" enum gpumc_status
+ising_spin_sweep_global(const struct ising_spin_sweep *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  update_kernel *kernel =
+      batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
+  const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
+  const uint32_t chunks = (uint32_t)ising_parts(arguments->replicas.lattice.blocks, threads);
+  const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
+  cudaStream_t stream = (cudaStream_t)batch->stream;
+  for (uint32_t s = 0; s < arguments->sweeps; s++)
+    for (uint32_t colour = 0; colour < 2; colour++) {
+      kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
+      enum gpumc_status status = GPUMC_CUDA_LAUNCHED("update_colour", error);
+      if (status != GPUMC_OK)
+        return status;
+    }
+  if (!ising_wanted(&arguments->channels))
+    return GPUMC_OK;
+  measure_global<<<dim3((uint32_t)batch->capacity, batch->runs),
+                   choose_threads(&arguments->replicas, MEASURE_THREADS), 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("measure_global", error);
+}

@@ -1,0 +1,100 @@
+/* How spins are updated at a temperature: thresholds of the classes, and the estimate's margins. */
+#include "models/ising/spin/spin_rule.h"
+
+#include <math.h>
+
+#include "models/ising/ising.h"
+#include "models/ising/disorder/disorder_samples.h"
+#include "models/ising/spin/spin_estimate.h"
+
+/* Of p by itself: spin_estimate.h has it right to 2^-20. */
+#define ESTIMATE_ERROR 0x1p-19
+/* Of f in single precision, in units of the largest f: seven terms are rounded and added up, the
+ * slope is rounded and multiplied, each with an error of 2^-24. */
+#define SUM_ERROR 0x1p-20
+
+enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
+{
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (!traits.couplings && !traits.fields)
+    return ISING_SPIN_UNIFORM;
+  if ((traits.couplings && !traits.couplings_are_signs) ||
+      (traits.fields && !traits.fields_are_signs))
+    return ISING_SPIN_TERMS;
+  return ISING_SPIN_SIGNS;
+}
+
+/* `neighbours` + 1 classes, the first one at `table`'s place `first`. */
+static void set_classes(enum gpumc_update update, double beta, double coupling, double field,
+                        uint32_t neighbours, uint32_t first, struct ising_spin_table *table)
+{
+  const struct ising_acceptance acceptance = ising_acceptance(beta, coupling, field, neighbours);
+  uint64_t up_below[ISING_CLASSES_MAXIMUM];
+  ising_heat_bath(beta, coupling, field, neighbours, up_below);
+  for (uint32_t up = 0; up <= neighbours; up++) {
+    const bool metropolis = update == GPUMC_METROPOLIS;
+    const uint64_t threshold = metropolis ? acceptance.threshold[up] : up_below[up];
+    const bool always = threshold >= GPUMC_THRESHOLD_ALWAYS;
+    const uint32_t compared = metropolis ? acceptance.spin_up[up] : 0;
+    table->threshold[first + up] = always ? 0 : (uint32_t)threshold;
+    for (uint32_t b = 0; b < sizeof table->byte / sizeof *table->byte; b++)
+      table->byte[b][first + up] = (uint8_t)(table->threshold[first + up] >> 8 * b);
+    table->compared[first + up] = always ? ISING_EITHER_SPIN : (uint8_t)compared;
+  }
+}
+
+static void
+set_table(const struct gpumc_model *model, enum gpumc_update update, struct ising_spin_rule *rule)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
+  double coupling = parameters->coupling, field[2] = {parameters->field, parameters->field};
+  if (rule->kind == ISING_SPIN_SIGNS) {
+    coupling = fabs(parameters->coupling_quanta) * rule->exact.quantum;
+    field[0] = (parameters->field_quanta - traits.field_width) * rule->exact.quantum;
+    field[1] = (parameters->field_quanta + traits.field_width) * rule->exact.quantum;
+  }
+  for (uint32_t larger = 0; larger < 2; larger++)
+    set_classes(update, rule->exact.beta, coupling, field[larger], neighbours,
+                larger * ISING_TABLE_FIELD, &rule->table);
+}
+
+/* No local field of any sample is larger; rounding to quanta included. */
+static double largest_field(const struct gpumc_model *model)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const double bonds = 2.0 * (double)parameters->lattice.dimension;
+  return bonds * ising_samples_largest_coupling(parameters->disorder) + fabs(parameters->field) +
+         ising_samples_largest_field(parameters->disorder) +
+         (bonds + 1.0) * model->quantum[ISING_ENERGY];
+}
+
+static struct ising_spin_estimate
+estimate_of(const struct gpumc_model *model, enum gpumc_update update, double beta)
+{
+  const double error = SUM_ERROR * 2.0 * fabs(beta) * largest_field(model);
+  const bool useful = error < 1.0;
+  return (struct ising_spin_estimate){
+      .slope = (float)(2.0 * beta * model->quantum[ISING_ENERGY]),
+      .least = update == GPUMC_METROPOLIS ? -0.0f : -ISING_EXPONENT_MAXIMUM,
+      .one = update == GPUMC_METROPOLIS ? 0.0f : 1.0f,
+      .narrow = useful ? (float)((1.0 - ESTIMATE_ERROR) * gpumc_exp(-error)) : 0.0f,
+      .wide = useful ? (float)((1.0 + ESTIMATE_ERROR) * gpumc_exp(error)) : (float)INFINITY,
+  };
+}
+
+struct ising_spin_rule
+ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update, double beta)
+{
+  struct ising_spin_rule rule = {
+      .kind = ising_spin_kind(model),
+      .start = update == GPUMC_METROPOLIS,
+      .exact = {beta, model->quantum[ISING_ENERGY]},
+  };
+  if (rule.kind == ISING_SPIN_TERMS)
+    rule.estimate = estimate_of(model, update, beta);
+  else
+    set_table(model, update, &rule);
+  return rule;
+}

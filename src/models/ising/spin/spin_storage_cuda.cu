@@ -1,0 +1,201 @@
+/* Replicas of the spin kernel on a GPU: drawing them, their portable form, copying and exchanging
+ * them. */
+#include "models/ising/spin/spin_block.cuh"
+
+enum { THREADS = 256 };
+
+static __device__ inline size_t thread_number(void)
+{
+  return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* Blocks of THREADS threads that have n threads together. */
+static uint32_t blocks_for(size_t n)
+{
+  return (uint32_t)ising_parts(n, THREADS);
+}
+
+static __device__ inline uint32_t
+initial_word(struct gpumc_random random, uint32_t replica, uint32_t v)
+{
+  uint32_t word[4];
+  gpumc_random_draw(random, v / 4, replica, 0, gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0),
+                    word);
+  return v % 4 < 2 ? (v % 4 == 0 ? word[0] : word[1]) : (v % 4 == 2 ? word[2] : word[3]);
+}
+
+/* A thread for each word of the run. */
+static __global__ void randomize(const __grid_constant__ struct ising_spin_replicas arguments)
+{
+  const struct ising_batch *batch = &arguments.batch;
+  const struct ising_spin_lattice *lattice = &arguments.lattice;
+  const uint32_t n_words = ising_spin_words(lattice), replica_words = 2 * n_words;
+  const size_t number = thread_number(), replica = number / replica_words;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t place = (uint32_t)(number - replica * replica_words);
+  const uint32_t colour = place / n_words, w = place - colour * n_words;
+  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const size_t first = (size_t)colour * lattice->colour + (size_t)w * ISING_SPIN_WORD_BITS;
+  const uint32_t v = (uint32_t)(first / ISING_SPIN_WORD_BITS);
+  const uint32_t low = initial_word(random, (uint32_t)replica, v);
+  const uint32_t high = initial_word(random, (uint32_t)replica, v + 1);
+  const uint32_t bits = __funnelshift_r(low, high, (uint32_t)(first % ISING_SPIN_WORD_BITS));
+  arguments.words[blockIdx.y * batch->capacity * replica_words + number] =
+      bits & ising_spin_valid(lattice, w);
+}
+
+static __device__ inline uint32_t *
+replica_words(const struct ising_spin_transfer *arguments, size_t i)
+{
+  const struct ising_spin_replicas *replicas = &arguments->replicas;
+  const size_t element =
+      arguments->portable.run * replicas->batch.capacity + arguments->portable.first + i;
+  return replicas->words + element * 2 * ising_spin_words(&replicas->lattice);
+}
+
+/* Whether the spin k of colour 0 stands on an odd x: site number 2 k + this. */
+static __device__ inline uint32_t odd_row(const struct ising_spin_lattice *lattice, uint32_t k)
+{
+  const uint32_t line = k / lattice->row;
+  return (line + line / lattice->height) & 1;
+}
+
+/* A thread for each word. */
+static __global__ void from_portable(const __grid_constant__ struct ising_spin_transfer arguments)
+{
+  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const uint32_t n_words = ising_spin_words(lattice);
+  const size_t number = thread_number(), i = number / (2 * n_words);
+  if (i >= arguments.portable.count)
+    return;
+  const uint32_t place = (uint32_t)(number - i * 2 * n_words);
+  const uint32_t colour = place / n_words, w = place - colour * n_words;
+  const uint8_t *portable = arguments.portable.replica + i * arguments.portable.replica_bytes;
+  uint32_t bits = 0;
+  for (uint32_t j = 0; j < ISING_SPIN_WORD_BITS; j++) {
+    const uint32_t k = w * ISING_SPIN_WORD_BITS + j;
+    if (k >= lattice->colour)
+      break;
+    const size_t site = 2 * (size_t)k + (odd_row(lattice, k) ^ colour);
+    bits |= (uint32_t)(portable[site / 8] >> site % 8 & 1) << j;
+  }
+  replica_words(&arguments, i)[place] = bits;
+}
+
+/* A thread for each byte. */
+static __global__ void to_portable(const __grid_constant__ struct ising_spin_transfer arguments)
+{
+  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const uint32_t n_words = ising_spin_words(lattice);
+  const size_t number = thread_number(), i = number / arguments.portable.replica_bytes;
+  if (i >= arguments.portable.count)
+    return;
+  const size_t first = (number - i * arguments.portable.replica_bytes) * 8;
+  const uint32_t *words = replica_words(&arguments, i);
+  uint32_t bits = 0;
+  for (uint32_t j = 0; j < 8 && first + j < 2 * (size_t)lattice->colour; j++) {
+    const uint32_t k = (uint32_t)((first + j) / 2), colour = (odd_row(lattice, k) + j) & 1;
+    bits |= (words[colour * n_words + k / ISING_SPIN_WORD_BITS] >> k % ISING_SPIN_WORD_BITS & 1)
+            << j;
+  }
+  arguments.portable.replica[number] = (uint8_t)bits;
+}
+
+/* threadIdx.x is along the replica, whose number threadIdx.y gives. */
+static __global__ void copy_parents(const __grid_constant__ struct ising_spin_gather arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const uint32_t replica = blockIdx.x * blockDim.y + threadIdx.y;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const size_t first = blockIdx.y * batch->capacity;
+  const uint32_t parent = arguments.parent[first + replica];
+  if (parent == replica)
+    return;
+  /* A block of both colours. */
+  const uint32_t units = arguments.replicas.lattice.blocks;
+  uint4 *words = (uint4 *)arguments.replicas.words;
+  for (uint32_t i = threadIdx.x; i < units; i += blockDim.x)
+    words[(first + replica) * units + i] = words[(first + parent) * units + i];
+}
+
+/* Likewise; blockIdx.y is the first run of a pair. */
+static __global__ void swap_replicas(const __grid_constant__ struct ising_spin_exchange arguments)
+{
+  const struct ising_batch *batch = &arguments.replicas.batch;
+  const uint32_t replica = blockIdx.x * blockDim.y + threadIdx.y;
+  if (replica >= batch->size[blockIdx.y])
+    return;
+  const uint32_t *swap = arguments.swap + blockIdx.y * ising_parts(batch->capacity, 32);
+  if ((swap[replica / 32] >> replica % 32 & 1) == 0)
+    return;
+  const uint32_t units = arguments.replicas.lattice.blocks;
+  uint4 *one = (uint4 *)arguments.replicas.words + (blockIdx.y * batch->capacity + replica) * units;
+  uint4 *other = one + batch->capacity * units;
+  for (uint32_t i = threadIdx.x; i < units; i += blockDim.x) {
+    const uint4 words = one[i];
+    one[i] = other[i];
+    other[i] = words;
+  }
+}
+
+extern "C" enum gpumc_status
+ising_spin_randomize(const struct ising_spin_replicas *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->batch;
+  const size_t words = batch->capacity * 2 * ISING_SPIN_WORDS * arguments->lattice.blocks;
+  randomize<<<dim3(blocks_for(words), batch->runs), THREADS, 0, (cudaStream_t)batch->stream>>>(
+      *arguments);
+  return GPUMC_CUDA_LAUNCHED("randomize", error);
+}
+
+extern "C" enum gpumc_status
+ising_spin_from_portable(const struct ising_spin_transfer *arguments, struct gpumc_error *error)
+{
+  const size_t words =
+      arguments->portable.count * 2 * ISING_SPIN_WORDS * arguments->replicas.lattice.blocks;
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  from_portable<<<blocks_for(words), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("from_portable", error);
+}
+
+extern "C" enum gpumc_status
+ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc_error *error)
+{
+  const size_t bytes = arguments->portable.count * arguments->portable.replica_bytes;
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("to_portable", error);
+}
+
+/* Threads for one replica, a power of two. */
+static uint32_t replica_lanes(const struct ising_spin_lattice *lattice)
+{
+  uint32_t lanes = 1;
+  while (lanes < THREADS && lanes < lattice->blocks)
+    lanes *= 2;
+  return lanes;
+}
+
+extern "C" enum gpumc_status
+ising_spin_copy_parents(const struct ising_spin_gather *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
+  const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs);
+  copy_parents<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
+}
+
+extern "C" enum gpumc_status
+ising_spin_swap(const struct ising_spin_exchange *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->replicas.batch;
+  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
+  if (batch->runs < 2)
+    return GPUMC_OK;
+  const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs - 1);
+  swap_replicas<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
+}

@@ -1,0 +1,161 @@
+/* What the CUDA kernels of one number a spin keep beside the replicas. */
+#include "models/ising/spin/spin_tables_cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
+
+enum { ALIGNMENT = 256 };
+
+/* Where the parts stand in the table. */
+struct places {
+  size_t own, rules, waves, samples, end;
+};
+
+static size_t aligned(size_t bytes)
+{
+  return ising_parts(bytes, ALIGNMENT) * ALIGNMENT;
+}
+
+static size_t
+groups_of(const struct gpumc_ensemble_plan *plan, const struct ising_tables_layout *layout)
+{
+  return plan->samples == 1 ? 1 : ising_parts(plan->samples, layout->lanes);
+}
+
+static struct places places_of(const struct gpumc_model *model,
+                               const struct gpumc_ensemble_plan *plan,
+                               const struct ising_tables_layout *layout)
+{
+  struct places places = {.own = 0};
+  places.rules = aligned(layout->own_bytes);
+  places.waves = places.rules + aligned(plan->runs * sizeof(struct ising_run_rule));
+  places.samples =
+      places.waves + aligned(2 * (size_t)ising_wave_of(model).length * sizeof(int32_t));
+  places.end = places.samples + groups_of(plan, layout) * layout->group_bytes;
+  return places;
+}
+
+size_t ising_tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                          const struct ising_tables_layout *layout)
+{
+  return places_of(model, plan, layout).end;
+}
+
+struct ising_tables
+ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables_layout *layout)
+{
+  const struct gpumc_model *model = ensemble->model;
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const struct places places = places_of(model, &ensemble->plan, layout);
+  uint8_t *table = ising_storage_table(ensemble, 0);
+  struct ising_tables tables = {
+      .kind = ising_spin_kind(model),
+      .dimension = (uint32_t)parameters->lattice.dimension,
+      .rules = (void *)(table + places.rules),
+      .cosine = (void *)(table + places.waves),
+      .wave = ising_wave_of(model),
+      .coupling = parameters->coupling_quanta,
+      .field = parameters->field_quanta,
+      .width = ising_disorder_traits(model).field_width,
+      .samples = table + places.samples,
+      .group_bytes = layout->group_bytes,
+      .lanes = ensemble->plan.samples == 1 ? 0 : (uint32_t)layout->lanes,
+      .own = table + places.own,
+  };
+  tables.sine = tables.cosine + tables.wave.length;
+  return tables;
+}
+
+/* One group of samples after the other, through host memory. */
+static enum gpumc_status bring_samples(struct gpumc_ensemble *ensemble,
+                                       const struct ising_tables_layout *layout, uint8_t *to,
+                                       struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  const struct ising_spin_samples samples = ising_spin_samples_of(ensemble->model, &ensemble->plan);
+  const size_t lanes = samples.count == 1 ? 1 : layout->lanes;
+  void *made = NULL, *packed = NULL;
+  if (samples.kind == ISING_SPIN_UNIFORM)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_allocate(lanes, samples.bytes, "samples", &made, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate(1, layout->group_bytes, "samples", &packed, error);
+  for (size_t s = 0; status == GPUMC_OK && s < samples.count; s += lanes) {
+    const size_t count = samples.count - s < lanes ? samples.count - s : lanes;
+    memset(made, 0, lanes * samples.bytes);
+    memset(packed, 0, layout->group_bytes);
+    status = ising_spin_samples_fill(ensemble->model, &samples, s, count, made, error);
+    if (status != GPUMC_OK)
+      break;
+    layout->pack(ensemble->model, &samples, made, count, lanes, packed);
+    status = device->ops->copy_to_device(device, to + s / lanes * layout->group_bytes, packed,
+                                         layout->group_bytes, error);
+  }
+  free(made);
+  free(packed);
+  return status;
+}
+
+enum gpumc_status ising_tables_create(struct gpumc_ensemble *ensemble,
+                                      const struct ising_tables_layout *layout,
+                                      struct gpumc_error *error)
+{
+  const struct ising_tables tables = ising_tables_of(ensemble, layout);
+  struct ising_storage *storage = ensemble->storage;
+  double *beta;
+  enum gpumc_status status =
+      gpumc_allocate_array(&beta, ensemble->plan.runs, "temperatures of the runs", error);
+  if (status != GPUMC_OK)
+    return status;
+  storage->notes = beta;
+  for (size_t m = 0; m < ensemble->plan.runs; m++)
+    beta[m] = (double)NAN; /* like no other */
+  status = ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error);
+  if (status == GPUMC_OK)
+    status = bring_samples(ensemble, layout, tables.samples, error);
+  return status;
+}
+
+struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, double beta)
+{
+  const struct ising_spin_rule of_cpu =
+      ising_spin_rule(ensemble->model, ensemble->plan.update, beta);
+  struct ising_run_rule rule = {.start = of_cpu.start != 0 ? UINT32_MAX : 0,
+                                .estimate = of_cpu.estimate,
+                                .exact = of_cpu.exact};
+  for (uint32_t i = 0; i < ISING_TABLE; i++) {
+    rule.threshold[i] = of_cpu.table.threshold[i];
+    rule.compared |= (uint32_t)of_cpu.table.compared[i] << 2 * i;
+  }
+  return rule;
+}
+
+enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
+                                         const struct ising_tables *tables, const double *beta,
+                                         struct gpumc_error *error)
+{
+  const size_t runs = ensemble->runs;
+  double *there = ising_storage_of(ensemble)->notes;
+  struct ising_rules_part part = {.rules = tables->rules, .stream = ensemble->device->stream};
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t m = 0; status == GPUMC_OK && m < runs; m += part.count) {
+    part.first = (uint32_t)m;
+    part.count = (uint32_t)(runs - m < ISING_RULES_AT_ONCE ? runs - m : ISING_RULES_AT_ONCE);
+    if (memcmp(there + m, beta + m, part.count * sizeof *beta) == 0)
+      continue;
+    for (uint32_t i = 0; i < part.count; i++)
+      part.rule[i] = i > 0 && beta[m + i] == beta[m + i - 1]
+                         ? part.rule[i - 1]
+                         : ising_run_rule_of(ensemble, beta[m + i]);
+    status = ising_rules_store(&part, error);
+    if (status == GPUMC_OK)
+      memcpy(there + m, beta + m, part.count * sizeof *beta);
+  }
+  return status;
+}

@@ -1,0 +1,46 @@
+/* The tiled kernel: one large lattice with uniform couplings and fields, updated tile by tile with
+ * all of a tile and its boundary in fast memory (M. Weigel, J. Comput. Phys. 231, 3064 (2012),
+ * section 3: the double checkerboard). What is the same on every device: where spins are, in which
+ * order they are updated, and whose random number is whose.
+ *
+ * Trajectory "ising.tiled.1". The lattice is cut into tiles of side t, every side of the lattice
+ * being a multiple of 2 t. Tile (X, Y, Z) has the number (Z Ty + Y) Tx + X and belongs to half A
+ * (X + Y + Z even) or B; the blocks b of a half are its tiles in this order. Within a tile, site
+ * (x, y, z) has the colour (x + y + z) & 1, the line l = z t + y and the place i = l (t/2) + x/2
+ * among those of its colour. Initially spins are those of trajectory "ising.spin.1".
+ *
+ * A hit with number `time` updates the even sites of all tiles of a half, then the odd ones, or
+ * reversed. A call of n sweeps does groups of k = hits sweeps, the last with what is left:
+ *   forward:     all times of a group in A, then all of them in B, never reversed.
+ *   symmetrised: the first half of a group's times in A, all of them in B, the second half in A;
+ * the second half of the times is reversed in both. k is even; where what is left is odd, its last
+ * sweep is a group of its own and forward. So every spin is updated once at each time, and a group
+ * of the symmetrised order reads the same backwards. u decides as in "ising.spin.1"
+ * (ising_physics.h). With Philox, and W = ceil(t / 8) words of four sites to a line, word q = l W +
+ * x/8, u is output (x/2) & 3 of the counter {number of the tile * t^(d-1) W + q, replica, time,
+ * (LATTICE_SWEEP, colour)}; of the other generators tiled_generator.h tells. */
+#ifndef GPUMC_ISING_TILED_H
+#define GPUMC_ISING_TILED_H
+
+#include "core/kernel.h"
+#include "core/model.h"
+#include "models/ising/tiled/tiled_lattice.h"
+
+/* gpumc_kernel_ops.refuses_tiling */
+const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+
+/* gpumc_kernel_ops.create begins with it: GPUMC_INVALID for what is refused. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+
+/* For a tiling that is not refused. */
+struct ising_tiled_geometry
+ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+struct ising_tiled_rule
+ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update, double beta);
+
+/* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
+bool ising_tiled_visit(const struct gpumc_tiling *tiling, uint32_t sweeps, uint32_t v,
+                       struct ising_tiled_visit *visit);
+
+#endif

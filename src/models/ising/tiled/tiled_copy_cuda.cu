@@ -1,0 +1,128 @@
+/* Replicas of the tiled kernel on a GPU: drawing them and their generators, their portable form. */
+#include "models/ising/tiled/tiled_block.cuh"
+
+enum { THREADS = 256 };
+
+static __device__ inline size_t thread_number(void)
+{
+  return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static uint32_t blocks_for(size_t n)
+{
+  return (uint32_t)ising_parts(n, THREADS);
+}
+
+static __host__ __device__ inline size_t sites_of(const struct ising_tiled_replicas *replicas)
+{
+  return (size_t)ising_tiled_sites(&replicas->geometry);
+}
+
+static __device__ inline uint8_t *
+bytes_of(const struct ising_tiled_replicas *replicas, size_t element)
+{
+  return (uint8_t *)(replicas->words + element * ising_tiled_replica_words(&replicas->geometry));
+}
+
+/* A thread for each site, for all replicas of the run. */
+static __global__ void
+randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
+{
+  const struct ising_batch *batch = &arguments.batch;
+  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const size_t number = thread_number(), first = blockIdx.y * batch->capacity;
+  if (number >= sites_of(&arguments))
+    return;
+  const struct ising_tiled_site site = ising_tiled_site(&arguments.geometry, number);
+  for (uint32_t replica = 0; replica < batch->size[blockIdx.y]; replica++)
+    bytes_of(&arguments, first + replica)[ising_tiled_byte(&arguments.geometry, site)] =
+        (uint8_t)ising_tiled_initial(&arguments.geometry, random, replica, site.colour, number);
+}
+
+/* A thread for each element of the state. */
+static __global__ void
+randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
+{
+  const struct ising_batch *batch = &arguments.batch;
+  const struct ising_tiled_generator *generator = &arguments.generator;
+  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const size_t number = thread_number(), first = blockIdx.y * batch->capacity;
+  const uint32_t elements = ising_tiled_elements(generator);
+  const uint32_t b = (uint32_t)(number / elements), i = (uint32_t)(number % elements);
+  if (b >= generator->blocks)
+    return;
+  for (uint32_t replica = 0; replica < batch->size[blockIdx.y]; replica++) {
+    uint32_t *state =
+        arguments.state + ((first + replica) * generator->blocks + b) * generator->block_words;
+    ising_tiled_set_state(generator, state, i,
+                          ising_tiled_first_state(generator, random, replica, b, i, elements));
+  }
+}
+
+/* A thread for each site, for all replicas on their way. */
+static __global__ void from_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
+{
+  const struct ising_portable *portable = &arguments.portable;
+  const struct ising_tiled_replicas *replicas = &arguments.replicas;
+  const size_t number = thread_number();
+  const size_t first = portable->run * replicas->batch.capacity + portable->first;
+  if (number >= sites_of(replicas))
+    return;
+  const struct ising_tiled_site site = ising_tiled_site(&replicas->geometry, number);
+  for (size_t i = 0; i < portable->count; i++)
+    bytes_of(replicas, first + i)[ising_tiled_byte(&replicas->geometry, site)] =
+        portable->replica[i * portable->replica_bytes + number / 8] >> number % 8 & 1;
+}
+
+/* A thread for each byte. */
+static __global__ void to_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
+{
+  const struct ising_portable *portable = &arguments.portable;
+  const struct ising_tiled_replicas *replicas = &arguments.replicas;
+  const size_t number = thread_number(), i = number / portable->replica_bytes;
+  if (i >= portable->count)
+    return;
+  const uint8_t *bytes =
+      bytes_of(replicas, portable->run * replicas->batch.capacity + portable->first + i);
+  const size_t first = (number - i * portable->replica_bytes) * 8;
+  uint32_t bits = 0;
+  for (size_t j = first; j < first + 8 && j < sites_of(replicas); j++)
+    bits |=
+        (uint32_t)
+            bytes[ising_tiled_byte(&replicas->geometry, ising_tiled_site(&replicas->geometry, j))]
+        << j % 8;
+  portable->replica[number] = (uint8_t)bits;
+}
+
+extern "C" enum gpumc_status
+ising_tiled_randomize(const struct ising_tiled_replicas *arguments, struct gpumc_error *error)
+{
+  const struct ising_batch *batch = &arguments->batch;
+  const struct ising_tiled_generator *generator = &arguments->generator;
+  const size_t elements = (size_t)generator->blocks * ising_tiled_elements(generator);
+  cudaStream_t stream = (cudaStream_t)batch->stream;
+  randomize_spins<<<dim3(blocks_for(sites_of(arguments)), batch->runs), THREADS, 0, stream>>>(
+      *arguments);
+  enum gpumc_status status = GPUMC_CUDA_LAUNCHED("randomize_spins", error);
+  if (status != GPUMC_OK || elements == 0)
+    return status;
+  randomize_states<<<dim3(blocks_for(elements), batch->runs), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("randomize_states", error);
+}
+
+extern "C" enum gpumc_status
+ising_tiled_from_portable(const struct ising_tiled_transfer *arguments, struct gpumc_error *error)
+{
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  from_portable<<<blocks_for(sites_of(&arguments->replicas)), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("from_portable", error);
+}
+
+extern "C" enum gpumc_status
+ising_tiled_to_portable(const struct ising_tiled_transfer *arguments, struct gpumc_error *error)
+{
+  const size_t bytes = arguments->portable.count * arguments->portable.replica_bytes;
+  cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
+  to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("to_portable", error);
+}

@@ -1,0 +1,245 @@
+/* The tiled kernel on the CPU: threads over the tiles of one half at a time. */
+#include "models/ising/tiled/tiled_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "models/ising/tiled/tiled.h"
+#include "models/ising/tiled/tiled_names.h"
+
+/* What follows from the plan; nothing is allocated. */
+static struct ising_tiled_own
+own_for(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  struct ising_tiled_own own = {.geometry = ising_tiled_geometry(model, &plan->tiling)};
+  own.generator = ising_tiled_generator(&own.geometry, plan->tiling.generator);
+  own.state_words = ising_tiled_state_words(&own.generator);
+  own.waves.wave = ising_wave_of(model);
+  return own;
+}
+
+static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_geometry geometry = ising_tiled_geometry(model, &plan->tiling);
+  return ising_tiled_replica_words(&geometry) * sizeof(uint32_t);
+}
+
+static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_own own = own_for(model, plan);
+  return ising_tiled_scratch_words(&own.geometry, &own.generator) * sizeof(uint32_t);
+}
+
+static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_own own = own_for(model, plan);
+  return sizeof own + plan->runs * plan->capacity * own.state_words * sizeof *own.state +
+         plan->runs * sizeof *own.rule + 2 * own.waves.wave.length * sizeof *own.wave_table;
+}
+
+static enum gpumc_status create_own(const struct gpumc_model *model,
+                                    const struct gpumc_ensemble_plan *plan, void *own_memory,
+                                    struct gpumc_error *error)
+{
+  struct ising_tiled_own *own = own_memory;
+  *own = own_for(model, plan);
+  const size_t length = own->waves.wave.length;
+  enum gpumc_status status =
+      gpumc_allocate(plan->runs * plan->capacity, (own->state_words + 1) * sizeof *own->state,
+                     "states of generators", (void **)&own->state, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&own->rule, plan->runs, "rules of the runs", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&own->wave_table, 2 * length, "tables of waves", error);
+  if (status != GPUMC_OK)
+    return status;
+  own->waves.cosine = own->wave_table;
+  own->waves.sine = own->wave_table + length;
+  ising_wave_table(&own->waves.wave, own->wave_table, own->wave_table + length);
+  return GPUMC_OK;
+}
+
+static void free_own(void *own_memory)
+{
+  struct ising_tiled_own *own = own_memory;
+  free(own->state);
+  free(own->rule);
+  free(own->wave_table);
+}
+
+/* A block is one replica as tiled_lattice.h has it. Threads share a replica, so that replicas go in
+ * and out one after the other. */
+static const struct ising_cpu_layout layout = {
+    .replicas = 1,
+    .buffers = 1,
+    .block_bytes = block_bytes,
+    .scratch_bytes = scratch_bytes,
+    .own_size = sizeof(struct ising_tiled_own),
+    .own_bytes = own_bytes,
+    .own_create = create_own,
+    .own_free = free_own,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  return ising_cpu_bytes(&layout, model, device, plan);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const enum gpumc_status status = ising_tiled_check(ensemble, error);
+  return status == GPUMC_OK ? ising_cpu_create(&layout, ensemble, error) : status;
+}
+
+static void
+randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_tiled_own *own = storage->own;
+  const struct ising_tiled_geometry *geometry = &own->geometry;
+  const struct ising_tiled_generator *generator = &own->generator;
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  uint8_t *spins = place->data;
+  uint32_t *state = ising_tiled_state(ensemble, place->run, place->first);
+  const uint32_t replica = (uint32_t)place->first, elements = ising_tiled_elements(generator);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < ensemble->model->sites; i++) {
+    const struct ising_tiled_site site = ising_tiled_site(geometry, i);
+    spins[ising_tiled_byte(geometry, site)] =
+        (uint8_t)ising_tiled_initial(geometry, random, replica, site.colour, i);
+  }
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (uint32_t b = 0; b < generator->blocks; b++)
+    for (uint32_t i = 0; i < elements; i++)
+      ising_tiled_set_state(generator, state + (size_t)b * generator->block_words, i,
+                            ising_tiled_first_state(generator, random, replica, b, i, elements));
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  (void)error;
+  for (size_t i = 0; i < ising_cpu_places(ensemble); i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count > 0)
+      randomize_replica(ensemble, &place);
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             const uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_tiled_geometry *geometry = &ising_tiled_own_of(ensemble)->geometry;
+  for (size_t r = 0; r < count; r++) {
+    const uint8_t *bits = portable + r * ensemble->model->portable_bytes;
+    uint8_t *spins = ising_cpu_block(storage, m, first + r);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+    for (size_t i = 0; i < ensemble->model->sites; i++)
+      spins[ising_tiled_byte(geometry, ising_tiled_site(geometry, i))] = bits[i / 8] >> i % 8 & 1;
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_tiled_geometry *geometry = &ising_tiled_own_of(ensemble)->geometry;
+  const size_t sites = ensemble->model->sites;
+  for (size_t r = 0; r < count; r++) {
+    uint8_t *bits = portable + r * ensemble->model->portable_bytes;
+    const uint8_t *spins = ising_cpu_block(storage, m, first + r);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+    for (size_t i = 0; i < sites; i += 8) {
+      uint32_t byte = 0;
+      for (size_t j = i; j < i + 8 && j < sites; j++) {
+        const struct ising_tiled_site site = ising_tiled_site(geometry, j);
+        byte |= (uint32_t)spins[ising_tiled_byte(geometry, site)] << j % 8;
+      }
+      bits[i / 8] = (uint8_t)byte;
+    }
+  }
+  return GPUMC_OK;
+}
+
+/* One half of the tiles of all replicas. */
+static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_tiled_visit *visit)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_tiled_own *own = storage->own;
+  const struct ising_tiled_ops *ops = ISING_CPU_OPS(ising_tiled, storage->isa);
+  const uint32_t blocks = own->generator.blocks;
+  const size_t count = ising_cpu_places(ensemble) * blocks;
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < count; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i / blocks);
+    if (place.count == 0)
+      continue;
+    const struct ising_tiled_work work = {
+        .geometry = &own->geometry,
+        .generator = &own->generator,
+        .rule = &own->rule[place.run],
+        .random = gpumc_ensemble_random(ensemble, place.run),
+        .replica = (uint32_t)place.first,
+        .time = ensemble->time,
+        .words = place.data,
+        .state = ising_tiled_state(ensemble, place.run, place.first),
+    };
+    ops->visit(&work, visit, (uint32_t)(i % blocks), ising_tiled_scratch_of(ensemble));
+  }
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  struct ising_tiled_own *own = ising_tiled_own_of(ensemble);
+  struct ising_tiled_visit visit;
+  for (size_t m = 0; m < ensemble->runs && sweeps > 0; m++)
+    own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.update, beta[m]);
+  for (uint32_t v = 0; ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &visit); v++)
+    do_visit(ensemble, &visit);
+  return channel != NULL ? ising_tiled_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+}
+
+static size_t state_bytes(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->plan.capacity * ising_tiled_own_of(ensemble)->state_words * sizeof(uint32_t);
+}
+
+static enum gpumc_status
+get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
+{
+  (void)error;
+  memcpy(state, ising_tiled_state(ensemble, m, 0), state_bytes(ensemble));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,
+                                   struct gpumc_error *error)
+{
+  (void)error;
+  memcpy(ising_tiled_state(ensemble, m, 0), state, state_bytes(ensemble));
+  return GPUMC_OK;
+}
+
+const struct gpumc_kernel_ops ising_tiled_cpu = {
+    ISING_TILED_NAMES,
+    .device = "cpu",
+    .bytes = bytes,
+    .create = create,
+    .destroy = ising_cpu_destroy,
+    .randomize = randomize,
+    .set = set,
+    .get = get,
+    .sweep = sweep,
+    .measure = ising_tiled_cpu_measure,
+    .state_bytes = state_bytes,
+    .get_state = get_state,
+    .set_state = set_state,
+    .refuses_tiling = ising_tiled_refuses,
+};

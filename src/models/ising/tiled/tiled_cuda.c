@@ -1,0 +1,204 @@
+/* The tiled kernel on a GPU: memory, and what is launched. */
+#include "models/ising/tiled/tiled_cuda.h"
+
+#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
+#include "models/ising/tiled/tiled.h"
+#include "models/ising/tiled/tiled_names.h"
+
+/* The table of ising_storage: where its parts begin, in bytes. */
+struct table {
+  size_t rules;  /* struct ising_tiled_rule [runs] */
+  size_t sums;   /* struct ising_tiled_sums [runs][capacity] */
+  size_t states; /* uint32_t [runs][capacity][state words] */
+  size_t waves;  /* int32_t [2][length] */
+  size_t bytes;
+};
+
+static struct ising_tiled_geometry
+geometry_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return ising_tiled_geometry(model, &plan->tiling);
+}
+
+/* Words of the state of a replica's generator. */
+static size_t state_words(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_geometry geometry = geometry_of(model, plan);
+  const struct ising_tiled_generator generator =
+      ising_tiled_generator(&geometry, plan->tiling.generator);
+  return ising_tiled_state_words(&generator);
+}
+
+static struct table
+table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t replicas = plan->runs * plan->capacity;
+  struct table table = {.rules = 0};
+  table.sums = plan->runs * sizeof(struct ising_tiled_rule);
+  table.states = table.sums + replicas * sizeof(struct ising_tiled_sums);
+  table.waves = table.states + replicas * state_words(model, plan) * sizeof(uint32_t);
+  table.bytes = table.waves + 2 * (size_t)ising_wave_of(model).length * sizeof(int32_t);
+  return table;
+}
+
+static struct ising_layout
+layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_geometry geometry = geometry_of(model, plan);
+  return (struct ising_layout){
+      .group = 1,
+      .group_bytes = ising_tiled_replica_words(&geometry) * sizeof(uint32_t),
+      .table_bytes = table_of(model, plan).bytes,
+  };
+}
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  const struct ising_layout layout = layout_of(model, plan);
+  return ising_storage_bytes(model, &layout, plan);
+}
+
+static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  struct ising_tiled_replicas replicas = {
+      .batch = ising_batch_of(ensemble),
+      .geometry = geometry_of(ensemble->model, &ensemble->plan),
+      .words = ising_storage_of(ensemble)->replicas,
+      .state = ising_storage_table(ensemble, table.states),
+      .rule = ising_storage_table(ensemble, table.rules),
+      .block_threads = ensemble->device->block_threads,
+  };
+  replicas.generator = ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
+  return replicas;
+}
+
+static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
+                                 const struct ising_portable *portable,
+                                 enum ising_direction direction, struct gpumc_error *error)
+{
+  const struct ising_tiled_transfer arguments = {replicas_of(ensemble), *portable};
+  return direction == ISING_FROM_PORTABLE ? ising_tiled_from_portable(&arguments, error)
+                                          : ising_tiled_to_portable(&arguments, error);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  enum gpumc_status status = ising_tiled_check(ensemble, error);
+  if (status != GPUMC_OK)
+    return status;
+  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
+  status = ising_storage_create(ensemble, &layout, convert, error);
+  if (status != GPUMC_OK)
+    return status;
+  int32_t *const waves =
+      ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).waves);
+  status = ising_bring_waves(ensemble, waves, waves + ising_wave_of(ensemble->model).length, NULL,
+                             error);
+  if (status != GPUMC_OK)
+    ising_storage_destroy(ensemble);
+  return status;
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_tiled_replicas replicas = replicas_of(ensemble);
+  return ising_tiled_randomize(&replicas, error);
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct ising_parameters *parameters = ising_parameters(ensemble->model);
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  struct ising_tiled_measurement arguments = {
+      .replicas = replicas_of(ensemble),
+      .waves = {.wave = ising_wave_of(ensemble->model),
+                .cosine = ising_storage_table(ensemble, table.waves)},
+      .sums = ising_storage_table(ensemble, table.sums),
+      .energy = channel[ISING_ENERGY],
+      .magnetization = channel[ISING_MAGNETIZATION],
+      .wave = channel[ISING_WAVE],
+      .coupling = parameters->coupling_quanta,
+      .field = parameters->field_quanta,
+  };
+  arguments.waves.sine = arguments.waves.cosine + arguments.waves.wave.length;
+  return ising_tiled_measure_all(&arguments, error);
+}
+
+static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
+                                   struct ising_tiled_rule *rule, const double *beta,
+                                   struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  struct ising_tiled_rules rules = {.rule = rule, .stream = ensemble->device->stream};
+  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m += rules.count) {
+    const size_t left = ensemble->runs - m;
+    rules.first = (uint32_t)m;
+    rules.count = left < ISING_TILED_RULES ? (uint32_t)left : ISING_TILED_RULES;
+    for (uint32_t i = 0; i < rules.count; i++)
+      rules.value[i] = ising_tiled_rule(ensemble->model, ensemble->plan.update, beta[m + i]);
+    status = ising_tiled_set_rules(&rules, error);
+  }
+  return status;
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                               int64_t *const *channel, struct gpumc_error *error)
+{
+  struct ising_tiled_sweep arguments = {.replicas = replicas_of(ensemble)};
+  enum gpumc_status status = GPUMC_OK;
+  if (sweeps > 0)
+    status = set_rules(ensemble, arguments.replicas.rule, beta, error);
+  for (uint32_t v = 0;
+       status == GPUMC_OK && ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &arguments.visit);
+       v++)
+    status = ising_tiled_visit_blocks(&arguments, error);
+  return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
+}
+
+static size_t state_bytes(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->plan.capacity * state_words(ensemble->model, &ensemble->plan) * sizeof(uint32_t);
+}
+
+/* Of run m. */
+static void *state_of(const struct gpumc_ensemble *ensemble, size_t m)
+{
+  return ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).states +
+                                           m * state_bytes(ensemble));
+}
+
+static enum gpumc_status
+get_state(struct gpumc_ensemble *ensemble, size_t m, uint8_t *state, struct gpumc_error *error)
+{
+  return ensemble->device->ops->copy_to_host(ensemble->device, state, state_of(ensemble, m),
+                                             state_bytes(ensemble), error);
+}
+
+static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, const uint8_t *state,
+                                   struct gpumc_error *error)
+{
+  return ensemble->device->ops->copy_to_device(ensemble->device, state_of(ensemble, m), state,
+                                               state_bytes(ensemble), error);
+}
+
+const struct gpumc_kernel_ops ising_tiled_cuda = {
+    ISING_TILED_NAMES,
+    .device = "cuda",
+    .bytes = bytes,
+    .create = create,
+    .destroy = ising_storage_destroy,
+    .randomize = randomize,
+    .set = ising_storage_set,
+    .get = ising_storage_get,
+    .sweep = sweep,
+    .measure = measure,
+    .state_bytes = state_bytes,
+    .get_state = get_state,
+    .set_state = set_state,
+    .refuses_tiling = ising_tiled_refuses,
+};

@@ -1,0 +1,185 @@
+/* Where the spins of the tiled kernel are, in words of four bytes, for both compilers.
+ * models/ising/tiled/tiled.h says what tiles, halves, lines and places are. */
+#ifndef GPUMC_ISING_TILED_LATTICE_H
+#define GPUMC_ISING_TILED_LATTICE_H
+
+#include <stddef.h>
+
+#include "core/random.h"
+#include "models/ising/ising_physics.h"
+
+enum {
+  ISING_TILED_LANES = 4, /* spins of a word: a byte each, 1 up */
+  /* A spin's class: neighbours up, and ISING_TILED_UP more for a spin that is up itself. */
+  ISING_TILED_UP = 8,
+  ISING_TILED_CLASSES = 16,
+  ISING_TILED_AXES = 3,
+};
+
+/* A replica is words[tile][colour][line][row_words]; bytes behind a line's sites are 0.
+ * `copy`: the working copy of one colour of a tile with its boundary, where each line has a word
+ * before it (of which the last byte is the neighbour there) and room for the neighbour behind it;
+ * in two dimensions it has t + 2 lines, in three (t + 2)^2. */
+struct ising_tiled_geometry {
+  uint32_t dimension, tile; /* t */
+  uint32_t tiles[ISING_TILED_AXES], n_tiles;
+  uint32_t row;       /* sites of a colour in a line of a tile, t/2 */
+  uint32_t row_words; /* W */
+  uint32_t lines;     /* of a tile, t^(d-1) */
+  uint32_t words;     /* of a colour of a tile, lines * row_words */
+  uint32_t places;    /* sites of a colour of a tile, lines * row */
+  uint32_t last_mask; /* the bytes of a line's last word that are sites: 1 each */
+  uint32_t copy_row, copy_plane, copy_words; /* words of a line, of a plane, of all */
+};
+
+/* Of one run. A spin of class c is decided by u < threshold[c]. If so it becomes up or, where
+ * `inverted` is 1 (Metropolis) and it is up, down; if not, the contrary. */
+struct ising_tiled_rule {
+  uint64_t threshold[ISING_TILED_CLASSES];
+  uint32_t inverted; /* four bytes */
+};
+
+/* The sweeps `first` .. `first + hits - 1` of a call in one half of the tiles. Colours are reversed
+ * in those before number `turn` if `reversed`, in the others if not. */
+struct ising_tiled_visit {
+  uint32_t half, first, hits, turn, reversed;
+};
+
+struct ising_tiled_tile {
+  uint32_t at[ISING_TILED_AXES];
+};
+
+/* Block b of a half. */
+GPUMC_HOST_DEVICE static inline struct ising_tiled_tile
+ising_tiled_tile(const struct ising_tiled_geometry *geometry, uint32_t half, uint32_t b)
+{
+  const uint32_t pairs = geometry->tiles[0] / 2, line = b / pairs;
+  const uint32_t y = line % geometry->tiles[1], z = line / geometry->tiles[1];
+  return (struct ising_tiled_tile){{2 * (b % pairs) + ((y + z + half) & 1), y, z}};
+}
+
+/* The next tile along an axis, periodic; step: 1 or -1. */
+GPUMC_HOST_DEVICE static inline struct ising_tiled_tile
+ising_tiled_next(const struct ising_tiled_geometry *geometry, struct ising_tiled_tile tile,
+                 uint32_t axis, int step)
+{
+  const uint32_t length = geometry->tiles[axis];
+  tile.at[axis] = (tile.at[axis] + (step > 0 ? 1 : length - 1)) % length;
+  return tile;
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_number(const struct ising_tiled_geometry *geometry, struct ising_tiled_tile tile)
+{
+  return (tile.at[2] * geometry->tiles[1] + tile.at[1]) * geometry->tiles[0] + tile.at[0];
+}
+
+/* First word of a tile in its replica; colour 1 follows `words` words behind. */
+GPUMC_HOST_DEVICE static inline size_t
+ising_tiled_words(const struct ising_tiled_geometry *geometry, struct ising_tiled_tile tile)
+{
+  return (size_t)ising_tiled_number(geometry, tile) * 2 * geometry->words;
+}
+
+GPUMC_HOST_DEVICE static inline size_t
+ising_tiled_replica_words(const struct ising_tiled_geometry *geometry)
+{
+  return (size_t)geometry->n_tiles * 2 * geometry->words;
+}
+
+/* First word of line (y, z), -1 .. t each, in a working copy. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_copy_line(const struct ising_tiled_geometry *geometry, int y, int z)
+{
+  const uint32_t plane = geometry->dimension == 3 ? (uint32_t)(z + 1) * geometry->copy_plane : 0;
+  return plane + (uint32_t)(y + 1) * geometry->copy_row + 1;
+}
+
+/* Of line l. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_line(const struct ising_tiled_geometry *geometry, uint32_t l)
+{
+  const uint32_t z = geometry->dimension == 3 ? l / geometry->tile : 0;
+  return ising_tiled_copy_line(geometry, (int)(l - z * geometry->tile), (int)z);
+}
+
+/* Whether the sites of a colour stand on odd x in line l. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_shift(const struct ising_tiled_geometry *geometry, uint32_t colour, uint32_t l)
+{
+  const uint32_t z = geometry->dimension == 3 ? l / geometry->tile : 0;
+  return (l - z * geometry->tile + z + colour) & 1;
+}
+
+/* Neighbours up of the four spins at `word` of a working copy; `other`: that of the other colour.
+ */
+GPUMC_HOST_DEVICE static inline uint32_t ising_tiled_up(const struct ising_tiled_geometry *geometry,
+                                                        const uint32_t *other, uint32_t word,
+                                                        uint32_t shift)
+{
+  const uint32_t beside = other[word];
+  uint32_t up = beside + other[word - geometry->copy_row] + other[word + geometry->copy_row];
+  up += shift ? beside >> 8 | other[word + 1] << 24 : beside << 8 | other[word - 1] >> 24;
+  if (geometry->dimension == 3)
+    up += other[word - geometry->copy_plane] + other[word + geometry->copy_plane];
+  return up;
+}
+
+/* Four spins after an update with the numbers u; `sites`: which of them are sites, 1 each. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_updated(const struct ising_tiled_rule *rule, uint32_t spins, uint32_t up,
+                    const uint32_t u[ISING_TILED_LANES], uint32_t sites)
+{
+  const uint32_t class_of = up | spins << 3;
+  uint32_t decided = 0;
+  for (uint32_t lane = 0; lane < ISING_TILED_LANES; lane++)
+    decided |= (uint32_t)(u[lane] < rule->threshold[class_of >> 8 * lane & 15]) << 8 * lane;
+  return spins ^ ((decided ^ (spins & rule->inverted) ^ spins) & sites);
+}
+
+/* Site number x + Lx (y + Ly z) of the lattice: its tile, colour and place. */
+struct ising_tiled_site {
+  struct ising_tiled_tile tile;
+  uint32_t colour, line, along; /* place = line * row + along */
+};
+GPUMC_HOST_DEVICE static inline struct ising_tiled_site
+ising_tiled_site(const struct ising_tiled_geometry *geometry, size_t site)
+{
+  struct ising_tiled_site found = {{{0, 0, 0}}, 0, 0, 0};
+  uint32_t at[ISING_TILED_AXES] = {0, 0, 0};
+  for (uint32_t axis = 0; axis < geometry->dimension; axis++) {
+    const size_t length = (size_t)geometry->tiles[axis] * geometry->tile;
+    const uint32_t x = (uint32_t)(site % length);
+    site /= length;
+    found.tile.at[axis] = x / geometry->tile;
+    at[axis] = x % geometry->tile;
+  }
+  found.colour = (at[0] + at[1] + at[2]) & 1;
+  found.line = at[2] * geometry->tile + at[1];
+  found.along = at[0] / 2;
+  return found;
+}
+
+/* The byte of a site in its replica. */
+GPUMC_HOST_DEVICE static inline size_t
+ising_tiled_byte(const struct ising_tiled_geometry *geometry, struct ising_tiled_site site)
+{
+  const size_t word = ising_tiled_words(geometry, site.tile) + site.colour * geometry->words +
+                      site.line * geometry->row_words;
+  return word * ISING_TILED_LANES + site.along;
+}
+
+/* The initial spin of a site: number k of its colour in the lattice is site / 2. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_tiled_initial(const struct ising_tiled_geometry *geometry, struct gpumc_random random,
+                    uint32_t replica, uint32_t colour, size_t site)
+{
+  const size_t half = (size_t)geometry->n_tiles * geometry->places;
+  const size_t i = colour * half + site / 2;
+  uint32_t drawn[4];
+  gpumc_random_draw(random, (uint32_t)(i / 128), replica, 0,
+                    gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), drawn);
+  return drawn[i / 32 % 4] >> i % 32 & 1;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* Runs of an ensemble of Ising spins beside the slow reference: the same done to both, and what
+ * they have compared. Everything fails the running test with the first number that differs. */
+#ifndef TESTS_SUPPORT_ISING_COMPARE_H
+#define TESTS_SUPPORT_ISING_COMPARE_H
+
+#include "support/ising_cases.h"
+
+enum { COMPARE_RUNS_MAXIMUM = 4 };
+
+/* The case's ensemble and its runs, `replicas` each. The reference is slow with waves: `wave_step`
+ * says that they are compared for the replicas with r % wave_step < 2; 1, as it is opened: all. */
+struct ising_pair {
+  struct ising_case with;
+  struct ising_fixture fixture;
+  struct reference reference[COMPARE_RUNS_MAXIMUM];
+  size_t replicas, wave_step;
+};
+
+/* Both at beta = 0. */
+void pair_open(struct ising_pair *pair, const struct ising_case *with, size_t replicas);
+void pair_close(struct ising_pair *pair);
+
+/* Of the reference alone; beta[runs]. */
+void pair_sweep_reference(struct ising_pair *pair, uint32_t sweeps, const double *beta);
+/* swap[runs][gpumc_swap_words(capacity)] */
+void pair_exchange(struct ising_pair *pair, const uint32_t *swap);
+
+void pair_expect_replicas(struct ising_pair *pair);
+/* value[channel][runs][capacity] of the kernel, NULL: not compared. */
+void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[ISING_CHANNELS]);
+/* Of the runs first .. first + runs - 1 with those from `second` on, the kinds that are wanted. */
+void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs,
+                          const bool wanted[GPUMC_OVERLAPS]);
+
+/* The last run of the batch at one temperature, by the kernel in every setting: at beta = 0, and
+ * after `sweeps` sweeps in two calls. */
+void compare_last_run(struct ising_case with, size_t replicas, uint32_t sweeps, double beta);
+
+#endif
