@@ -4,8 +4,8 @@
  * thread or block; threads that skip through one sequence of the 32-bit linear congruential
  * generator are wrong by far on the larger lattice.
  *
- * Why 512^2: a thread's numbers are those of x -> A x + C with A = a^J, J = N/4 threads. For J = 2^p
- * A - 1 is a multiple of 2^(p+2) and C of 2^p, so that a thread's step (A - 1) x + C takes
+ * Why 512^2: a thread's numbers are those of x -> A x + C with A = a^J, J = N/4 threads. For J =
+ * 2^p A - 1 is a multiple of 2^(p+2) and C of 2^p, so that a thread's step (A - 1) x + C takes
  * 2^(30-2p) values: 1024 at 64^2, where nothing is seen, 4 at 256^2, and one from p = 15 on, where
  * its numbers are equidistant. 512^2, p = 16, is the first such lattice of these.
  *
