@@ -62,8 +62,9 @@ def shortened(config):
 
 def canonical(algorithm):
     """Long enough for errors: hundreds of measurements."""
-    interval = algorithm.get("interval", 1)
-    changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval}
+    interval = min(algorithm.get("interval", 1), 10)
+    changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval,
+               "algorithm.interval": interval}
     if "samples" in algorithm:
         changes["algorithm.samples"] = 64
     if "every" in algorithm.get("configurations", {}):
