@@ -5,12 +5,23 @@ if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     exact_test_canonical_disorder
     exact_test_disorder_small
+    exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_operations
     exact_test_pt_ea
     exact_test_pt_small
     statistical_test_canonical_errors
+    statistical_test_crossing_errors
     statistical_test_main_job
+    statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
     statistical_test_pt_errors
     statistical_test_series_errors
     statistical_test_tiled_generators)
 endif()
+
+# With sanitizers runs take seven times as long: fewer kills, and stops not after every short unit.
+function(gpumc_shorten_tests)
+  if(GPUMC_SANITIZE)
+    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
+      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=100 ms")
+  endif()
+endfunction()

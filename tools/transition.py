@@ -4,10 +4,6 @@ import dataclasses
 
 import numpy as np
 
-import pt_quantities
-
-BLOCKS = 64  # of samples, for the jackknife of a crossing
-
 # Of the overlap where the files have it, else of the magnetization.
 BINDER = ("binder_overlap", "binder_parameter")
 LENGTH = ("correlation_length_overlap", "correlation_length")
@@ -21,13 +17,12 @@ class NotComparable(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """One size: `values` with `errors` at ascending inverse temperatures. `left_out`: the values without
-    each block of samples in turn, None where the file has no samples."""
+    """`values` with `errors` at ascending inverse temperatures: of the size `side`, or of the difference
+    of two sizes."""
     side: int
     beta: np.ndarray
     values: np.ndarray
     errors: np.ndarray
-    left_out: np.ndarray | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +35,12 @@ class Panel:
 
 @dataclasses.dataclass(frozen=True)
 class Crossing:
-    """Temperature where the curves of two sizes cross; `error` is NaN where the files do not tell."""
+    """Temperature where the curves of two sizes cross, and the interval `lower` to `upper` that holds the
+    true one with a probability of 68 %. 0 is below all temperatures of the files, infinity above."""
     sides: tuple
     temperature: float
-    error: float
+    lower: float
+    upper: float
 
 
 def panels(results):
@@ -78,77 +75,85 @@ def has(result, name):
 def curve(result, name, is_length):
     side = side_of(result)
     scale = 1 / side if is_length else 1.0
-    left_out = without_blocks(result, name)
     return Curve(side, result.summary["beta"], scale * result.summary[name],
-                 scale * result.summary[name + "_error"],
-                 None if left_out is None else scale * left_out)
-
-
-def without_blocks(result, name):
-    """[block, beta] from the averages of the samples, with one block of them left out each time."""
-    own = {key: values for key, values in result.samples.items()
-           if values.ndim == 2 and np.isfinite(values).all()}
-    if not own or result.remarks.get("errors_from") != "samples":
-        return None
-    count = len(next(iter(own.values())))
-    blocks = min(BLOCKS, count)
-    of = np.arange(count) * blocks // count
-    kept = [count - np.count_nonzero(of == block) for block in range(blocks)]
-    averages = {key: np.array([(values.sum(0) - values[of == block].sum(0)) / kept[block]
-                               for block in range(blocks)]) for key, values in own.items()}
-    averages["variance"] = averages["energy2"] - averages["energy"] ** 2
-    sites = int(result.remarks["sites"])
-    return pt_quantities.all_of(averages, result.samples["beta"], sites, result.config).get(name)
+                 scale * result.summary[name + "_error"])
 
 
 # --- crossings ------------------------------------------------------------------------------------
 
-def crossings(panel):
-    """Those of neighbouring sizes, as far as they are within the temperatures."""
-    found = []
-    for small, large in zip(panel.curves, panel.curves[1:]):
-        temperature = crossing_temperature(small, large, small.values, large.values)
-        if np.isfinite(temperature):
-            found.append(Crossing((small.side, large.side), temperature, error_of(small, large)))
-    return found
+def crossings(panel, errors=1):
+    """Those of neighbouring sizes, with intervals of so many standard errors."""
+    return [crossing(small, large, errors) for small, large in zip(panel.curves, panel.curves[1:])]
 
 
-def crossing_temperature(small, large, small_values, large_values):
-    """Where the large size first comes out on top on the way to low temperatures and stays there; the
-    difference is taken as linear between the temperatures. NaN where it does not."""
-    beta = small.beta
-    inside = (beta >= large.beta[0]) & (beta <= large.beta[-1])
-    beta = beta[inside]
-    difference = np.interp(beta, large.beta, large_values) - small_values[inside]
-    below = np.flatnonzero(~(difference > 0))
-    if len(below) == 0 or below[-1] + 1 >= len(beta):
-        return np.nan
-    last = below[-1]
-    step = difference[last + 1] - difference[last]
-    return 1 / (beta[last] - difference[last] / step * (beta[last + 1] - beta[last]))
+def crossing(small, large, errors=1):
+    """Where the large size comes out on top on the way to low temperatures, for good.
+
+    The interval is that of the temperatures at which the difference of the curves is 0 within its own
+    error (Fieller, J. R. Stat. Soc. B 16, 175 (1954)). At a given temperature the two sizes are independent
+    and the difference nearly Gaussian, however curved or flat the curves are and however the temperatures of
+    one size depend on each other; its zero is not, and the error over the slope there would be too small
+    where noise moves the zero to a place with a steeper slope.
+    """
+    apart = difference(small, large)
+    margin = errors * apart.errors
+    return Crossing((small.side, large.side), last_rise(apart.beta, apart.values),
+                    last_rise(apart.beta, apart.values - margin),
+                    first_rise(apart.beta, apart.values + margin))
 
 
-def error_of(small, large):
-    """Jackknife over the samples of either size, which are independent."""
-    if small.left_out is None or large.left_out is None:
-        return np.nan
-    variance = 0.0
-    for moved in ([(row, large.values) for row in small.left_out],
-                  [(small.values, row) for row in large.left_out]):
-        without = np.array([crossing_temperature(small, large, *pair) for pair in moved])
-        variance += (len(without) - 1) * np.mean((without - without.mean()) ** 2)
-    return np.sqrt(variance)
+def difference(small, large):
+    """The large size less the small one, where both are known."""
+    inside = (small.beta >= large.beta[0]) & (small.beta <= large.beta[-1])
+    beta = small.beta[inside]
+    values = np.interp(beta, large.beta, large.values) - small.values[inside]
+    errors = np.hypot(np.interp(beta, large.beta, large.errors), small.errors[inside])
+    known = np.isfinite(values) & np.isfinite(errors)
+    return Curve(large.side, beta[known], values[known], errors[known])
+
+
+def last_rise(beta, values):
+    """Temperature below which the values, linear between those of beta, stay above 0."""
+    below = np.flatnonzero(~(values > 0))
+    if len(below) == 0:
+        return np.inf
+    return zero_after(below[-1], beta, values)
+
+
+def first_rise(beta, values):
+    """Temperature down to which the values are never above 0."""
+    above = np.flatnonzero(values > 0)
+    if len(above) == 0:
+        return 0.0
+    return zero_after(above[0] - 1, beta, values) if above[0] > 0 else np.inf
+
+
+def zero_after(at, beta, values):
+    if at + 1 >= len(beta):
+        return 0.0
+    step = values[at + 1] - values[at]
+    return 1 / (beta[at] - values[at] / step * (beta[at + 1] - beta[at]))
+
+
+def is_inside(temperature):
+    return 0 < temperature < np.inf
+
+
+def place(crossing):
+    """The temperature and its interval, in words."""
+    known = f"T = {crossing.temperature:.3f}" if is_inside(crossing.temperature) else "unknown T"
+    lower, upper = is_inside(crossing.lower), is_inside(crossing.upper)
+    if lower and upper:
+        return f"{known} ({crossing.lower:.3f} to {crossing.upper:.3f})"
+    if lower:
+        return f"{known} (above {crossing.lower:.3f})"
+    return known + (f" (below {crossing.upper:.3f})" if upper else " (error unknown)")
 
 
 def table(found):
     """A line for each panel and crossing."""
-    lines = []
-    for panel in found:
-        for crossing in crossings(panel):
-            error = f" +- {crossing.error:.3f}" if np.isfinite(crossing.error) else ""
-            lines.append(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]} cross at "
-                         f"T = {crossing.temperature:.3f}{error}")
-    return "\n".join(lines)
+    return "\n".join(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]} cross at "
+                     f"{place(crossing)}" for panel in found for crossing in crossings(panel))
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -170,25 +175,16 @@ def draw(plt, found, title):
 
 
 def draw_difference(axes, small, large, colour):
-    inside = (small.beta >= large.beta[0]) & (small.beta <= large.beta[-1])
-    beta = small.beta[inside]
-    values = np.interp(beta, large.beta, large.values) - small.values[inside]
-    errors = np.hypot(np.interp(beta, large.beta, large.errors), small.errors[inside])
-    name = f"L = {large.side} minus L = {small.side}" + draw_crossing(axes, small, large, colour)
-    axes.errorbar(1 / beta, values, yerr=errors, color=colour, label=name, **MARKS)
-
-
-def draw_crossing(axes, small, large, colour):
-    """A band where the two cross, and its place in words."""
-    temperature = crossing_temperature(small, large, small.values, large.values)
-    if not np.isfinite(temperature):
-        return ""
-    error = error_of(small, large)
-    if np.isfinite(error):
-        axes.axvspan(temperature - error, temperature + error, color=colour, alpha=0.2, linewidth=0)
-    axes.axvline(temperature, color=colour, linewidth=0.8, linestyle="--")
-    text = f"±{error:.3f}" if np.isfinite(error) else ""
-    return f":\nT = {temperature:.3f}{text}"
+    """With a band where the two cross."""
+    apart, found = difference(small, large), crossing(small, large)
+    coldest, hottest = 1 / apart.beta[-1], 1 / apart.beta[0]
+    if is_inside(found.lower) or is_inside(found.upper):
+        axes.axvspan(max(found.lower, coldest), min(found.upper, hottest), color=colour, alpha=0.2,
+                     linewidth=0)
+    if is_inside(found.temperature):
+        axes.axvline(found.temperature, color=colour, linewidth=0.8, linestyle="--")
+    axes.errorbar(1 / apart.beta, apart.values, yerr=apart.errors, color=colour,
+                  label=f"L = {large.side} minus L = {small.side}:\n{place(found)}", **MARKS)
 
 
 def finish(left, right, panel):

@@ -9,7 +9,6 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
-import gpumc_reader  # noqa: E402
 import transition  # noqa: E402
 from support import device  # noqa: E402
 from support.program import ProgramCase  # noqa: E402
@@ -24,34 +23,54 @@ campaign: {model.shape: [[4, 4, 4], [6, 6, 6]]}
 """
 
 
-def line(side, slope, noise=None, at=0.8):
-    """0.5 at beta = `at`; the samples scatter by `noise`."""
+def line(side, slope, at=0.8, error=0.01):
+    """0.5 at beta = `at`."""
     beta = np.linspace(0.5, 1.0, 11)
-    values = 0.5 + slope * (beta - at)
-    left_out = None if noise is None else values - np.subtract(noise, np.mean(noise))[:, None]
-    return transition.Curve(side, beta, values, np.full(11, 0.01), left_out)
+    return transition.Curve(side, beta, 0.5 + slope * (beta - at), np.full(11, error))
 
 
 class Crossings(unittest.TestCase):
     def test_of_lines(self):
-        panel = transition.Panel("", "", [line(4, 1.0), line(8, 2.0, at=0.83)])
+        panel = transition.Panel("Binder parameter", "", [line(4, 1.0), line(8, 2.0, at=0.83)])
         found, = transition.crossings(panel)
         self.assertEqual(found.sides, (4, 8))
         self.assertAlmostEqual(found.temperature, 1 / 0.86)  # beta - 0.8 = 2 (beta - 0.83)
-        self.assertTrue(np.isnan(found.error))
+        error = np.hypot(0.01, 0.01)  # of the difference, whose slope is 1
+        self.assertAlmostEqual(found.lower, 1 / (0.86 + error))
+        self.assertAlmostEqual(found.upper, 1 / (0.86 - error))
+        self.assertEqual(transition.table([panel]), "Binder parameter: L = 4 and 8 cross at "
+                         "T = 1.163 (1.144 to 1.182)")
 
-    def test_none_within_the_temperatures(self):
-        for at in (0.4, 1.2):
-            self.assertEqual(transition.crossings(
-                transition.Panel("", "", [line(4, 1.0, at=at), line(8, 2.0, at=at)])), [])
+    def test_interval_of_several_errors(self):
+        found, = transition.crossings(transition.Panel("", "", [line(4, 1.0), line(8, 2.0)]), 3)
+        self.assertAlmostEqual(found.lower, 1 / (0.8 + 0.03 * np.sqrt(2)))
 
-    def test_error_is_that_of_the_difference_over_its_slope(self):
-        count = 64
-        noise = 0.001 * np.random.default_rng(1).standard_normal(count)
-        small, large = line(4, 1.0, noise), line(8, 2.0, noise[::-1])
-        error = transition.error_of(small, large)
-        one = np.sqrt((count - 1) * np.var(noise))  # of a curve, by jackknife; the slope is 1
-        self.assertAlmostEqual(error / (np.sqrt(2) * one / 0.8 ** 2), 1, delta=0.05)
+    def test_beyond_the_temperatures(self):
+        for at, error, known in ((1.2, 0.01, "unknown T (error unknown)"),
+                                 (0.4, 0.01, "unknown T (error unknown)"),
+                                 (1.005, 0.01, "unknown T (below 1.009)"),
+                                 (0.495, 0.01, "unknown T (above 1.964)"),
+                                 (0.95, 0.1, "T = 1.053 (below 1.177)"),
+                                 (0.55, 0.1, "T = 1.818 (above 1.537)"),
+                                 (0.75, 0.5, "T = 1.333 (error unknown)")):
+            found = transition.crossing(line(4, 1.0, at), line(8, 2.0, at, error))
+            self.assertEqual(transition.place(found), known)
+
+    def test_of_curves_that_cross_several_times(self):
+        """The crossing is the coldest one, and no doubtful one is outside of the interval."""
+        beta = np.linspace(0.5, 1.0, 6)
+        flat = transition.Curve(4, beta, np.zeros(6), np.zeros(6))
+        wavy = transition.Curve(6, beta, np.array([-1, 0.2, -0.2, 0.1, 0.9, 1.0]), np.full(6, 0.5))
+        found = transition.crossing(flat, wavy)
+        self.assertAlmostEqual(found.temperature, 1 / (0.7 + 0.1 * 2 / 3))
+        self.assertAlmostEqual(found.lower, 1 / 0.85)
+        self.assertAlmostEqual(found.upper, 1 / (0.5 + 0.1 * 5 / 12))
+
+    def test_undetermined_values_are_left_out(self):
+        large = line(8, 2.0)
+        large.values[:3] = np.nan
+        self.assertEqual(transition.crossing(line(4, 1.0), large),
+                         transition.crossing(line(4, 1.0), line(8, 2.0)))
 
 
 class OnTheProgram(ProgramCase):
@@ -70,15 +89,6 @@ class OnTheProgram(ProgramCase):
     def test_picture(self):
         self.plot("6x6x6.h5", "4x4x4.h5", "-o", "transition.png")
         self.assertEqual(self.path("transition.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
-
-    def test_errors_of_the_samples_are_those_of_the_summary(self):
-        result = gpumc_reader.read(self.path("4x4x4.h5"))
-        for panel in transition.panels([result]):
-            own, = panel.curves
-            count = len(own.left_out)
-            np.testing.assert_allclose(own.left_out.mean(0), own.values, rtol=0.01)
-            error = np.sqrt((count - 1) * own.left_out.var(0))
-            np.testing.assert_allclose(error, own.errors, rtol=0.2)
 
     def test_refusals(self):
         shown = self.plot("4x4x4.h5", "4x4x4.h5", code=1)

@@ -1,7 +1,4 @@
-"""Runs that are killed, stopped or robbed of their files end with the numbers of the uninterrupted run.
-
-GPUMC_KILLS: how many times the run is killed at random instants (default 25).
-"""
+"""Runs that are killed, stopped or robbed of their files end with the numbers of the uninterrupted run."""
 import json
 import os
 import pathlib
@@ -17,10 +14,10 @@ import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
-from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, ProgramCase, stop
-from support.results import assert_same_numbers, numbers
+from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, stop
+from support.resume import ResumeCase
+from support.results import assert_same_numbers
 
-KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
 TESTS = (pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests").resolve()
 FAULTS = TESTS / "libgpumc_faults.so"
 
@@ -44,48 +41,32 @@ checkpoint: {every: 20 ms}
 """
 
 
-class ResumeCase(ProgramCase):
-    """Every test compares with one uninterrupted run, which is made once."""
-
-    whole = None  # bytes of its result, and the seconds it took
-    startup = 0.0  # seconds until the first unit is done, long where a GPU must be woken
+class JobCase(ResumeCase):
+    startup = None  # seconds until the first unit is done, long where a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
     def setUp(self):
         super().setUp()
-        self.config = self.write("c.yaml", CONFIG)
-        if ResumeCase.whole is None:
-            begin = time.monotonic()
-            self.gpumc("run", self.config, "-o", "whole.h5")
-            ResumeCase.whole = self.path("whole.h5").read_bytes(), time.monotonic() - begin
+        self.use(CONFIG)
+        if JobCase.startup is None:
             begin = time.monotonic()
             self.gpumc("run", self.config, "-o", "first.h5", "--max-time", "1 ms", code=STOPPED)
-            ResumeCase.startup = time.monotonic() - begin
+            JobCase.startup = time.monotonic() - begin
             for path in self.directory.glob("first.h5*"):
                 path.unlink()
-        self.path("whole.h5").write_bytes(self.whole[0])
-        self.duration = self.whole[1]
-        self.reference = numbers(self.path("whole.h5"))
-
-    def finish(self, *options):
-        """Run to the end; only the result is left, and it has the reference's numbers."""
-        process = self.gpumc("run", self.config, *options)
-        self.assertEqual(self.names("run.h5*"), ["run.h5"])
-        assert_same_numbers(self, self.reference, self.path("run.h5"))
-        return process
 
     def stopped_half_way(self):
         """The files of a job that was stopped in its second batch, of two runs."""
         names = ["run.h5.ckpt", "run.h5.partial"]
         units = 0
-        while ResumeCase.half is None:
+        while JobCase.half is None:
             self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
             status = json.loads(self.gpumc("status", self.config, "--json").out)["tasks"][0]
             self.assertEqual(status["state"], "resumable")
             units += 1
             self.assertLess(units, 200, "the run makes no progress")
             if status["fraction"] > 0.5:
-                ResumeCase.half = [self.path(name).read_bytes() for name in names]
+                JobCase.half = [self.path(name).read_bytes() for name in names]
         for name, content in zip(names, self.half):
             self.path(name).write_bytes(content)
 
@@ -101,27 +82,14 @@ class ResumeCase(ProgramCase):
         return found
 
 
-class Comparison(ResumeCase):
+class Comparison(JobCase):
     def test_tells_another_run_apart(self):
-        self.gpumc("run", self.config, "--set", "seed=20170802")
-        with self.assertRaises(AssertionError):
-            assert_same_numbers(self, self.reference, self.path("run.h5"))
+        self.tell_another_seed_apart()
 
 
-class Killed(ResumeCase):
+class Killed(JobCase):
     def test_at_random_instants(self):
-        choose = random.Random(1)
-        kills = 0
-        while kills < KILLS:
-            process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
-            time.sleep(choose.choice([0, self.startup]) + choose.uniform(0, 0.5 * self.duration))
-            process.kill()
-            process.communicate()
-            kills += process.returncode == -signal.SIGKILL
-            if self.path("run.h5").exists():
-                self.finish()
-                self.path("run.h5").unlink()
-        self.finish()
+        self.kill_at_random_instants([0, self.startup])
 
     def test_at_every_write_to_the_disk(self):
         """Killed just before the n-th rename and the n-th fsync, for every n there is."""
@@ -173,18 +141,10 @@ class Killed(ResumeCase):
         return files
 
 
-class Stopped(ResumeCase):
+class Stopped(JobCase):
     def test_after_every_unit(self):
         """One temperature an invocation, and never a checkpoint but at its end."""
-        for stops in range(1000):
-            process = self.start("run", self.config, "--max-time", "1 ms", "--set",
-                                 "checkpoint.every=10 min", "--threads", 1 + stops % 2)
-            process.communicate(timeout=60)
-            if process.returncode == OK:
-                break
-            self.assertEqual(process.returncode, STOPPED)
-        self.assertGreater(stops, 10)
-        assert_same_numbers(self, self.reference, self.path("run.h5"))
+        self.assertGreater(self.stop_after_every_unit("--set", "checkpoint.every=10 min"), 10)
 
     def test_by_signals(self):
         choose = random.Random(2)
@@ -220,7 +180,7 @@ class Stopped(ResumeCase):
         self.finish()
 
 
-class SpoiledCheckpoint(ResumeCase):
+class SpoiledCheckpoint(JobCase):
     def refuse(self, says):
         """The message names the file and a remedy, and nothing is touched."""
         checkpoint = self.path("run.h5.ckpt")
@@ -313,7 +273,7 @@ class SpoiledCheckpoint(ResumeCase):
         self.assertNotIn("resuming", process.err)
 
 
-class SpoiledWorkingFile(ResumeCase):
+class SpoiledWorkingFile(JobCase):
     def test_loses_nothing(self):
         def delete(path):
             path.unlink()
@@ -337,7 +297,7 @@ def faults(setting):
                 ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
 
 
-class FullDisk(ResumeCase):
+class FullDisk(JobCase):
     def check(self, **options):
         """A failure with its reason, the earlier checkpoint intact, and the run goes on later."""
         self.stopped_half_way()

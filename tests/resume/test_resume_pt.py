@@ -1,22 +1,13 @@
 """Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted
 run: temperatures, walkers, half-filled sums and histograms come back.
-
-GPUMC_KILLS: how many times each run is killed at random instants (default 25).
 """
-import os
 import pathlib
-import random
-import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
-from support.program import STOPPED, ProgramCase
-from support.results import assert_same_numbers, numbers
-
-KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
+from support.resume import ResumeCase
 
 CONFIG = """\
 gpumc: 1
@@ -44,55 +35,28 @@ CASES = {
 }
 
 
-class Resume(ProgramCase):
-    def reference(self, case):
+class Resume(ResumeCase):
+    def use_case(self, case):
         model, algorithm = CASES[case]
-        self.config = self.write("c.yaml", CONFIG.format(model=model, algorithm=algorithm))
-        begin = time.monotonic()
-        self.gpumc("run", self.config, "-o", "whole.h5", "--threads", 1, "--fresh")
-        self.duration = time.monotonic() - begin
-        return numbers(self.path("whole.h5"))
+        self.use(CONFIG.format(model=model, algorithm=algorithm))
 
     def test_killed_at_random_instants(self):
         for case in CASES:
             with self.subTest(case=case):
-                reference = self.reference(case)
-                choose = random.Random(1)
-                kills = 0
-                while kills < KILLS:
-                    process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
-                    time.sleep(choose.uniform(0, 0.5 * self.duration))
-                    process.kill()
-                    process.communicate()
-                    kills += process.returncode == -signal.SIGKILL
-                    if process.returncode == 0:
-                        self.path("run.h5").unlink()
-                self.gpumc("run", self.config)
-                assert_same_numbers(self, reference, self.path("run.h5"))
-                self.path("run.h5").unlink()
+                self.use_case(case)
+                self.kill_at_random_instants()
 
     def test_stopped_after_every_unit(self):
         for case in CASES:
             with self.subTest(case=case):
-                reference = self.reference(case)
-                stops = 0
-                while True:
-                    process = self.start("run", self.config, "--max-time", "1 ms", "--threads", 1)
-                    process.communicate()
-                    if process.returncode == 0:
-                        break
-                    self.assertEqual(process.returncode, STOPPED)
-                    stops += 1
+                self.use_case(case)
+                stops = self.stop_after_every_unit()
                 print(f"{case}: {stops} stops")
                 self.assertGreater(stops, 5)
-                assert_same_numbers(self, reference, self.path("run.h5"))
-                self.path("run.h5").unlink()
 
     def test_tells_another_run_apart(self):
-        reference = self.reference("spin glass")
-        self.gpumc("run", self.config, "--set", "seed=7")
-        with self.assertRaises(AssertionError):
-            assert_same_numbers(self, reference, self.path("run.h5"))
+        self.use_case("few samples")
+        self.tell_another_seed_apart()
 
 
 if __name__ == "__main__":

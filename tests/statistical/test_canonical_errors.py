@@ -6,9 +6,10 @@ Null: (value - exact)/error has variance 1, and mean 0. The sum of 200 squares t
 measurements as independent are rejected at criticality, by the same gate.
 
 An error needs some independent events of the kind that it comes from. In the ordered phase the fluctuations
-of the Binder parameter are rare dips of the magnetization, one in hundreds of autocorrelation times of the
-energy: from 1000 sweeps of 8 replicas its <z^2> is 2, from ten times as many 1.4, and 1 in the limit. It is
-tested where the dips are many.
+of the Binder parameter are rare dips of the magnetization: at beta = 0.5 one in 1900 measurements, with
+80 % of the variance, their sizes scattering by 1.6 of the mean. An ideal error, of one who knew each dip, has a
+<z^2> of 1.5 with the 4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of
+such dips), so that no error can pass the gate of 8000 measurements. It is tested where the dips are many.
 """
 import os
 import pathlib
@@ -106,9 +107,11 @@ class Errors(unittest.TestCase):
         self.check(self.repeat(replicas=64, sweeps=2000, interval=10), rare=True)
 
     def test_reweighted(self):
-        """At, below and above 0.44, from where all these points are."""
-        found = self.repeat("summary/reweighted", replicas=8, sweeps=1000,
-                            more="  reweight: {from: 0.42, to: 0.46, step: 0.01}")
+        """All points of the grid within the share of 0.1 that are nearest to 0.44; a share of 0.18, at 0.41,
+        takes some thousand sweeps. Those of 0.47 and above are seen from 0.5, by rare dips once more."""
+        found = self.repeat("summary/reweighted", replicas=8, sweeps=4000,
+                            more="  reweight: {from: 0.41, to: 0.46, step: 0.01}")
+        self.assertLess(found["share"].min(), 0.2)
         self.check(found)
 
 

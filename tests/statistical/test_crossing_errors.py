@@ -1,0 +1,145 @@
+"""The intervals of `tools/plot --transition` are right: over 200 small campaigns of a spin glass, of other
+samples and seeds each, the crossing of all campaigns together lies in the interval of one as often as
+it should.
+
+Null: it lies below the interval of 1 and of 2 standard errors with the probability of a Gaussian tail (0.159
+and 0.023), and above it as often. The number of campaigns is binomial; false alarm 1e-4 on either side
+of each of 8 numbers. Each campaign is a 200th of all, so that it deviates from these by 0.25 % less than
+from the true crossing. Controls, which the same gate rejects: the error over the slope where the curves of
+one campaign cross, and a straight line through the differences with errors taken as independent of each other,
+though all temperatures have the same samples.
+"""
+import math
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+import gpumc_reader  # noqa: E402
+import transition  # noqa: E402
+from support import device, gpumc_program as gpumc  # noqa: E402
+
+CAMPAIGNS, SAMPLES, SIDES = 200, 128, (4, 6)
+FALSE_ALARM = 1e-4
+
+CONFIG = """\
+gpumc: 1
+seed: {seed}
+model: {{name: ea, shape: [4, 4, 4], couplings: bimodal, disorder_seed: 4, sample: {first}}}
+algorithm: {{name: pt, beta: {{from: 0.5, to: 1.1, count: 6}}, samples: {samples}, sweeps: 1280,
+  exchange_every: 10, measure_every: 20}}
+output: "{folder}/{{model.shape}}-{seed}.h5"
+campaign: {{model.shape: [[4, 4, 4], [6, 6, 6]]}}
+"""
+
+
+def tail(errors):
+    return math.erfc(errors / math.sqrt(2)) / 2
+
+
+def binomial_bounds(count, probability):
+    """The smallest and the largest number that are no alarm."""
+    chances = [math.comb(count, k) * probability**k * (1 - probability)**(count - k)
+               for k in range(count + 1)]
+    sums = np.cumsum(chances)
+    return int(np.searchsorted(sums, FALSE_ALARM)), int(np.searchsorted(sums, 1 - FALSE_ALARM))
+
+
+def tools_interval(small, large, errors):
+    found = transition.crossing(small, large, errors)
+    return found.lower, found.upper
+
+
+def error_over_slope(small, large, errors):
+    """Where there is a crossing within the temperatures, None elsewhere."""
+    apart = transition.difference(small, large)
+    temperature = transition.crossing(small, large).temperature
+    if not transition.is_inside(temperature):
+        return None
+    beta = 1 / temperature
+    next_one = int(np.searchsorted(apart.beta, beta))
+    slope = np.diff(apart.values)[next_one - 1] / np.diff(apart.beta)[next_one - 1]
+    half = errors * np.interp(beta, apart.beta, apart.errors) / slope / beta**2
+    return temperature - half, temperature + half
+
+
+def straight_line(small, large, errors):
+    """Zero of the line of least squares."""
+    apart = transition.difference(small, large)
+    (slope, start), covariance = np.polyfit(apart.beta, apart.values, 1, w=1 / apart.errors,
+                                            cov="unscaled")
+    zero = -start / slope
+    half = errors * math.sqrt(np.array([zero, 1]) @ covariance @ np.array([zero, 1])) / abs(slope)
+    return 1 / (zero + half), 1 / (zero - half)
+
+
+class Crossings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Panels of each campaign, and of all together."""
+        holder = gpumc.folder()
+        cls.addClassCleanup(holder.cleanup)
+        folder = pathlib.Path(holder.name)
+        cls.campaigns = [cls.campaign(folder, seed) for seed in range(CAMPAIGNS)]
+        cls.together = transition.panels([cls.merged(folder, side) for side in SIDES])
+
+    @staticmethod
+    def campaign(folder, seed):
+        gpumc.run_config(CONFIG.format(folder=folder, seed=seed, first=seed * SAMPLES,
+                                       samples=SAMPLES), folder)
+        return transition.panels([gpumc_reader.read(folder / f"{side}x{side}x{side}-{seed}.h5")
+                                  for side in SIDES])
+
+    @staticmethod
+    def merged(folder, side):
+        parts = [str(folder / f"{side}x{side}x{side}-{seed}.h5") for seed in range(CAMPAIGNS)]
+        path = folder / f"{side}.h5"
+        subprocess.run([sys.executable, ROOT / "tools" / "merge-pt", *parts, "-o", path], check=True,
+                       stdout=subprocess.DEVNULL)
+        return gpumc_reader.read(path)
+
+    def misses(self, panel, interval, errors, true):
+        """Campaigns with an interval, and how often the true crossing is below and above it."""
+        ends = [interval(*campaign[panel].curves, errors) for campaign in self.campaigns]
+        ends = np.array([pair for pair in ends if pair is not None])
+        return len(ends), int((true < ends[:, 0]).sum()), int((true > ends[:, 1]).sum())
+
+    def alarms(self, panel, interval, true):
+        """What is outside of the bounds, in words."""
+        found = []
+        for errors in 1, 2:
+            count, below, above = self.misses(panel, interval, errors, true)
+            low, high = binomial_bounds(count, tail(errors))
+            text = (f"{self.together[panel].title}, {interval.__name__}, {errors} errors: {below} below, "
+                    f"{above} above of {count}, each in [{low}, {high}]")
+            print(text)
+            if not (low <= below <= high and low <= above <= high):
+                found.append(text)
+        return found
+
+    def test_intervals_hold_the_crossing(self):
+        for panel, whole in enumerate(self.together):
+            true, = transition.crossings(whole)
+            print(f"{whole.title}: all campaigns cross at {transition.place(true)}")
+            self.assertTrue(transition.is_inside(true.temperature))
+            self.assertEqual(self.alarms(panel, tools_interval, true.temperature), [])
+
+    def test_error_over_slope_is_rejected(self):
+        """A control: noise moves the crossing of Binder parameters to where they are steep."""
+        true, = transition.crossings(self.together[0])
+        self.assertNotEqual(self.alarms(0, error_over_slope, true.temperature), [])
+
+    def test_independent_temperatures_are_rejected(self):
+        """A control, against its own crossing of all campaigns, since the curves are not straight."""
+        for panel, whole in enumerate(self.together):
+            true = straight_line(*whole.curves, 0)[0]
+            self.assertNotEqual(self.alarms(panel, straight_line, true), [])
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)

@@ -1,0 +1,75 @@
+"""Runs that are killed or stopped and end with the numbers of the uninterrupted run.
+
+GPUMC_KILLS: how many times a run is killed at random instants (default 25). GPUMC_STOP_AFTER: time after which
+runs are stopped at the end of a unit (default 1 ms, that is after every unit).
+"""
+import os
+import random
+import signal
+import time
+
+from support.program import OK, STOPPED, ProgramCase
+from support.results import assert_same_numbers, numbers
+
+KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
+STOP_AFTER = os.environ.get("GPUMC_STOP_AFTER", "1 ms")
+
+
+class ResumeCase(ProgramCase):
+    """Every test compares with one uninterrupted run of its configuration, which is made once.
+    Configurations write run.h5."""
+
+    wholes = {}  # by configuration: bytes and seconds
+
+    def use(self, text):
+        self.config = self.write("c.yaml", text)
+        if text not in self.wholes:
+            begin = time.monotonic()
+            self.gpumc("run", self.config, "-o", "whole.h5", "--fresh", "--set",
+                       "checkpoint.every=10 min")
+            self.wholes[text] = self.path("whole.h5").read_bytes(), time.monotonic() - begin
+        content, self.duration = self.wholes[text]
+        self.path("whole.h5").write_bytes(content)
+        self.reference = numbers(self.path("whole.h5"))
+
+    def finish(self, *options):
+        """Run to the end; only the result is left, and it has the reference's numbers."""
+        process = self.gpumc("run", self.config, *options)
+        self.assertEqual(self.names("run.h5*"), ["run.h5"])
+        assert_same_numbers(self, self.reference, self.path("run.h5"))
+        return process
+
+    def tell_another_seed_apart(self):
+        """The control: with another seed the comparison fails."""
+        self.gpumc("run", self.config, "--set", "seed=7")
+        with self.assertRaises(AssertionError):
+            assert_same_numbers(self, self.reference, self.path("run.h5"))
+
+    def kill_at_random_instants(self, starts=(0,)):
+        """Some time after one of the instants `starts`, in seconds."""
+        choose = random.Random(1)
+        kills = 0
+        while kills < KILLS:
+            process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
+            time.sleep(choose.choice(starts) + choose.uniform(0, 0.5 * self.duration))
+            process.kill()
+            process.communicate()
+            kills += process.returncode == -signal.SIGKILL
+            if self.path("run.h5").exists():
+                self.finish()
+                self.path("run.h5").unlink()
+        self.finish()
+        self.path("run.h5").unlink()
+
+    def stop_after_every_unit(self, *options):
+        """How many stops there were until the run was complete."""
+        for stops in range(1000):
+            process = self.start("run", self.config, "--max-time", STOP_AFTER, "--threads",
+                                 1 + stops % 2, *options)
+            process.communicate(timeout=300)
+            if process.returncode == OK:
+                break
+            self.assertEqual(process.returncode, STOPPED)
+        assert_same_numbers(self, self.reference, self.path("run.h5"))
+        self.path("run.h5").unlink()
+        return stops
