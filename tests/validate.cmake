@@ -23,6 +23,6 @@ endif()
 function(gpumc_shorten_tests)
   if(GPUMC_SANITIZE)
     set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
-      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=100 ms")
+      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=30 ms")
   endif()
 endfunction()
