@@ -13,6 +13,7 @@ if(GPUMC_SANITIZE)
     statistical_test_crossing_errors
     statistical_test_main_job
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
+    statistical_test_packed_energy  # exact_test_ising_bits
     statistical_test_pt_errors
     statistical_test_series_errors
     statistical_test_tiled_generators)
@@ -22,6 +23,6 @@ endif()
 function(gpumc_shorten_tests)
   if(GPUMC_SANITIZE)
     set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
-      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=100 ms")
+      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=30 ms")
   endif()
 endfunction()

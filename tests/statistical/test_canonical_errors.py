@@ -11,7 +11,6 @@ of the Binder parameter are rare dips of the magnetization: at beta = 0.5 one in
 <z^2> of 1.5 with the 4 dips in 8000 measurements, 1.3 with 67 and 1 in the limit (sums of a Poisson number of
 such dips), so that no error can pass the gate of 8000 measurements. It is tested where the dips are many.
 """
-import os
 import pathlib
 import sys
 import unittest
@@ -19,10 +18,8 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import device, error_bars, gpumc_program as gpumc  # noqa: E402
 
-SEEDS = 200
-DEVIATIONS = 3.9
 SIDE = 16
 KNOWN = ["energy", "specific_heat"]  # the others have no closed form: scatter about their mean only
 UNKNOWN = ["abs_magnetization", "magnetization2", "magnetization4", "binder_parameter"]
@@ -45,24 +42,14 @@ campaign: {{seed: [{seeds}]}}
 """
 
 
-def chi_square(deviations):
-    return float(np.mean(np.square(deviations)))
-
-
 class Errors(unittest.TestCase):
     def repeat(self, group="summary", **changed):
-        values = dict(replicas=1, sweeps=8000, interval=1, more="",
-                      seeds=", ".join(str(s) for s in range(1, SEEDS + 1)))
+        values = dict(replicas=1, sweeps=8000, interval=1, more="")
         values.update(changed)
-        with gpumc.folder() as folder:
-            gpumc.run_config(CONFIG.format(folder=folder, **values), folder)
-            found = [gpumc.summary(os.path.join(folder, f"{s}.h5"), group)
-                     for s in range(1, SEEDS + 1)]
-        return {name: np.array([f[name] for f in found]) for name in found[0]}
+        return error_bars.repeat(CONFIG, group, **values)
 
     def check(self, found, rare=False):
         """The gate, at all temperatures. `rare`: also where fluctuations are rare."""
-        low, high = gpumc.chi_square_bounds(SEEDS, DEVIATIONS)
         for row, beta in enumerate(found["beta"][0]):
             _, *exact = (float(x[0]) for x in gpumc.exact().kaufman(SIDE, SIDE, beta))
             names = [name for name in KNOWN + UNKNOWN if rare or (beta, name) not in RARE]
@@ -70,12 +57,10 @@ class Errors(unittest.TestCase):
                 value, error = found[name][:, row], found[name + "_error"][:, row]
                 reference = exact[KNOWN.index(name)] if name in KNOWN else value.mean()
                 deviation = (value - reference) / error
-                print(f"beta = {beta:.3f} {name:18s} <z^2> = {chi_square(deviation):.3f} in "
-                      f"[{low:.3f}, {high:.3f}], <z> = {deviation.mean():+.3f}")
+                error_bars.expect_right(self, f"beta = {beta:.3f}", name, deviation)
                 with self.subTest(beta=beta, name=name):
-                    self.assertGreater(chi_square(deviation), low)
-                    self.assertLess(chi_square(deviation), high)
-                    self.assertLess(abs(deviation.mean()), DEVIATIONS / np.sqrt(SEEDS))
+                    self.assertLess(abs(deviation.mean()),
+                                    error_bars.DEVIATIONS / np.sqrt(error_bars.SEEDS))
 
     def test_one_replica(self):
         """8000 measurements of a single series, with about 10 sweeps of autocorrelation at
@@ -85,12 +70,11 @@ class Errors(unittest.TestCase):
         self.reject_naive(found, 8000)
 
     def reject_naive(self, found, measurements):
-        low, high = gpumc.chi_square_bounds(SEEDS, DEVIATIONS)
         _, energy, heat = (float(x[0]) for x in gpumc.exact().kaufman(SIDE, SIDE, 0.44))
         naive = np.sqrt(heat / (0.44 ** 2 * SIDE ** 2) / measurements)
-        squares = chi_square((found["energy"][:, 1] - energy) / naive)
+        squares = error_bars.mean_square((found["energy"][:, 1] - energy) / naive)
         print(f"independent measurements: <z^2> = {squares:.1f}")
-        self.assertGreater(squares, high)
+        self.assertGreater(squares, error_bars.largest_square())
 
     def test_eight_replicas(self):
         self.check(self.repeat(replicas=8, sweeps=1000))

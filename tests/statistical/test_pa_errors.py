@@ -5,7 +5,6 @@ Null: (value - exact)/error has variance 1. The sum of 200 squares then lies wit
 standard deviations (false alarm 1e-4 a comparison). Control: errors that take all replicas as
 independent are rejected at criticality, where siblings do not forget each other within a few steps.
 """
-import os
 import pathlib
 import sys
 import unittest
@@ -13,9 +12,8 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import device, error_bars, gpumc_program as gpumc  # noqa: E402
 
-SEEDS = 200
 BETAS = {"high temperature": 0.1, "critical": 0.44, "ordered": 0.6}
 QUANTITIES = ["energy", "specific_heat", "beta_free_energy", "entropy"]
 UNKNOWN = ["abs_magnetization", "magnetization2", "magnetization4"]  # no closed form: scatter only
@@ -37,25 +35,14 @@ campaign: {{seed: [{seeds}]}}
 """
 
 
-def chi_square(deviations):
-    return float(np.mean(np.square(deviations)))
-
-
 class Errors(unittest.TestCase):
     def repeat(self, group="summary", **changed):
         values = dict(population=2000, sweeps=3, runs=1, beta="{to: 0.6, step: 0.02}",
-                      resampling="nearest_integer", more="",
-                      seeds=", ".join(str(s) for s in range(1, SEEDS + 1)))
+                      resampling="nearest_integer", more="")
         values.update(changed)
-        with gpumc.folder() as folder:
-            gpumc.run_config(CONFIG.format(folder=folder, **values), folder)
-            found = [gpumc.summary(os.path.join(folder, f"{s}.h5"), group)
-                     for s in range(1, SEEDS + 1)]
-        names = [name for name in found[0] if not name.startswith("l")]
-        return {name: np.array([f[name] for f in found]) for name in names}
+        return error_bars.repeat(CONFIG, group, **values)
 
     def check(self, found, betas=BETAS):
-        low, high = gpumc.chi_square_bounds(SEEDS, 3.9)
         kaufman = gpumc.exact().kaufman
         rejected = {}
         for where, beta in betas.items():
@@ -66,16 +53,12 @@ class Errors(unittest.TestCase):
             for name in QUANTITIES + [n for n in UNKNOWN if n in found]:
                 value, error = found[name][:, row], found[name + "_error"][:, row]
                 reference = exact.get(name, value.mean())
-                measured = chi_square((value - reference) / error)
-                print(f"{where:17s} {name:18s} <z^2> = {measured:.3f} in [{low:.3f}, {high:.3f}], "
-                      f"<z> = {np.mean((value - reference) / error):+.3f}")
-                with self.subTest(where=where, name=name):
-                    self.assertGreater(measured, low)
-                    self.assertLess(measured, high)
+                error_bars.expect_right(self, f"{where:17s}", name, (value - reference) / error)
             # errors of the energy as if all replicas were independent
             naive = np.sqrt(found["specific_heat"][:, row] / (found["beta"][0][row] ** 2 * 256)
                             / self.replicas)
-            rejected[where] = chi_square((found["energy"][:, row] - energy) / naive) > high
+            squares = error_bars.mean_square((found["energy"][:, row] - energy) / naive)
+            rejected[where] = squares > error_bars.largest_square()
         return rejected
 
     def test_one_run(self):
