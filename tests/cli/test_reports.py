@@ -1,4 +1,4 @@
-"""plan, list, describe, schema, info, status and bench: what they print, also as JSON."""
+"""plan, list, describe, schema, info and status: what they print, also as JSON."""
 import json
 import os
 import pathlib
@@ -250,68 +250,6 @@ class Status(ProgramCase):
         process.kill()
         process.communicate()
         self.assertEqual(self.states(config), ["resumable"])
-
-
-class Bench(ProgramCase):
-    small = ["--shape", "16x16", "--population", 256, "--sweeps", 1, "--seconds", 0.01]
-
-    def test_table(self):
-        text = self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2").out
-        self.assertIn("flips/ns", text)
-        self.assertNotIn("x86-64-v3", text)
-        for kernel in ["multispin", "spin"]:
-            self.assertRegex(text, rf"(?m)^{kernel} +x86-64-v2 +philox4x32-10 +1 +[\d.e+-]+ ")
-
-    def test_keys_of_the_model(self):
-        report = json.loads(self.gpumc("bench", *self.small, "--threads", 1, "--isa", "x86-64-v2",
-                                       "--set", "model.J=-1", "--set", "model.shape=[8, 8]",
-                                       "--json").out)
-        self.assertEqual(report["sites"], 64)
-
-    def test_one_kernel(self):
-        packed = ["--kernel", "packed", "--population", 4, "--sweeps", 1, "--seconds", 0.01]
-        report = json.loads(self.gpumc("bench", *packed, "--shape", "64x16", "--device", "cpu",
-                                       "--json").out)
-        self.assertEqual({r["kernel"] for r in report["rates"]}, {"packed"})
-        message = self.gpumc("bench", *packed, "--shape", "66x16", "--device", "cpu",
-                             code=INVALID).err
-        self.assertRegex(message, r"no kernel packed of model ising2d on cpu .*multiple of 64")
-
-    def test_json(self):
-        report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
-                                       "--json").out)
-        self.assertEqual(report["sites"], 256)
-        kinds = {(r["kernel"], r["threads"], r["rng"]) for r in report["rates"]}
-        self.assertIn(("multispin", 2, "philox4x32-7"), kinds)
-        self.assertTrue(all(r["flips_per_ns"] > 0 for r in report["rates"]))
-
-    def test_fastest_and_median(self):
-        rates = json.loads(self.gpumc("bench", *self.small, "--device", "cpu", "--json").out)["rates"]
-        self.assertTrue(rates)
-        for rate in rates:
-            self.assertEqual(rate["device"], "cpu")
-            self.assertLessEqual(rate["median_flips_per_ns"], rate["flips_per_ns"])
-
-    def test_devices(self):
-        self.assertIn("no device 'gpu'", self.gpumc("bench", "--device", "gpu", code=INVALID).err)
-        self.assertIn("device cuda:999: ",
-                      self.gpumc("bench", "--device", "cuda:999", code=DEVICE).err)
-
-    def test_mistakes(self):
-        self.assertIn("ising2d", self.gpumc("bench", "--model", "isng2d", code=INVALID).err)
-        self.assertIn("--shape takes sides such as 64x64, not '7x'",
-                      self.gpumc("bench", "--shape", "7x", code=INVALID).err)
-        message = self.gpumc("bench", "--shape", "0x8", code=INVALID).err
-        self.assertRegex(message, r"\Agpumc: error: --shape 0x8: .*shape.*\n\Z")
-        self.gpumc("bench", "--isa", "x86-64-v9", code=INVALID)
-        self.assertIn("--set takes model.KEY=VALUE here, not 'J=-1'",
-                      self.gpumc("bench", "--set", "J=-1", code=INVALID).err)
-        message = self.gpumc("bench", "--set", "model.shpae=[8, 8]", code=INVALID).err
-        self.assertRegex(message, r"\Agpumc: error: --set model.shpae=\[8, 8\]: .*shape.*\n\Z")
-        self.gpumc("bench", "--threads", "0", code=INVALID)
-        many = ",".join(["1"] * 33)
-        self.assertIn("at most 32", self.gpumc("bench", "--threads", many, code=INVALID).err)
-        self.gpumc("bench", "--threads", "0" * 40 + "1", code=INVALID)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ kernel: {{variant: {variant}}}
 output: out.h5
 """
 
+LARGE = dict(size="replicas: 2", sweeps=40)
 USUAL = dict(beta="{values: [0.2, 0.31, 0.44]}", update="metropolis", variant="multispin", sweeps=400,
              size="replicas: 33")
 
@@ -44,22 +45,34 @@ CASES = {
     "samples": dict(model="{name: ea, shape: [6, 6, 6]}", size="samples: 70"),
     "Gaussian samples": dict(model="{name: ea, shape: [4, 4, 4], couplings: gaussian}", variant="spin",
                              size="samples: 9", update="heat_bath"),
+    "packed": dict(model="{name: ising2d, shape: [128, 6]}", variant="packed", **LARGE),
+    "packed, cubic": dict(model="{name: ising3d, shape: [64, 4, 6], h: 0.2}", variant="packed",
+                          update="heat_bath", **LARGE),
+    "tiles": dict(model="{name: ising2d, shape: [64, 32]}", variant="tiled", **LARGE),
+    "tiles, cubic": dict(model="{name: ising3d, shape: [16, 8, 8]}", update="heat_bath",
+                         variant="tiled, hits: 4, order: symmetrised", **LARGE),
+    **{f"tiles, {generator}": dict(model="{name: ising2d, shape: [64, 64]}", **LARGE,
+                                   variant=f"tiled, hits: 2, generator: {generator}")
+       for generator in ["lcg32", "lcg64_random", "lagged_fibonacci_1279"]},
 }
 
 # Units of 2^28 updates: 8192 sweeps.
 UNITS = CONFIG.format(model="{name: ising2d, shape: [32, 32]}", **{**USUAL, "size": "replicas: 16",
                                                                    "beta": "{values: [0.2, 0.44]}",
                                                                    "sweeps": 40000})
+UNITS = UNITS.replace("{every: 40}", "{every: 10000}")
 
 
 class Canonical(ProgramCase):
     device = None
 
     def check(self, title, case):
-        config = self.write("c.yaml", CONFIG.format(**{**USUAL, **case}))
+        case = {**USUAL, **case}
+        config = self.write("c.yaml", CONFIG.format(**case))
         self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "first.h5")
         expected = numbers(self.path("first.h5"))
-        for options in two_devices.settings(two_devices.B):
+        for options in (two_devices.settings(two_devices.B) +
+                        two_devices.followers(case["variant"], two_devices.B)):
             with self.subTest(title, options=options):
                 self.gpumc("run", config, "--quiet", "--device", two_devices.B, *options)
                 assert_same_numbers(self, expected, self.path("out.h5"))
@@ -75,7 +88,11 @@ class Canonical(ProgramCase):
                 self.check(title, case)
 
     def test_from_one_to_the_other(self):
-        config = self.write("c.yaml", UNITS.replace("{every: 40}", "{every: 10000}"))
+        for kernel in ["multispin", "tiled, generator: lagged_fibonacci_521"]:
+            with self.subTest(kernel=kernel):
+                self.change_devices(self.write("c.yaml", UNITS.replace("multispin", kernel)))
+
+    def change_devices(self, config):
         self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "whole.h5")
         for stops in range(100):
             name = (two_devices.A, two_devices.B)[stops % 2]
@@ -86,6 +103,8 @@ class Canonical(ProgramCase):
             self.assertEqual(process.returncode, STOPPED)
         self.assertGreater(stops, 2)
         assert_same_numbers(self, numbers(self.path("whole.h5")), self.path("out.h5"))
+        self.path("whole.h5").unlink()
+        self.path("out.h5").unlink()
 
 
 if __name__ == "__main__":

@@ -149,6 +149,43 @@ static void extreme_temperatures(void **state)
     }
 }
 
+/* More sites than a GPU's block of threads has memory for; temperatures of the runs' own. */
+static void beyond_shared_memory(void **state)
+{
+  (void)state;
+  static const struct ising_shape large[] = {{3, {128, 128, 128}}, {2, {1536, 1538, 1}}};
+  static const struct ising_feeling kinds[] = {
+      {.coupling = 1.0, .field = 0.1},
+      {.coupling = 1.0, .couplings = ISING_BIMODAL, .positive = 0.5},
+      {.coupling = 1.0, .couplings = ISING_GAUSSIAN},
+  };
+  static const uint32_t swap[2] = {1, 0};
+  static const bool wanted[GPUMC_OVERLAPS] = {true, true, true};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = spin_kernels(kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+      struct ising_pair pair;
+      struct ising_case with = case_of(kernel[k], &large[i % 2], &kinds[i / 2], 1);
+      int64_t value[ISING_CHANNELS][2];
+      int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
+      with.runs = 2;
+      with.update = i % 3 == 0 ? GPUMC_HEAT_BATH : GPUMC_METROPOLIS;
+      if (!fixture_serves(&with))
+        continue;
+      pair_open(&pair, &with, 1);
+      pair_sweep_reference(&pair, 1, betas);
+      fixture_sweep_and_measure_channels(&pair.fixture, 1, betas, channel);
+      pair_expect_channels(&pair, channel);
+      pair_expect_overlaps(&pair, 0, 1, 1, wanted);
+      pair_exchange(&pair, swap);
+      pair_sweep_reference(&pair, 1, betas);
+      fixture_sweep_each(&pair.fixture, 1, betas);
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
+    }
+}
+
 int main(void)
 {
   test_device_require();
@@ -156,6 +193,7 @@ int main(void)
       cmocka_unit_test(metropolis_updates),
       cmocka_unit_test(heat_bath_updates),
       cmocka_unit_test(extreme_temperatures),
+      cmocka_unit_test(beyond_shared_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,9 @@ CASES = {
     "gaussian": dict(variant="spin", model="name: ea, shape: [6, 6, 6], couplings: gaussian",
                      algorithm="beta: {from: 0.4, to: 1.6, count: 7}, samples: 40, sweeps: 320, "
                                "exchange_every: 1, structure_factor: true"),
+    "packed": dict(variant="packed", model="name: ising3d, shape: [64, 4, 6]",
+                   algorithm="beta: {values: [0.15, 0.2, 0.22]}, sweeps: 320, exchange_every: 2, "
+                             "structure_factor: true"),
     "without exchange": dict(variant="spin", model="name: ea, shape: [4, 4]",
                              algorithm="beta: {values: [0.5, 1]}, samples: 9, exchange_every: 0, "
                                        "sweeps: 320, measure_every: 5"),
@@ -53,7 +56,8 @@ class Agreement(ProgramCase):
         config = self.write("c.yaml", CONFIG.format(**case))
         self.gpumc("run", config, "--quiet", "--device", two_devices.A, "--fresh")
         expected = numbers(self.path("out.h5"))
-        for options in two_devices.settings(two_devices.B):
+        for options in (two_devices.settings(two_devices.B) +
+                        two_devices.followers(case["variant"], two_devices.B)):
             with self.subTest(title, options=options):
                 self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--fresh", *options)
                 assert_same_numbers(self, expected, self.path("out.h5"))

@@ -16,3 +16,8 @@ def settings(name):
     if name == "cpu":
         return [["--threads", threads] for threads in (1, 2, 3)]
     return [[]] + [["--set", f"kernel.block_threads={threads}"] for threads in (32, 128, 256, 1024)]
+
+
+def followers(variant, name):
+    """Options for the other kernels of a device that follow a variant's trajectory."""
+    return [["--set", "kernel.variant=replica"]] * (variant == "spin" and "replica" in device.variants(name))
