@@ -1,6 +1,8 @@
 # Tests that take minutes; everything else is quick. With sanitizers, those that judge numbers and
 # take long for it are among them: the code that they run is that of the other tests.
-set(validate_tests resume_test_resume_200_kills)
+set(validate_tests
+  resume_test_resume_200_kills
+  statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     exact_test_canonical_disorder
