@@ -25,7 +25,7 @@ def gpumc(*arguments, folder=ROOT):
 
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
-    changes = {"model.shape": [4] * len(config["model"]["shape"])}
+    changes = {"model.shape": shape(config, 4)}
     algorithm = config["algorithm"]
     if "population" in algorithm:
         changes["algorithm.population"] = 200
@@ -46,8 +46,7 @@ def shortened(config):
     if "campaign" in config:
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:
-            dimension = len(config["model"]["shape"])
-            campaign["model.shape"] = [[4] * dimension, [8] * dimension]
+            campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
         if "algorithm.population" in campaign:
             campaign["algorithm.population"] = [200]
         for key in set(campaign) & set(changes):
@@ -58,6 +57,12 @@ def shortened(config):
     texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
              for value in changes.values())
     return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]
+
+
+def shape(config, side):
+    """Of a small lattice; the packed kernel has whole words in a row."""
+    first = 64 if config.get("kernel", {}).get("variant") == "packed" else side
+    return [first] + [side] * (len(config["model"]["shape"]) - 1)
 
 
 def canonical(algorithm):
