@@ -91,13 +91,45 @@ class Merge(ProgramCase):
         for name, values in expected.items():
             np.testing.assert_array_equal(again["samples"][name][...], values, name)
         self.assertEqual(list(again["samples/sample"][:]), list(range(72)))
-        self.assertEqual(list(again["samples/seed"][:]), [0] * 24 + [1] * 24 + [2] * 24)
+        seeds = [h5py.File(path)["summary"].attrs["thermal_seed"] for path in paths]
+        self.assertEqual(seeds[0], 0)
+        self.assertEqual(len(set(seeds)), 3)
+        self.assertEqual(list(again["samples/seed"][:]), [seed for seed in seeds for _ in range(24)])
         np.testing.assert_allclose(again["summary/energy"][:], energy, 1e-13)
         np.testing.assert_allclose(again["summary/energy_error"][:], error, 1e-12)
         self.assertEqual(again["summary"].attrs["files"], 3)
         self.merge(pair, paths[1], refused="once more")
         self.merge(pair, self.make("same", seed=9, model__sample=30), refused="once more")
-        self.merge(pair, self.make("seed", seed=1, model__sample=100), refused="has the seed of")
+        other = self.make("seed", seed=1, model__sample=24, model__disorder_seed=3)
+        self.merge(pair, other, refused="has the seed and the first sample of")
+        self.assertEqual(self.merge(pair, self.make("new", seed=1, model__sample=100))["summary"]
+                         .attrs["files"], 3)
+
+    def test_a_campaign_over_the_first_sample(self):
+        """Of one seed, as the tutorial says."""
+        self.make("unused", output="c{model.sample}.h5",
+                  campaign__model__sample="[0, 24, 48]")
+        paths = [self.path(f"c{first}.h5") for first in (0, 24, 48)]
+        merged = self.merge(*paths)
+        self.assertEqual(merged["summary"].attrs["samples"], 72)
+        self.assertEqual(list(merged["samples/sample"][:]), list(range(72)))
+        seeds = [h5py.File(path)["summary"].attrs["thermal_seed"] for path in paths]
+        self.assertEqual(seeds[0], 5)
+        self.assertEqual(len(set(seeds)), 3)
+
+    def test_random_numbers_depend_on_the_first_sample(self):
+        """The same couplings, as samples 0 to 7 and 8 to 15 of a file."""
+        drawn = self.make("drawn", SPIN_GLASS + ", write_couplings: true", algorithm__samples=8)
+        with h5py.File(drawn) as file, h5py.File(self.path("twice.h5"), "w") as twice:
+            twice["shape"] = file["disorder/shape"][...]
+            twice["couplings"] = np.concatenate([file["disorder/couplings"][...]] * 2)
+        read = "name: ea, shape: [4, 4, 6], couplings: file, file: twice.h5"
+        first, second = (self.make(f"from{i}", read, model__sample=i, algorithm__samples=8)
+                         for i in (0, 8))
+        with h5py.File(drawn) as one, h5py.File(first) as same, h5py.File(second) as other:
+            np.testing.assert_array_equal(one["samples/energy"], same["samples/energy"])
+            np.testing.assert_array_equal(one["samples/checksum"], other["samples/checksum"])
+            self.assertTrue((one["samples/energy"][...] != other["samples/energy"][...]).all())
 
     def test_samples_are_known_by_their_couplings(self):
         """Whatever file they are read from."""
@@ -135,7 +167,8 @@ class Merge(ProgramCase):
         first = self.make("first")
         self.merge(first, first, refused="once more")
         self.merge(first, self.make("overlap", seed=6, model__sample=23), refused="once more")
-        self.merge(first, self.make("seed", model__sample=24), refused="has the seed of")
+        self.merge(first, self.make("seed", model__disorder_seed=3),
+                   refused="has the seed and the first sample of")
         self.merge(first, self.make("size", model__sample=24, algorithm__sweeps=2560),
                    refused="another configuration")
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
