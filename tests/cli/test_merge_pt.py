@@ -21,6 +21,13 @@ model: {{{model}}}
 algorithm: {{name: pt, beta: {{values: [0.3, 0.5, 0.8]}}, samples: 24, sweeps: 1280, {more}}}
 output: {output}
 """
+CANONICAL = """\
+gpumc: 1
+seed: 5
+model: {{name: ea, shape: [2, 4], couplings: file, file: same.txt}}
+algorithm: {{name: canonical, beta: {{values: [0.3]}}, {}, thermalization: 64, sweeps: 640}}
+output: c.h5
+"""
 SPIN_GLASS = "name: ea, shape: [4, 4, 6], disorder_seed: 2"
 GAUSSIAN = "name: ea, shape: [4, 6], couplings: gaussian"
 FERROMAGNET = "name: ising2d, shape: [8, 4]"
@@ -208,6 +215,18 @@ class Merge(ProgramCase):
             np.testing.assert_array_equal(one["samples/energy"], same["samples/energy"])
             np.testing.assert_array_equal(one["samples/checksum"], other["samples/checksum"])
             self.assertTrue((one["samples/energy"][...] != other["samples/energy"][...]).all())
+
+    def test_random_numbers_of_canonical_runs(self):
+        """With several samples as those of `pt`; replicas of one sample have those of the seed."""
+        def energies(samples, first):
+            path = self.write("c.yaml", CANONICAL.format(samples))
+            self.gpumc("run", path, "--fresh", "--set", f"model.sample={first}")
+            with h5py.File(self.path("c.h5")) as file:
+                return file["runs/0000/replicas/energy"][...]
+        couplings = " 1 -1  1 1  -1 1  1 1  1 1  -1 -1  1 -1  1 1"
+        self.write("same.txt", "shape 2 4\n" + 16 * f"couplings {couplings}\n")
+        self.assertTrue((energies("samples: 8", 0) != energies("samples: 8", 8)).any())
+        np.testing.assert_array_equal(energies("replicas: 8", 0), energies("replicas: 8", 8))
 
     def test_samples_are_known_by_their_couplings(self):
         """Whatever file they are read from."""
