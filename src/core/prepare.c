@@ -6,6 +6,7 @@
 
 #include "core/isa.h"
 #include "core/memory.h"
+#include "core/samples.h"
 #include "core/sweeps.h"
 #include "core/system_memory.h"
 
@@ -88,6 +89,8 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     gpumc_preparation_free(preparation);
     return status;
   }
+  if (preparation->demand.many_samples)
+    preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
   struct memory_plan plan = plan_memory(preparation, &preparation->demand);
   preparation->ensemble_bytes = plan.ensemble;
   preparation->host_bytes = plan.host;

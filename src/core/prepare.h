@@ -13,7 +13,7 @@ struct gpumc_preparation {
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_model model;
   struct gpumc_demand demand;
-  uint64_t seed;
+  uint64_t seed;          /* of the simulation */
   uint32_t rounds;        /* of Philox */
   double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
   double host_bytes;      /* of host memory in all; on a CPU the ensemble's are among them */

@@ -19,6 +19,7 @@
 enum gpumc_random_purpose {
   GPUMC_RANDOM_RESAMPLE = 1, /* site = replica, group = 0, time = annealing step */
   GPUMC_RANDOM_EXCHANGE = 2, /* site = replica, group = run, time = round of exchanges */
+  GPUMC_RANDOM_SAMPLES = 3,  /* site and group = first sample, time = 0: another seed */
   GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own: */
   GPUMC_RANDOM_LATTICE_INITIAL = GPUMC_RANDOM_PLUGIN,
   GPUMC_RANDOM_LATTICE_SWEEP,

@@ -2,6 +2,7 @@
 #include "core/samples.h"
 
 #include "core/checksum.h"
+#include "core/random.h"
 
 void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_model *model,
                          size_t samples, struct gpumc_report *report)
@@ -28,4 +29,16 @@ enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model, size_t
   }
   *checksum = gpumc_checksum_value(&all);
   return status;
+}
+
+uint64_t gpumc_samples_seed(uint64_t seed, size_t first)
+{
+  enum { ROUNDS = 10 }; /* whatever `rng` says */
+  uint32_t word[4];
+  if (first == 0)
+    return seed;
+  gpumc_random_draw(gpumc_random_make(seed, 0, ROUNDS), (uint32_t)first,
+                    (uint32_t)((uint64_t)first >> 32), 0,
+                    gpumc_random_label(GPUMC_RANDOM_SAMPLES, 0), word);
+  return ((uint64_t)word[1] << 32 | word[0]) & GPUMC_SEED_MAXIMUM;
 }

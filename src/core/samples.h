@@ -1,5 +1,5 @@
-/* Samples of quenched disorder: whether an instance has as many as are asked for, and whether a
- * file still has those that were read from it. */
+/* Samples of quenched disorder: whether an instance has as many as are asked for, whether a file
+ * still has those that were read from it, and the seed of their simulation. */
 #ifndef GPUMC_CORE_SAMPLES_H
 #define GPUMC_CORE_SAMPLES_H
 
@@ -16,5 +16,10 @@ void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_m
 GPUMC_MUST_CHECK enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model,
                                                           size_t samples, uint64_t *checksum,
                                                           struct gpumc_error *error);
+
+/* The seed of the random numbers that simulate the samples from `first` on: the task's for 0. Else
+ * 48 bits of a Philox draw with the task's seed as key and `first` in the counter, since replicas
+ * of one seed have the same random numbers whatever their samples are. */
+uint64_t gpumc_samples_seed(uint64_t seed, size_t first);
 
 #endif

@@ -21,6 +21,13 @@ model: {{{model}}}
 algorithm: {{name: pt, beta: {{values: [0.3, 0.5, 0.8]}}, samples: 24, sweeps: 1280, {more}}}
 output: {output}
 """
+CANONICAL = """\
+gpumc: 1
+seed: 5
+model: {{name: ea, shape: [2, 4], couplings: file, file: same.txt}}
+algorithm: {{name: canonical, beta: {{values: [0.3]}}, {}, thermalization: 64, sweeps: 640}}
+output: c.h5
+"""
 SPIN_GLASS = "name: ea, shape: [4, 4, 6], disorder_seed: 2"
 GAUSSIAN = "name: ea, shape: [4, 6], couplings: gaussian"
 FERROMAGNET = "name: ising2d, shape: [8, 4]"
@@ -56,12 +63,90 @@ class Merge(ProgramCase):
                 with h5py.File(self.path("one.h5")) as original:
                     for group in ("summary", "summary/overlap_distribution", "samples"):
                         for name, item in original[group].items():
-                            if name == "flow" or not isinstance(item, h5py.Dataset):
+                            if not isinstance(item, h5py.Dataset):
                                 continue
                             np.testing.assert_allclose(merged[group][name][...], item[...], 1e-7,
                                                        1e-12, err_msg=f"{group}/{name}")
                             self.assertEqual(merged[group][name].attrs["units"], item.attrs["units"])
+                    attributes = dict(original["summary"].attrs)
+                    del attributes["thermal_seed"]
+                    self.assertEqual(dict(merged["summary"].attrs), dict(attributes, files=1))
                 self.path("one.h5").unlink()
+
+    def test_walkers_of_several_files(self):
+        paths = [self.make(f"part{i}", model__sample=30 * i, algorithm__samples=10 + 10 * i)
+                 for i in range(3)]
+        merged = self.merge(*paths)["summary"]
+        parts = [h5py.File(path)["summary"] for path in paths]
+        weights = np.array([10, 20, 30]) / 60
+        for name in ("flow", "acceptance"):
+            values = sum(weight * part[name][:] for weight, part in zip(weights, parts))
+            np.testing.assert_allclose(merged[name][:], values, 1e-13)
+        self.assertEqual(merged.attrs["measurements"], parts[0].attrs["measurements"])
+        trips = sum(part.attrs["round_trips"] for part in parts)
+        self.assertGreater(trips, 0)
+        self.assertEqual(merged.attrs["round_trips"], trips)
+        self.assertAlmostEqual(merged.attrs["round_trips_per_walker"], trips / (60 * 2 * 3), 12)
+        expected = np.average([part["flow"][1] for part in parts[1:]], weights=[2, 3])
+        parts[0].file.close()
+        with h5py.File(paths[0], "r+") as file:  # no walker there has been at an end
+            file["summary/flow"][1] = np.nan
+        self.assertAlmostEqual(self.merge(*paths)["summary/flow"][1], expected, 12)
+
+    def test_warnings_are_those_of_all_samples(self):
+        """That there are few samples is said of the files, and not of all together."""
+        # Many blocks, of which the program can tell that they are long enough for errors.
+        few = [self.make(f"few{i}", model__sample=4 * i, algorithm__samples=4, algorithm__sweeps=81920,
+                         algorithm__beta__values="[0.2, 0.3, 0.4]", algorithm__blocks=1024)
+               for i in range(2)]
+        for path in few:
+            warning = h5py.File(path)["summary"].attrs["warning"]
+            self.assertIn("use 8 samples or more", warning)
+            self.assertNotIn("equilibrium", warning)
+        merged = self.merge(*few)["summary"].attrs
+        self.assertNotIn("warning", merged)
+        self.assertEqual(merged["trusted"], 1)
+        cold = {"algorithm__beta__values": "[0.1, 9.0]", "algorithm__sweeps": 20}
+        bad = [self.make(f"bad{i}", model__sample=24 * i, **cold) for i in range(2)]
+        merged = self.merge(*bad)["summary"].attrs
+        self.assertEqual(merged["trusted"], 0)
+        self.assertIn("not known to be in equilibrium at 2 of 2 temperatures, the coldest beta = 9 "
+                      "(bad0.h5, bad1.h5); use more sweeps", merged["warning"])
+        self.assertIn("% of the exchanges are accepted: use more temperatures", merged["warning"])
+
+    def test_the_gaussian_identity_of_all_samples(self):
+        """Short runs that cannot tell each by itself that they violate it."""
+        paths = [self.make(f"part{i}", GAUSSIAN, model__sample=24 * i, algorithm__sweeps=20480)
+                 for i in range(2)]
+        self.assertNotIn("warning", self.merge(*paths)["summary"].attrs)
+        for path in paths:
+            with h5py.File(path, "r+") as file:
+                error = file["summary/gaussian_identity_error"][1]
+                file["samples/energy"][:, 1] += 3.5 * error
+        merged = self.merge(*paths)["summary"]
+        self.assertEqual(list(merged["equilibrated"][:]), [1, 0, 1])
+        self.assertEqual(merged.attrs["trusted"], 0)
+        self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the Gaussian identity is violated",
+                      merged.attrs["warning"])
+
+    def test_couplings_of_all_samples(self):
+        model = SPIN_GLASS + ", random_field: {distribution: gaussian, width: 1}, write_couplings: true"
+        paths = [self.make(f"part{i}", model, model__sample=10 * i, algorithm__samples=8 + i)
+                 for i in range(2)]
+        merged = self.merge(*paths)
+        parts = [h5py.File(path)["disorder"] for path in paths]
+        for name in ("couplings", "fields"):
+            values = np.concatenate([part[name][...] for part in parts])
+            self.assertEqual(len(values), 17)
+            np.testing.assert_array_equal(merged["disorder"][name][...], values)
+            self.assertEqual(merged["disorder"][name].attrs["units"], parts[0][name].attrs["units"])
+        np.testing.assert_array_equal(merged["disorder/shape"][...], [4, 4, 6])
+        read = self.make("read", "name: ea, shape: [4, 4, 6], couplings: file, file: merged.h5",
+                         algorithm__samples=17)
+        np.testing.assert_array_equal(h5py.File(read)["samples/checksum"][:],
+                                      merged["samples/checksum"][:])
+        paths[1] = self.make("without", model, model__sample=50, model__write_couplings="false")
+        self.assertNotIn("disorder", self.merge(*paths))
 
     def test_several_files_give_all_samples(self):
         paths = [self.make(f"part{i}", seed=i, model__sample=30 * i,
@@ -91,13 +176,57 @@ class Merge(ProgramCase):
         for name, values in expected.items():
             np.testing.assert_array_equal(again["samples"][name][...], values, name)
         self.assertEqual(list(again["samples/sample"][:]), list(range(72)))
-        self.assertEqual(list(again["samples/seed"][:]), [0] * 24 + [1] * 24 + [2] * 24)
+        seeds = [h5py.File(path)["summary"].attrs["thermal_seed"] for path in paths]
+        self.assertEqual(seeds[0], 0)
+        self.assertEqual(len(set(seeds)), 3)
+        self.assertEqual(list(again["samples/seed"][:]), [seed for seed in seeds for _ in range(24)])
         np.testing.assert_allclose(again["summary/energy"][:], energy, 1e-13)
         np.testing.assert_allclose(again["summary/energy_error"][:], error, 1e-12)
         self.assertEqual(again["summary"].attrs["files"], 3)
         self.merge(pair, paths[1], refused="once more")
         self.merge(pair, self.make("same", seed=9, model__sample=30), refused="once more")
-        self.merge(pair, self.make("seed", seed=1, model__sample=100), refused="has the seed of")
+        other = self.make("seed", seed=1, model__sample=24, model__disorder_seed=3)
+        self.merge(pair, other, refused="has the seed and the first sample of")
+        self.assertEqual(self.merge(pair, self.make("new", seed=1, model__sample=100))["summary"]
+                         .attrs["files"], 3)
+
+    def test_a_campaign_over_the_first_sample(self):
+        """Of one seed, as the tutorial says."""
+        self.make("unused", output="c{model.sample}.h5",
+                  campaign__model__sample="[0, 24, 48]")
+        paths = [self.path(f"c{first}.h5") for first in (0, 24, 48)]
+        merged = self.merge(*paths)
+        self.assertEqual(merged["summary"].attrs["samples"], 72)
+        self.assertEqual(list(merged["samples/sample"][:]), list(range(72)))
+        seeds = [h5py.File(path)["summary"].attrs["thermal_seed"] for path in paths]
+        self.assertEqual(seeds[0], 5)
+        self.assertEqual(len(set(seeds)), 3)
+
+    def test_random_numbers_depend_on_the_first_sample(self):
+        """The same couplings, as samples 0 to 7 and 8 to 15 of a file."""
+        drawn = self.make("drawn", SPIN_GLASS + ", write_couplings: true", algorithm__samples=8)
+        with h5py.File(drawn) as file, h5py.File(self.path("twice.h5"), "w") as twice:
+            twice["shape"] = file["disorder/shape"][...]
+            twice["couplings"] = np.concatenate([file["disorder/couplings"][...]] * 2)
+        read = "name: ea, shape: [4, 4, 6], couplings: file, file: twice.h5"
+        first, second = (self.make(f"from{i}", read, model__sample=i, algorithm__samples=8)
+                         for i in (0, 8))
+        with h5py.File(drawn) as one, h5py.File(first) as same, h5py.File(second) as other:
+            np.testing.assert_array_equal(one["samples/energy"], same["samples/energy"])
+            np.testing.assert_array_equal(one["samples/checksum"], other["samples/checksum"])
+            self.assertTrue((one["samples/energy"][...] != other["samples/energy"][...]).all())
+
+    def test_random_numbers_of_canonical_runs(self):
+        """With several samples as those of `pt`; replicas of one sample have those of the seed."""
+        def energies(samples, first):
+            path = self.write("c.yaml", CANONICAL.format(samples))
+            self.gpumc("run", path, "--fresh", "--set", f"model.sample={first}")
+            with h5py.File(self.path("c.h5")) as file:
+                return file["runs/0000/replicas/energy"][...]
+        couplings = " 1 -1  1 1  -1 1  1 1  1 1  -1 -1  1 -1  1 1"
+        self.write("same.txt", "shape 2 4\n" + 16 * f"couplings {couplings}\n")
+        self.assertTrue((energies("samples: 8", 0) != energies("samples: 8", 8)).any())
+        np.testing.assert_array_equal(energies("replicas: 8", 0), energies("replicas: 8", 8))
 
     def test_samples_are_known_by_their_couplings(self):
         """Whatever file they are read from."""
@@ -135,13 +264,22 @@ class Merge(ProgramCase):
         first = self.make("first")
         self.merge(first, first, refused="once more")
         self.merge(first, self.make("overlap", seed=6, model__sample=23), refused="once more")
-        self.merge(first, self.make("seed", model__sample=24), refused="has the seed of")
+        self.merge(first, self.make("seed", model__disorder_seed=3),
+                   refused="has the seed and the first sample of")
         self.merge(first, self.make("size", model__sample=24, algorithm__sweeps=2560),
-                   refused="another configuration")
+                   refused="algorithm.sweeps = 2560 instead of 1280")
+        keys = self.make("keys", model__sample=24, algorithm__update="heat_bath",
+                         algorithm__structure_factor="false")
+        self.merge(first, keys, refused="first.h5: algorithm.structure_factor = false instead of true, "
+                   'algorithm.update = "heat_bath" instead of "metropolis"')
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
                    refused="other temperatures")
         self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
-        self.merge(self.path("nowhere.h5"), refused="nowhere.h5")
+        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: no such file")
+        self.merge(first, self.write("text.h5", "text"), refused="text.h5: not a result of gpumc")
+        with h5py.File(self.path("empty.h5"), "w"):
+            pass
+        self.merge(first, self.path("empty.h5"), refused="empty.h5: not a complete result")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import time
 import unittest
 
 import h5py
+import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.gpumc_program import numeric_datasets
@@ -82,6 +83,20 @@ class Keys(ProgramCase):
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
         self.refuse("4294967295", 6, sweeps=4294967290)
 
+    def test_short_tuning(self):
+        """All neighbours exchange in every iteration."""
+        beta = "{from: 0.3, to: 0.45, count: 6}"
+        for more, least in (("tune: {sweeps: 10}", 120), ("tune: {sweeps: 119}", 120),
+                            ("tune: {sweeps: 5, iterations: 1}\n  exchange_every: 5", 10)):
+            self.refuse(f"at least {least}", 8, beta=beta, more=more)
+        for sweeps in 120, 500:
+            self.gpumc("run", self.config(beta, f"tune: {{sweeps: {sweeps}}}"), "--quiet", "--fresh")
+            with h5py.File(self.path("x.h5")) as file:
+                acceptance = file["runs/0000/tuning/acceptance"][:, :-1]
+                self.assertEqual(acceptance.shape, (6, 5))
+                self.assertTrue(np.isfinite(acceptance).all(), acceptance)
+                self.assertTrue((file["runs/0000/tuning/sweeps"][:] >= 20).all())
+
     def test_blocks_of_many_samples(self):
         self.refuse("leave out blocks", 9, more="samples: 8\n  blocks: 64")
         self.gpumc("validate", self.config(more="samples: 7\n  blocks: 64"), code=OK)
@@ -137,7 +152,17 @@ class Warnings(ProgramCase):
     def test_no_exchanges(self):
         found = self.warning("samples: 32", 2560, "{values: [0.1, 1.0]}",
                              "name: ising2d, shape: [16, 16]")
-        self.assertIn("of the exchanges are accepted: use more temperatures", found["warning"])
+        self.assertIn("of the exchanges are accepted: use more temperatures, or `tune`", found["warning"])
+
+    def test_no_exchanges_although_tuned(self):
+        model = "name: ising2d, shape: [16, 16]"
+        tuned = "samples: 32\n  tune: {sweeps: 1280}"
+        found = self.warning(tuned, 2560, "{values: [0.1, 1.0]}", model)
+        self.assertIn("accepted: use more temperatures or a narrower range", found["warning"])
+        short = self.warning("samples: 32\n  tune: {sweeps: 20, iterations: 1}", 2560,
+                             "{values: [0.1, 0.99, 1.0]}", model)
+        self.assertIn("accepted: others are far more frequent, so use more `tune.sweeps`",
+                      short["warning"])
 
     def test_frozen_in_different_states(self):
         """Stripes and ground states, or copies in different valleys: nothing moves, all errors are small."""

@@ -30,7 +30,7 @@ CASES = {
                    "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
                    "update: heat_bath"),
     "long rounds": ("name: ising2d, shape: [32, 32]",
-                    "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 4000, iterations: 1}, "
+                    "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 8000, iterations: 1}, "
                     "samples: 512, sweeps: 16000, exchange_every: 4000"),
 }
 

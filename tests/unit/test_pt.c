@@ -106,6 +106,22 @@ static void test_tuning_comes_first_and_doubles(void **state)
   pt_timeline_free(&timeline);
 }
 
+/* Even and odd pairs exchange in turn. */
+static void test_every_iteration_has_two_rounds(void **state)
+{
+  (void)state;
+  struct pt_settings settings = plain;
+  settings.tuning_rounds = 12;
+  settings.tuning_iterations = 6;
+  struct pt_timeline timeline = timeline_of(&settings);
+  static const uint64_t rounds[] = {2, 2, 2, 2, 4, 7};
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(timeline.stretch[i].phase, PT_TUNING);
+    assert_int_equal(timeline.stretch[i].rounds, rounds[i]);
+  }
+  pt_timeline_free(&timeline);
+}
+
 static void test_units_are_bounded_by_updates(void **state)
 {
   (void)state;
@@ -292,6 +308,7 @@ int main(void)
       cmocka_unit_test(test_last_bin_is_the_last_half),
       cmocka_unit_test(test_blocks_of_a_bin_are_equal),
       cmocka_unit_test(test_tuning_comes_first_and_doubles),
+      cmocka_unit_test(test_every_iteration_has_two_rounds),
       cmocka_unit_test(test_units_are_bounded_by_updates),
       cmocka_unit_test(test_tuning_equalizes_acceptance),
       cmocka_unit_test(test_tuning_survives_extreme_acceptance),

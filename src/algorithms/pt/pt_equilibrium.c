@@ -16,6 +16,8 @@ static const double errors_allowed = 4.0;
 static const double scatter_allowed = 30.0;
 /* Neighbours that exchange less often than that hardly take part in the tempering. */
 static const double acceptance_needed = 0.01;
+/* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
+static const double uneven = 4.0;
 
 static bool within(double deviation, double error_of)
 {
@@ -183,15 +185,27 @@ static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
+/* What would make exchanges more frequent. A tuning that was long enough has left no neighbours
+ * that exchange much more often than others. */
+static const char *remedy_of_exchanges(const struct pt *pt, double least, double greatest)
+{
+  if (pt->settings.tuning_iterations == 0)
+    return "use more temperatures, or `tune`";
+  return greatest > uneven * least
+             ? "others are far more frequent, so use more `tune.sweeps`, or more temperatures"
+             : "use more temperatures or a narrower range, since these have been tuned";
+}
+
 static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
 {
   const double places = (double)(pt->settings.copies * pt->settings.samples);
-  char text[256];
+  char text[320];
   size_t worst = 0;
-  double least = INFINITY;
+  double least = INFINITY, greatest = 0;
   for (size_t t = 0; t + 1 < pt->settings.temperatures; t++) {
     const double acceptance =
         pt_acceptance(pt->counts.rounds, pt->counts.accepted, places, pt->settings.temperatures, t);
+    greatest = fmax(greatest, acceptance);
     if (acceptance < least) {
       least = acceptance;
       worst = t;
@@ -199,10 +213,9 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   }
   if (!(least < acceptance_needed))
     return;
-  snprintf(text, sizeof text,
-           "between beta = %g and %g only %.2g %% of the exchanges are accepted: use more "
-           "temperatures, or `tune`",
-           pt->beta[worst], pt->beta[worst + 1], 100 * least);
+  snprintf(
+      text, sizeof text, "between beta = %g and %g only %.2g %% of the exchanges are accepted: %s",
+      pt->beta[worst], pt->beta[worst + 1], 100 * least, remedy_of_exchanges(pt, least, greatest));
   warn(pt, all, text);
 }
 

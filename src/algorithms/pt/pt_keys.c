@@ -9,8 +9,9 @@ static const struct gpumc_key beta_keys[] = {
 
 static const struct gpumc_key tune_keys[] = {
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
-                     .doc = "Length of the warm-up, rounded up to whole rounds; each iteration is "
-                            "twice as long as the one before."),
+                     .doc = "Length of the warm-up: at least two rounds of `exchange_every` sweeps "
+                            "for each iteration. Each is twice as long as the one before, rounded "
+                            "up to whole rounds, of which it has two or more."),
     {.name = "iterations",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "6",
@@ -84,6 +85,25 @@ const struct gpumc_key pt_keys[] = {
          "until they are independent."},
     {0}};
 
+static void check_tuning(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  if (!gpumc_params_has(params, "tune.sweeps"))
+    return;
+  const int64_t sweeps = gpumc_params_integer(params, "tune.sweeps");
+  const int64_t iterations = gpumc_params_integer(params, "tune.iterations");
+  const int64_t least = PT_TUNING_ROUNDS_MINIMUM * iterations * every;
+  if (every == 0)
+    gpumc_params_mistake(params, report, "tune",
+                         "temperatures are tuned by the exchanges: exchange_every must not be 0");
+  else if (sweeps < least)
+    gpumc_params_mistake(params, report, "tune.sweeps",
+                         "tune.sweeps = %lld are fewer than two rounds of exchanges, every %lld "
+                         "sweeps, for each of %lld iterations: at least %lld",
+                         (long long)sweeps, (long long)every, (long long)iterations,
+                         (long long)least);
+}
+
 static void check_sweeps(const struct gpumc_params *params, struct gpumc_report *report)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
@@ -102,7 +122,7 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
   double all = (double)sweeps + (double)gpumc_params_integer(params, "thermalization");
   if (gpumc_params_has(params, "tune.sweeps"))
     all += (double)gpumc_params_integer(params, "tune.sweeps");
-  if (all + 32.0 * (double)measure > GPUMC_SWEEPS_MAXIMUM)
+  if (all + 64.0 * (double)measure > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
                          "%.0f sweeps in all are more than random numbers are counted for, %.0f",
                          all, GPUMC_SWEEPS_MAXIMUM);
@@ -119,10 +139,7 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
     gpumc_params_mistake(params, report, "blocks",
                          "errors of %d samples or more come from the samples; leave out blocks",
                          PT_SAMPLES_FOR_ERRORS);
-  if (gpumc_params_has(params, "tune.sweeps") &&
-      gpumc_params_integer(params, "exchange_every") == 0)
-    gpumc_params_mistake(params, report, "tune",
-                         "temperatures are tuned by the exchanges: exchange_every must not be 0");
+  check_tuning(params, report);
   gpumc_observables_check(params, model, report);
 }
 

@@ -75,13 +75,15 @@ static void append(struct pt_timeline *timeline, enum pt_phase phase, size_t ind
   timeline->rounds += rounds;
 }
 
-/* Iteration i is 2^i shares long of the 2^iterations - 1 that there are. */
+/* Iteration i is 2^i shares long of the 2^iterations - 1 that there are, and long enough for all
+ * neighbours to exchange: even and odd pairs take turns. */
 static void append_tuning(const struct pt_settings *settings, struct pt_timeline *timeline)
 {
   const double shares = (double)(((uint64_t)1 << settings->tuning_iterations) - 1);
-  for (size_t i = 0; i < settings->tuning_iterations; i++)
-    append(timeline, PT_TUNING, i,
-           (uint64_t)ceil((double)settings->tuning_rounds * (double)((uint64_t)1 << i) / shares));
+  for (size_t i = 0; i < settings->tuning_iterations; i++) {
+    const double share = (double)settings->tuning_rounds * (double)((uint64_t)1 << i) / shares;
+    append(timeline, PT_TUNING, i, (uint64_t)fmax(ceil(share), PT_TUNING_ROUNDS_MINIMUM));
+  }
 }
 
 /* The measurements begin + 1 .. end in blocks that differ by one measurement at the most. */

@@ -17,6 +17,7 @@ enum {
   PT_BLOCKS = 128, /* of time in a bin, unless given */
   /* Bins of time that are compared with each other, the last one included. */
   PT_BINS_COMPARED = 3,
+  PT_TUNING_ROUNDS_MINIMUM = 2, /* of an iteration */
   PT_TEMPERATURES_MINIMUM = 2,
   PT_TEMPERATURES_MAXIMUM = 4096,
   PT_COPIES_MAXIMUM = 64
