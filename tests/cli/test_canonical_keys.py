@@ -4,7 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.gpumc_program import numeric_datasets
+from support.gpumc_program import numeric_datasets, resolved
 from support.program import INVALID, OK, ProgramCase
 
 CONFIG = """\
@@ -58,6 +58,18 @@ class Keys(ProgramCase):
             betas.append(numeric_datasets(self.path("x.h5")))
         self.assertEqual(betas[0], betas[1])
         self.assertEqual(betas[0], betas[2])
+
+    def test_defaults_stand_in_the_configuration(self):
+        """Those that depend on other keys as well: written down they are the same configuration."""
+        for model, more, replicas in (("ising2d", "", 32), ("ea", "samples: 3", 1)):
+            text = CONFIG.format(beta="{from: 0.3, to: 0.4, count: 2}", more=more)
+            config = self.write("c.yaml", text.replace("ising2d", model))
+            self.gpumc("run", config, "--quiet", "--fresh")
+            for effective in (f"replicas={replicas}", "beta.spacing=geometric"):
+                process = self.gpumc("run", config, "--set", f"algorithm.{effective}")
+                self.assertIn("already complete", process.err)
+            self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["replicas"], replicas)
+        self.refuse("each has one replica", 10, more="samples: 3\n  replicas: 2")
 
     def test_times(self):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")

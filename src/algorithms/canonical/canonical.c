@@ -175,6 +175,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .check = canonical_check,
     .check_instance = canonical_check_instance,
+    .defaults = canonical_defaults,
     .demand = canonical_demand,
     .create = create,
     .advance = advance,
