@@ -4,7 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.gpumc_program import numeric_datasets, resolved
+from support.gpumc_program import numeric_datasets, resolved, summary
 from support.program import INVALID, OK, ProgramCase
 
 CONFIG = """\
@@ -32,11 +32,22 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_what_is_right_is_accepted(self):
-        for beta in ("{values: [0, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
-                     "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
+        for beta in ("{values: [0.1, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
+                     "{from: 0.1, to: 0.4, count: 5}"):
             config = self.write("c.yaml", CONFIG.format(beta=beta, more="interval: 100"))
             self.gpumc("validate", config, code=OK)
+
+    def test_infinite_temperature(self):
+        """Metropolis sweeps turn all spins over there and leave the energy as it is; heat bath draws it anew."""
+        for beta in ("{values: [0]}", "{from: 0, to: 0.4, count: 5, spacing: linear}",
+                     "{from: 0, to: 0.4, step: 0.1}"):
+            self.refuse("at beta = 0 Metropolis accepts every flip", 8, beta)
+        text = CONFIG.format(beta="{values: [0]}", more="update: heat_bath").replace("sweeps: 100", "sweeps: 4000")
+        self.gpumc("run", self.write("c.yaml", text))
+        found = summary(self.path("x.h5"))
+        self.assertLess(abs(found["energy"][0]), 5 * found["energy_error"][0])
+        # 2 bonds a site, 32 replicas: the error is sqrt(2/64/(32 x 4000)).
+        self.assertAlmostEqual(found["energy_error"][0] / (2 / 64 / (32 * 4000)) ** 0.5, 1, delta=0.2)
 
     def test_temperatures(self):
         self.refuse("beta.step needs both beta.from and beta.to", 8, "{from: 0.1, step: 0.1}")

@@ -39,9 +39,15 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_what_is_right_is_accepted(self):
-        for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}", "{from: 0, to: 0.4, step: 0.1}"):
+        for beta in "{values: [0.1, 0.4]}", "{from: 0.1, to: 0.4, count: 5}":
             self.gpumc("validate", self.config(beta), code=OK)
+
+    def test_infinite_temperature(self):
+        """Metropolis sweeps turn all spins over there and leave the energy as it is."""
+        for beta in ("{values: [0, 0.4]}", "{from: 0, to: 0.4, count: 5, spacing: linear}",
+                     "{from: 0, to: 0.4, step: 0.1}"):
+            self.refuse("at beta = 0 Metropolis accepts every flip", 7, beta=beta)
+            self.gpumc("validate", self.config(beta, more="update: heat_bath"), code=OK)
 
     def test_ways_to_give_the_same_temperatures(self):
         """Steps give what the list of their values gives."""

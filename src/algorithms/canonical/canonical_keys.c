@@ -130,8 +130,11 @@ static void check_replicas(const struct gpumc_params *params, struct gpumc_repor
 void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                      const struct gpumc_params *model_params, struct gpumc_report *report)
 {
+  const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
+  if (report->calls == before)
+    gpumc_update_check_temperatures(params, report);
   if (gpumc_params_has(params, "reweight.step"))
     gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
   check_times(params, report);

@@ -108,8 +108,11 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
 void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report)
 {
+  const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
+  if (report->calls == before)
+    gpumc_update_check_temperatures(params, report);
   check_sweeps(params, report);
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)
