@@ -106,6 +106,22 @@ class Keys(ProgramCase):
         field = ", random_field: {distribution: bimodal, width: 1}"
         self.gpumc("validate", self.write("c.yaml", text % field), code=OK)
 
+    def test_symmetrised_order_is_not_cut_off(self):
+        """Detailed balance between measurements needs whole palindromes of hits."""
+        text = CONFIG.format(beta="{values: [0.4]}", more="interval: %d") + "kernel:\n  variant: tiled\n"
+        text += "  hits: 4\n  order: %s\n"
+        for interval, order, refused in ((5, "symmetrised", True), (2, "symmetrised", True),
+                                         (4, "symmetrised", False), (20, "symmetrised", False),
+                                         (5, "forward", False)):
+            with self.subTest(interval=interval, order=order):
+                config = self.write("c.yaml", text % (interval, order))
+                process = self.gpumc("validate", config, code=INVALID if refused else OK)
+                if refused:
+                    self.assertIn("c.yaml:14:10: kernel.order: symmetrised has detailed balance only if",
+                                  process.err)
+                    self.assertIn(f"algorithm.interval = {interval}", process.err)
+                    self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+
     def test_grid(self):
         self.refuse("reweight.from = 0.5 must not exceed reweight.to = 0.4", 9,
                     more="reweight: {from: 0.5, to: 0.4, step: 0.01}")
