@@ -3,6 +3,8 @@ import pathlib
 import sys
 import unittest
 
+import h5py
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.gpumc_program import numeric_datasets, resolved, summary
 from support.program import INVALID, OK, ProgramCase
@@ -121,6 +123,19 @@ class Keys(ProgramCase):
                                   process.err)
                     self.assertIn(f"algorithm.interval = {interval}", process.err)
                     self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+
+    def test_units_of_work_cut_off_no_hits(self):
+        """Of 48 replicas five sweeps are a unit of work, of one all six: the first replica is the same."""
+        text = CONFIG.format(beta="{values: [0.4]}", more="interval: 6\n  series: true")
+        text = text.replace("[8, 8]", "[1024, 1024]").replace("thermalization: 10", "thermalization: 0")
+        text = text.replace("sweeps: 100", "sweeps: 6") + "kernel: {variant: tiled, hits: 6}\n"
+        config = self.write("c.yaml", text)
+        found = []
+        for replicas in 1, 48:
+            self.gpumc("run", config, "--quiet", "--fresh", "--set", f"algorithm.replicas={replicas}")
+            with h5py.File(self.path("x.h5")) as file:
+                found.append(file["runs/0000/energy"][...].reshape(-1)[0])
+        self.assertEqual(found[0], found[1])
 
     def test_grid(self):
         self.refuse("reweight.from = 0.5 must not exceed reweight.to = 0.4", 9,
