@@ -61,6 +61,11 @@ struct gpumc_algorithm_ops {
    * relies on it. */
   void (*check_instance)(const struct gpumc_params *params, const struct gpumc_model *model,
                          struct gpumc_report *report);
+  /* The defaults that depend on other keys or on the model's instance, of a block without mistakes:
+   * an object with them, of given keys too; the caller deletes it. They come into the resolved
+   * configuration where the keys are not given. `model` is NULL where the instance, which has
+   * disorder then, is not read from its file. May be NULL; returns NULL when memory ran out. */
+  cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
                                                const struct gpumc_device *device,

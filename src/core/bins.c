@@ -1,7 +1,6 @@
 /* Bins whose length doubles when they are full, and jackknife over them. */
 #include "core/bins.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,7 @@
 
 enum gpumc_status gpumc_bins_init(struct gpumc_bins *bins, size_t width, struct gpumc_error *error)
 {
-  *bins = (struct gpumc_bins){.width = width,
-                              .state = {[GPUMC_BINS_LENGTH] = 1, [GPUMC_BINS_MERGED] = 1}};
+  *bins = (struct gpumc_bins){.width = width, .state = {[GPUMC_BINS_LENGTH] = 1}};
   return gpumc_allocate_array(&bins->sums, GPUMC_BINS_MOST * width, "bins of a time series", error);
 }
 
@@ -48,7 +46,6 @@ static void join_neighbours(struct gpumc_bins *bins)
 void gpumc_bins_add(struct gpumc_bins *bins, const double *values)
 {
   uint64_t *state = bins->state;
-  assert(state[GPUMC_BINS_MERGED] == 1);
   add_sums(sums_of(bins, (size_t)state[GPUMC_BINS_COUNT]), values, bins->width);
   if (++state[GPUMC_BINS_FILLED] < state[GPUMC_BINS_LENGTH])
     return;
@@ -57,25 +54,10 @@ void gpumc_bins_add(struct gpumc_bins *bins, const double *values)
     join_neighbours(bins);
 }
 
-void gpumc_bins_merge(struct gpumc_bins *bins, const struct gpumc_bins *other)
-{
-  assert(bins->width == other->width);
-  for (int i = 0; i < GPUMC_BINS_MERGED; i++)
-    assert(bins->state[i] == other->state[i]);
-  add_sums(bins->sums, other->sums, GPUMC_BINS_MOST * bins->width);
-  bins->state[GPUMC_BINS_MERGED] += other->state[GPUMC_BINS_MERGED];
-}
-
-/* Values in `measurements` of each of the series. */
-static double values_in(const struct gpumc_bins *bins, double measurements)
-{
-  return measurements * (double)bins->state[GPUMC_BINS_MERGED];
-}
-
 enum gpumc_status gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_error *error)
 {
   uint64_t length = bins->state[GPUMC_BINS_LENGTH];
-  if (bins->state[GPUMC_BINS_MERGED] > 0 && length > 0 && (length & (length - 1)) == 0 &&
+  if (length > 0 && (length & (length - 1)) == 0 &&
       bins->state[GPUMC_BINS_COUNT] < GPUMC_BINS_MOST && bins->state[GPUMC_BINS_FILLED] < length)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE, "bins of a time series: numbers out of range");
@@ -83,7 +65,7 @@ enum gpumc_status gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_e
 
 void gpumc_bins_mean(const struct gpumc_bins *bins, size_t bin, double *means)
 {
-  double values = values_in(bins, (double)bins->state[GPUMC_BINS_LENGTH]);
+  double values = (double)bins->state[GPUMC_BINS_LENGTH];
   for (size_t i = 0; i < bins->width; i++)
     means[i] = sums_of(bins, bin)[i] / values;
 }
@@ -103,8 +85,8 @@ static size_t bins_a_block(const struct gpumc_bins *bins, double shortest)
 static double mean_of_all(const struct gpumc_bins *bins, double *means)
 {
   const uint64_t *state = bins->state;
-  double values = values_in(bins, (double)(state[GPUMC_BINS_COUNT] * state[GPUMC_BINS_LENGTH] +
-                                           state[GPUMC_BINS_FILLED]));
+  double values =
+      (double)(state[GPUMC_BINS_COUNT] * state[GPUMC_BINS_LENGTH] + state[GPUMC_BINS_FILLED]);
   memset(means, 0, bins->width * sizeof *means);
   for (size_t bin = 0; bin <= state[GPUMC_BINS_COUNT]; bin++)
     add_sums(means, sums_of(bins, bin), bins->width);
@@ -146,8 +128,7 @@ static void leave_out_each(const struct gpumc_bins *bins, size_t n_blocks, size_
                            gpumc_bins_function *function, const void *state, size_t n_results,
                            struct work *work)
 {
-  double left =
-      values_in(bins, (double)((n_blocks - 1) * together) * (double)bins->state[GPUMC_BINS_LENGTH]);
+  double left = (double)((n_blocks - 1) * together) * (double)bins->state[GPUMC_BINS_LENGTH];
   sum_block(bins, 0, n_blocks * together, work->total);
   for (size_t b = 0; b < n_blocks; b++) {
     sum_block(bins, b, together, work->block);

@@ -1,5 +1,5 @@
 /* Bins of a time series of several observables, kept for jackknife errors of what is no plain mean
- * (Binder parameters, heat capacities, correlation lengths) and for merging later.
+ * (Binder parameters, heat capacities, correlation lengths).
  *
  * At most GPUMC_BINS_MOST bins, all of the same number of consecutive values; when they are full,
  * neighbours are joined and the length doubles. So there are between half and all of them, for a
@@ -19,7 +19,6 @@ enum gpumc_bins_state {
   GPUMC_BINS_LENGTH, /* measurements a bin, a power of two */
   GPUMC_BINS_COUNT,  /* complete bins, less than GPUMC_BINS_MOST */
   GPUMC_BINS_FILLED, /* measurements in the one that is being filled */
-  GPUMC_BINS_MERGED, /* series in it */
   GPUMC_BINS_STATE
 };
 
@@ -37,9 +36,6 @@ gpumc_bins_init(struct gpumc_bins *bins, size_t width, struct gpumc_error *error
 void gpumc_bins_free(struct gpumc_bins *bins);
 /* `values`[width] of one measurement. */
 void gpumc_bins_add(struct gpumc_bins *bins, const double *values);
-/* Put an independent series of as many measurements (another replica) to this one, bin to bin: the
- * means are those of both from then on, and it takes no more measurements. */
-void gpumc_bins_merge(struct gpumc_bins *bins, const struct gpumc_bins *other);
 /* Whether a state that came from a file is a possible one. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_error *error);

@@ -4,6 +4,7 @@
 
 #include "core/language_internal.h"
 #include "core/params_internal.h"
+#include "core/registry.h"
 
 static bool put(cJSON *object, const char *name, cJSON *value)
 {
@@ -20,6 +21,21 @@ bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value)
     return value->string != NULL;
   cJSON_Delete(value);
   return false;
+}
+
+bool gpumc_json_fill(cJSON *values, const cJSON *defaults)
+{
+  const cJSON *value = NULL;
+  bool good = true;
+  cJSON_ArrayForEach(value, defaults)
+  {
+    cJSON *present = cJSON_GetObjectItemCaseSensitive(values, value->string);
+    if (present == NULL)
+      good = good && put(values, value->string, cJSON_Duplicate(value, true));
+    else if (cJSON_IsObject(present) && cJSON_IsObject(value))
+      good = good && gpumc_json_fill(present, value);
+  }
+  return good;
 }
 
 /* The values of the keys that decide; NULL when memory ran out. */
@@ -99,6 +115,31 @@ char *gpumc_task_identity(const struct gpumc_task *task)
     text = gpumc_json_text(identity);
   cJSON_Delete(identity);
   return text;
+}
+
+/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
+static const char *stored_name(const cJSON *resolved, const char *block)
+{
+  const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
+  return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
+}
+
+char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored)
+{
+  char *identity = NULL;
+  cJSON *json = cJSON_Parse(stored);
+  const char *model = stored_name(json, "model"), *algorithm = stored_name(json, "algorithm");
+  struct gpumc_task other = {.resolved = json,
+                             .model = model != NULL ? gpumc_model_find(model) : NULL,
+                             .algorithm =
+                                 algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
+  bool good = true;
+  if (other.algorithm == task->algorithm)
+    good = gpumc_json_fill(cJSON_GetObjectItemCaseSensitive(json, "algorithm"), task->defaults);
+  if (good && other.model != NULL && other.algorithm != NULL)
+    identity = gpumc_task_identity(&other);
+  cJSON_Delete(json);
+  return identity != NULL ? identity : strdup(stored);
 }
 
 static bool is_same(const cJSON *value, const cJSON *other)

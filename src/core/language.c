@@ -234,6 +234,7 @@ void gpumc_config_free(struct gpumc_config *config)
 {
   for (size_t i = 0; i < config->n_tasks; i++) {
     cJSON_Delete(config->tasks[i].resolved);
+    cJSON_Delete(config->tasks[i].defaults);
     free(config->tasks[i].output);
     free(config->tasks[i].label);
   }

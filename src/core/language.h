@@ -13,6 +13,7 @@ enum { GPUMC_LANGUAGE_VERSION = 1 };
 struct gpumc_task {
   size_t index;
   cJSON *resolved; /* everything, defaults filled in, without the campaign block */
+  cJSON *defaults; /* those of gpumc_algorithm_ops.defaults; NULL: none */
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
   char *output; /* path of the result, placeholders filled in */
@@ -38,6 +39,10 @@ struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char 
 /* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
  * frees; NULL when memory ran out. */
 char *gpumc_task_identity(const struct gpumc_task *task);
+/* The identity of a stored configuration, or of a stored identity, for comparison with that of
+ * `task`: a key that is missing there counts as its default. The text itself where this program
+ * does not understand it. Caller frees; NULL when memory ran out. */
+char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored);
 /* The differences of two identities, a line "algorithm.population: 20000 -> 30000" each. Caller
  * frees; NULL when memory ran out. */
 char *gpumc_identity_difference(const char *before, const char *after);

@@ -80,6 +80,9 @@ char *gpumc_output_fill(const struct gpumc_language *language, const char *patte
                         struct gpumc_report *report);
 /* Put `value`, taken over in any case, in the place of a member; false when memory ran out. */
 bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value);
+/* Put what `defaults` has into `values` where it is missing there, in blocks of both as well; false
+ * when memory ran out. */
+bool gpumc_json_fill(cJSON *values, const cJSON *defaults);
 /* Compact JSON in which every number stands exactly. Caller frees; NULL when memory ran out. */
 char *gpumc_json_text(const cJSON *value);
 /* The value at a dotted key of a resolved configuration, or NULL. */

@@ -9,6 +9,7 @@
 #include "core/params_internal.h"
 #include "core/registry.h"
 #include "core/sweeps.h"
+#include "core/tiling.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -47,7 +48,8 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
                           struct gpumc_model *instance)
 {
   struct gpumc_error error = {0};
-  if (language->algorithm->check_instance == NULL && language->model->refuses == NULL)
+  if (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL &&
+      language->model->refuses == NULL)
     return true;
   enum gpumc_status status = language->model->create(params, instance, &error);
   if (status == GPUMC_INVALID)
@@ -84,6 +86,19 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (instance->ops != NULL && language->algorithm->check_instance != NULL)
     language->algorithm->check_instance(&algorithm, instance, &language->report);
   return true;
+}
+
+/* The defaults that no table has, of blocks without mistakes. False when memory ran out. */
+static bool fill_defaults(const struct gpumc_language *language, const struct gpumc_model *instance,
+                          cJSON *resolved, cJSON **defaults)
+{
+  cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "algorithm");
+  const struct gpumc_params algorithm = {.values = block};
+  if (language->model == NULL || language->algorithm == NULL ||
+      language->algorithm->defaults == NULL)
+    return true;
+  *defaults = language->algorithm->defaults(&algorithm, instance);
+  return *defaults != NULL && gpumc_json_fill(block, *defaults);
 }
 
 /* A level that this build does not have can never run; one that this machine lacks may run on
@@ -164,18 +179,42 @@ static void check_update(struct gpumc_language *language, const struct gpumc_nod
   gpumc_error_free(&error);
 }
 
+/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
+ */
+static void
+check_order(struct gpumc_language *language, const struct gpumc_node *root, const cJSON *resolved)
+{
+  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  const struct gpumc_params params = view(resolved, root, "kernel");
+  const struct gpumc_tiling tiling = gpumc_tiling_make(&params);
+  if (tiling.order != GPUMC_ORDER_SYMMETRISED || !gpumc_params_has(&algorithm, "interval"))
+    return;
+  const int64_t interval = gpumc_params_integer(&algorithm, "interval");
+  if (interval % tiling.hits != 0)
+    gpumc_params_mistake(
+        &params, &language->report, "order",
+        "kernel.order: symmetrised has detailed balance only if the sweeps between "
+        "two measurements, algorithm.interval = %lld, are a multiple of "
+        "kernel.hits = %u: make them one, or use kernel.order: forward",
+        (long long)interval, tiling.hits);
+}
+
 /* Model, algorithm and what serves them. False when memory ran out. */
-static bool
-settle_plugins(struct gpumc_language *language, const struct gpumc_node *root, cJSON *resolved)
+static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
+                           cJSON *resolved, cJSON **defaults)
 {
   struct gpumc_model instance = {0};
   const struct gpumc_kernel_ops *kernel = NULL;
   const size_t before = language->report.calls;
-  const bool good =
+  bool good =
       check_plugins(language, root, resolved, &instance) &&
       pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved, &kernel);
-  if (good && kernel != NULL && language->report.calls == before)
+  if (good && kernel != NULL && language->report.calls == before) {
     check_update(language, root, resolved, kernel);
+    check_order(language, root, resolved);
+  }
+  if (good && language->report.calls == before)
+    good = fill_defaults(language, instance.ops != NULL ? &instance : NULL, resolved, defaults);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;
@@ -200,8 +239,9 @@ static char *make_label(const cJSON *resolved, const char *const *axes, size_t n
   return text;
 }
 
-/* Takes over `resolved`, `output`, `label` when it succeeds. */
-static bool append_task(struct gpumc_language *language, cJSON *resolved, char *output, char *label)
+/* Takes over `resolved`, `defaults`, `output`, `label` when it succeeds. */
+static bool append_task(struct gpumc_language *language, cJSON *resolved, cJSON *defaults,
+                        char *output, char *label)
 {
   struct gpumc_config *config = language->config;
   size_t count = config->n_tasks;
@@ -213,6 +253,7 @@ static bool append_task(struct gpumc_language *language, cJSON *resolved, char *
   }
   config->tasks[count] = (struct gpumc_task){.index = count,
                                              .resolved = resolved,
+                                             .defaults = defaults,
                                              .model = language->model,
                                              .algorithm = language->algorithm,
                                              .output = output,
@@ -244,6 +285,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
 {
   size_t before = language->report.calls;
   char *output = NULL, *label = NULL;
+  cJSON *defaults = NULL;
   bool good = false;
   cJSON *resolved =
       gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
@@ -251,7 +293,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
   check_instruction_set(language, root, resolved);
-  if (!settle_plugins(language, root, resolved))
+  if (!settle_plugins(language, root, resolved, &defaults))
     goto out;
   bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;
@@ -259,11 +301,12 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   if (!good || output == NULL)
     goto out;
   label = make_label(resolved, axes, n_axes);
-  good = label != NULL && append_task(language, resolved, output, label);
+  good = label != NULL && append_task(language, resolved, defaults, output, label);
   if (good)
     return GPUMC_OK;
 out:
   cJSON_Delete(resolved);
+  cJSON_Delete(defaults);
   free(output);
   free(label);
   return good ? GPUMC_OK : out_of_memory(error);

@@ -63,9 +63,13 @@ static enum gpumc_status check_identity(const struct gpumc_run *run,
                                         struct gpumc_checkpoint_reader *reader,
                                         struct gpumc_error *error)
 {
-  char *identity = NULL;
-  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &identity, error);
-  if (status == GPUMC_OK && strcmp(identity, run->identity) != 0) {
+  char *stored = NULL, *identity = NULL;
+  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &stored, error);
+  if (status == GPUMC_OK)
+    identity = gpumc_task_identity_stored(run->task, stored);
+  if (status == GPUMC_OK && identity == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (status == GPUMC_OK && strcmp(identity, run->identity) != 0) {
     char *difference = gpumc_identity_difference(identity, run->identity);
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s is the checkpoint of another configuration:\n%s\n"
@@ -74,6 +78,7 @@ static enum gpumc_status check_identity(const struct gpumc_run *run,
                              run->files.checkpoint, difference != NULL ? difference : "");
     free(difference);
   }
+  free(stored);
   free(identity);
   return status;
 }

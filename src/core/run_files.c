@@ -11,31 +11,6 @@
 #include "core/clock.h"
 #include "core/run_internal.h"
 
-/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
-static const char *stored_name(const cJSON *resolved, const char *block)
-{
-  const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
-  return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
-}
-
-/* The identity of a stored configuration, by the plugins that it names; the stored text itself
- * where this program does not understand it. Caller frees. */
-static char *stored_identity(const char *resolved)
-{
-  char *identity = NULL;
-  cJSON *json = cJSON_Parse(resolved);
-  const char *model = stored_name(json, "model");
-  const char *algorithm = stored_name(json, "algorithm");
-  struct gpumc_task stored = {.resolved = json,
-                              .model = model != NULL ? gpumc_model_find(model) : NULL,
-                              .algorithm =
-                                  algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
-  if (stored.model != NULL && stored.algorithm != NULL)
-    identity = gpumc_task_identity(&stored);
-  cJSON_Delete(json);
-  return identity != NULL ? identity : strdup(resolved);
-}
-
 /* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
  * which has all of them, where there is no such device. "none" when there is no kernel. */
 static const char *trajectory_of(const struct gpumc_task *task, const char *device)
@@ -113,7 +88,7 @@ static enum gpumc_status compare_result(const struct gpumc_task *task,
                                         const struct gpumc_result *result,
                                         struct gpumc_error *error)
 {
-  char *before = stored_identity(result->resolved);
+  char *before = gpumc_task_identity_stored(task, result->resolved);
   char *after = gpumc_task_identity(task);
   enum gpumc_status status = GPUMC_OK;
   if (before == NULL || after == NULL) {

@@ -23,6 +23,11 @@ extern const char *const gpumc_update_choices[];
   }
 enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 
+/* A mistake where Metropolis sweeps would be made at beta = 0, of a block with `update` and the
+ * temperatures of temperatures.h, without mistakes: every flip is accepted there, so that a sweep
+ * of a checkerboard turns all spins over and the energy stays what it is. */
+void gpumc_update_check_temperatures(const struct gpumc_params *params,
+                                     struct gpumc_report *report);
 /* GPUMC_INVALID where the kernel has no such updates: they are asked for by a key, not by every run
  * of an algorithm. `model`: its name. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_update_check(enum gpumc_update update,

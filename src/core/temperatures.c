@@ -10,6 +10,7 @@
 
 enum { LONGEST_KEY = 64 };
 
+/* The first one is the default. */
 const char *const gpumc_spacing_choices[] = {"geometric", "linear", NULL};
 
 static const char *key_of(const char *block, const char *member, char text[static LONGEST_KEY])
@@ -118,6 +119,14 @@ void gpumc_temperatures_read(const struct gpumc_params *params, double *beta)
   const struct ladder ladder = ladder_of(params);
   for (size_t i = 0; i < ladder.count; i++)
     beta[i] = temperature(params, &ladder, i);
+}
+
+bool gpumc_temperatures_default(const struct gpumc_params *params, cJSON *defaults)
+{
+  if (!gpumc_params_has(params, "beta.count"))
+    return true;
+  cJSON *beta = cJSON_AddObjectToObject(defaults, "beta");
+  return cJSON_AddStringToObject(beta, "spacing", gpumc_spacing_choices[0]) != NULL;
 }
 
 /* Neighbours may be closer than numbers are, or their ratio beyond them. */

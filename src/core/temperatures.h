@@ -50,6 +50,10 @@ void gpumc_temperatures_check(const struct gpumc_params *params, size_t least, s
 size_t gpumc_temperatures_count(const struct gpumc_params *params);
 void gpumc_temperatures_read(const struct gpumc_params *params, double *beta);
 
+/* Into `defaults`, of an algorithm (gpumc_algorithm_ops.defaults): that of `spacing`, where there
+ * is one. False when memory ran out. */
+bool gpumc_temperatures_default(const struct gpumc_params *params, cJSON *defaults);
+
 /* A block with the keys `from`, `to` and `step`, that of reweighting for one: from + i step as far
  * as `to`; a rest below a millionth of a step is rounding. */
 struct gpumc_range {

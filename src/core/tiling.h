@@ -74,10 +74,11 @@ struct gpumc_tiling gpumc_tiling_make(const struct gpumc_params *kernel);
        .sweepable = true},                                                                         \
       {.name = "order",                                                                            \
        .type = GPUMC_KEY_CHOICE,                                                                   \
-       .doc = "Order of the updates: all hits of one half of the tiles, then all of the other "    \
-              "(forward), or a palindrome of them, which has detailed balance where the sweeps "   \
-              "between two measurements are a multiple of the hits (symmetrised; hits are even). " \
-              "Kernels with tiles only.",                                                          \
+       .doc =                                                                                      \
+           "Order of the updates: all hits of one half of the tiles, then all of the other "       \
+           "(forward), or a palindrome of them, which has detailed balance (symmetrised; hits "    \
+           "are even, and the sweeps between two measurements are a multiple of them). Kernels "   \
+           "with tiles only.",                                                                     \
        .default_text = "forward",                                                                  \
        .choices = gpumc_tiling_orders,                                                             \
        .sweepable = true},                                                                         \

@@ -3,8 +3,10 @@ import pathlib
 import sys
 import unittest
 
+import h5py
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.gpumc_program import numeric_datasets
+from support.gpumc_program import numeric_datasets, resolved, summary
 from support.program import INVALID, OK, ProgramCase
 
 CONFIG = """\
@@ -32,11 +34,22 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_what_is_right_is_accepted(self):
-        for beta in ("{values: [0, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
-                     "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}"):
+        for beta in ("{values: [0.1, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
+                     "{from: 0.1, to: 0.4, count: 5}"):
             config = self.write("c.yaml", CONFIG.format(beta=beta, more="interval: 100"))
             self.gpumc("validate", config, code=OK)
+
+    def test_infinite_temperature(self):
+        """Metropolis sweeps turn all spins over there and leave the energy as it is; heat bath draws it anew."""
+        for beta in ("{values: [0]}", "{from: 0, to: 0.4, count: 5, spacing: linear}",
+                     "{from: 0, to: 0.4, step: 0.1}"):
+            self.refuse("at beta = 0 Metropolis accepts every flip", 8, beta)
+        text = CONFIG.format(beta="{values: [0]}", more="update: heat_bath").replace("sweeps: 100", "sweeps: 4000")
+        self.gpumc("run", self.write("c.yaml", text))
+        found = summary(self.path("x.h5"))
+        self.assertLess(abs(found["energy"][0]), 5 * found["energy_error"][0])
+        # 2 bonds a site, 32 replicas: the error is sqrt(2/64/(32 x 4000)).
+        self.assertAlmostEqual(found["energy_error"][0] / (2 / 64 / (32 * 4000)) ** 0.5, 1, delta=0.2)
 
     def test_temperatures(self):
         self.refuse("beta.step needs both beta.from and beta.to", 8, "{from: 0.1, step: 0.1}")
@@ -58,6 +71,18 @@ class Keys(ProgramCase):
             betas.append(numeric_datasets(self.path("x.h5")))
         self.assertEqual(betas[0], betas[1])
         self.assertEqual(betas[0], betas[2])
+
+    def test_defaults_stand_in_the_configuration(self):
+        """Those that depend on other keys as well: written down they are the same configuration."""
+        for model, more, replicas in (("ising2d", "", 32), ("ea", "samples: 3", 1)):
+            text = CONFIG.format(beta="{from: 0.3, to: 0.4, count: 2}", more=more)
+            config = self.write("c.yaml", text.replace("ising2d", model))
+            self.gpumc("run", config, "--quiet", "--fresh")
+            for effective in (f"replicas={replicas}", "beta.spacing=geometric"):
+                process = self.gpumc("run", config, "--set", f"algorithm.{effective}")
+                self.assertIn("already complete", process.err)
+            self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["replicas"], replicas)
+        self.refuse("each has one replica", 10, more="samples: 3\n  replicas: 2")
 
     def test_times(self):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")
@@ -82,6 +107,35 @@ class Keys(ProgramCase):
                       self.gpumc("validate", self.write("c.yaml", text % ""), code=INVALID).err)
         field = ", random_field: {distribution: bimodal, width: 1}"
         self.gpumc("validate", self.write("c.yaml", text % field), code=OK)
+
+    def test_symmetrised_order_is_not_cut_off(self):
+        """Detailed balance between measurements needs whole palindromes of hits."""
+        text = CONFIG.format(beta="{values: [0.4]}", more="interval: %d") + "kernel:\n  variant: tiled\n"
+        text += "  hits: 4\n  order: %s\n"
+        for interval, order, refused in ((5, "symmetrised", True), (2, "symmetrised", True),
+                                         (4, "symmetrised", False), (20, "symmetrised", False),
+                                         (5, "forward", False)):
+            with self.subTest(interval=interval, order=order):
+                config = self.write("c.yaml", text % (interval, order))
+                process = self.gpumc("validate", config, code=INVALID if refused else OK)
+                if refused:
+                    self.assertIn("c.yaml:14:10: kernel.order: symmetrised has detailed balance only if",
+                                  process.err)
+                    self.assertIn(f"algorithm.interval = {interval}", process.err)
+                    self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+
+    def test_units_of_work_cut_off_no_hits(self):
+        """Of 48 replicas five sweeps are a unit of work, of one all six: the first replica is the same."""
+        text = CONFIG.format(beta="{values: [0.4]}", more="interval: 6\n  series: true")
+        text = text.replace("[8, 8]", "[1024, 1024]").replace("thermalization: 10", "thermalization: 0")
+        text = text.replace("sweeps: 100", "sweeps: 6") + "kernel: {variant: tiled, hits: 6}\n"
+        config = self.write("c.yaml", text)
+        found = []
+        for replicas in 1, 48:
+            self.gpumc("run", config, "--quiet", "--fresh", "--set", f"algorithm.replicas={replicas}")
+            with h5py.File(self.path("x.h5")) as file:
+                found.append(file["runs/0000/energy"][...].reshape(-1)[0])
+        self.assertEqual(found[0], found[1])
 
     def test_grid(self):
         self.refuse("reweight.from = 0.5 must not exceed reweight.to = 0.4", 9,

@@ -1,5 +1,6 @@
 """Combinations of the keys of `pt` that cannot be are told with their place and a remedy, and a run says
 what its summary cannot be trusted for."""
+import json
 import pathlib
 import sys
 import time
@@ -9,7 +10,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.gpumc_program import numeric_datasets
+from support.gpumc_program import numeric_datasets, resolved
 from support.program import INVALID, OK, STOPPED, ProgramCase
 
 CONFIG = """\
@@ -39,9 +40,15 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_what_is_right_is_accepted(self):
-        for beta in ("{values: [0, 0.4]}", "{from: 0.1, to: 0.4, count: 5}",
-                     "{from: 0, to: 0.4, count: 5, spacing: linear}", "{from: 0, to: 0.4, step: 0.1}"):
+        for beta in "{values: [0.1, 0.4]}", "{from: 0.1, to: 0.4, count: 5}":
             self.gpumc("validate", self.config(beta), code=OK)
+
+    def test_infinite_temperature(self):
+        """Metropolis sweeps turn all spins over there and leave the energy as it is."""
+        for beta in ("{values: [0, 0.4]}", "{from: 0, to: 0.4, count: 5, spacing: linear}",
+                     "{from: 0, to: 0.4, step: 0.1}"):
+            self.refuse("at beta = 0 Metropolis accepts every flip", 7, beta=beta)
+            self.gpumc("validate", self.config(beta, more="update: heat_bath"), code=OK)
 
     def test_ways_to_give_the_same_temperatures(self):
         """Steps give what the list of their values gives."""
@@ -115,6 +122,62 @@ class Keys(ProgramCase):
     def test_memory_that_is_not_there(self):
         process = self.gpumc("run", self.config(more="samples: 1e9"), "--device", "cpu", code=1)
         self.assertIn("not enough memory", process.err)
+
+
+class Defaults(ProgramCase):
+    """Those that depend on other keys or on the model stand in the configuration of a result."""
+    EFFECTIVE = {"replicas": 2, "measure_every": 10, "blocks": 128, "beta.spacing": "geometric"}
+
+    def make(self):
+        return self.write("c.yaml", CONFIG.format(beta="{from: 0.3, to: 0.5, count: 3}", more="samples: 2",
+                                                  sweeps=1280, model="name: ea, shape: [4, 4]"))
+
+    def test_written_down_they_are_the_same_configuration(self):
+        config = self.make()
+        self.gpumc("run", config)
+        for key, value in self.EFFECTIVE.items():
+            with self.subTest(key=key):
+                process = self.gpumc("run", config, "--set", f"algorithm.{key}={value}")
+                self.assertIn("already complete", process.err)
+        process = self.gpumc("run", config, "--set", "algorithm.replicas=1", code=INVALID)
+        self.assertIn("algorithm.replicas: 2 -> 1", process.err)
+        algorithm = resolved(self.path("x.h5"))["algorithm"]
+        self.assertEqual(algorithm["beta"]["spacing"], "geometric")
+        self.assertEqual([algorithm[key] for key in ("replicas", "measure_every", "blocks")], [2, 10, 128])
+
+    def test_resolved_configuration_is_one(self):
+        for more in "samples: 2", "samples: 8", "samples: 8\n  exchange_every: 0":
+            with self.subTest(more):
+                text = CONFIG.format(beta="{from: 0.3, to: 0.5, count: 3}", more=more, sweeps=80,
+                                     model=FERROMAGNET)
+                self.gpumc("run", self.write("c.yaml", text), "--fresh")
+                found = resolved(self.path("x.h5"))
+                del found["checkpoint"]  # a time without unit
+                again = self.write("again.yaml", json.dumps(found))
+                self.assertIn("already complete", self.gpumc("run", again).err)
+
+    def test_results_without_them_count_as_having_them(self):
+        config = self.make()
+        self.gpumc("run", config)
+        earlier = resolved(self.path("x.h5"))
+        for key in "replicas", "measure_every", "blocks":
+            del earlier["algorithm"][key]
+        del earlier["algorithm"]["beta"]["spacing"]
+        with h5py.File(self.path("x.h5"), "r+") as file:
+            text = json.dumps(earlier).encode()
+            del file["config/resolved"]
+            kind = h5py.string_dtype("utf-8", len(text) + 1)
+            file["config"].create_dataset("resolved", data=text, dtype=kind)
+        self.assertIn("already complete", self.gpumc("run", config).err)
+        process = self.gpumc("run", config, "--set", "algorithm.replicas=3", code=INVALID)
+        self.assertIn("algorithm.replicas: 2 -> 3", process.err)
+
+    def test_checkpoints_too(self):
+        config = self.write("c.yaml", CONFIG.format(
+            beta="{from: 0.3, to: 0.6, count: 16}", sweeps=10000000, more="samples: 64",
+            model="name: ising2d, shape: [64, 64]"))
+        self.gpumc("run", config, "--max-time", "1 s", code=STOPPED)
+        self.gpumc("run", config, "--max-time", "1 s", "--set", "algorithm.replicas=1", code=STOPPED)
 
 
 class Stops(ProgramCase):

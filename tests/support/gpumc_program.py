@@ -3,6 +3,7 @@
 GPUMC_PROGRAM: path of the program under test. Tests run from the root of the source tree.
 """
 import importlib.util
+import json
 import math
 import os
 import pathlib
@@ -53,6 +54,12 @@ def summary(path, group="summary"):
     with h5py.File(path, "r") as file:
         return {name: item[...] for name, item in file[group].items()
                 if isinstance(item, h5py.Dataset)}
+
+
+def resolved(path):
+    """The configuration of a result, with every default."""
+    with h5py.File(path, "r") as file:
+        return json.loads(file["config/resolved"].asstr()[()])
 
 
 def numeric_datasets(path):

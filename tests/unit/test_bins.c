@@ -71,8 +71,7 @@ static void test_restored_halfway_gives_the_same_bits(void **state)
 static void test_impossible_states_are_refused(void **state)
 {
   (void)state;
-  const uint64_t wrong[][GPUMC_BINS_STATE] = {
-      {0, 0, 0, 1}, {3, 1, 0, 1}, {1, 128, 0, 1}, {4, 1, 4, 1}, {4, 1, 1, 0}};
+  const uint64_t wrong[][GPUMC_BINS_STATE] = {{0, 0, 0}, {3, 1, 0}, {1, 128, 0}, {4, 1, 4}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct gpumc_error error = {0};
     struct gpumc_bins bins = {.width = 1};
@@ -154,45 +153,6 @@ static void test_jackknife_of_correlated_values(void **state)
   gpumc_bins_free(&bins);
 }
 
-/* Two replicas of 300 measurements: the mean is that of all 600, the variance that of the bins'
- * averages. */
-static void test_merged_bins(void **state)
-{
-  (void)state;
-  struct gpumc_error error = {0};
-  struct gpumc_bins bins[3];
-  const double factor = 1;
-  double results[2];
-  double expected[2];
-  struct gpumc_variance variances[2];
-  struct gpumc_variance expected_variances[2];
-  struct autoregressive process[2];
-  for (int i = 0; i < 3; i++)
-    assert_int_equal(gpumc_bins_init(&bins[i], 2, &error), GPUMC_OK);
-  for (uint32_t i = 0; i < 2; i++)
-    autoregressive_begin(&process[i], 0.5, 3, i);
-  for (int t = 0; t < 300; t++) {
-    double x = autoregressive_next(&process[0]);
-    double y = autoregressive_next(&process[1]);
-    gpumc_bins_add(&bins[0], (double[]){x, x * x});
-    gpumc_bins_add(&bins[1], (double[]){y, y * y});
-    gpumc_bins_add(&bins[2], (double[]){(x + y) / 2, (x * x + y * y) / 2});
-  }
-  gpumc_bins_merge(&bins[0], &bins[1]);
-  assert_int_equal(
-      gpumc_bins_jackknife(&bins[0], 1, mean_and_kurtosis, &factor, 2, results, variances, &error),
-      GPUMC_OK);
-  assert_int_equal(gpumc_bins_jackknife(&bins[2], 1, mean_and_kurtosis, &factor, 2, expected,
-                                        expected_variances, &error),
-                   GPUMC_OK);
-  for (int r = 0; r < 2; r++) {
-    assert_true(fabs(results[r] / expected[r] - 1) < 1e-11);
-    assert_true(fabs(variances[r].value / expected_variances[r].value - 1) < 1e-9);
-  }
-  for (int i = 0; i < 3; i++)
-    gpumc_bins_free(&bins[i]);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -201,7 +161,6 @@ int main(void)
       cmocka_unit_test(test_impossible_states_are_refused),
       cmocka_unit_test(test_jackknife_of_a_mean_is_its_standard_error),
       cmocka_unit_test(test_jackknife_of_correlated_values),
-      cmocka_unit_test(test_merged_bins),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,14 +73,23 @@ static uint32_t next_measurement(const struct canonical_settings *settings, uint
   return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
 }
 
-/* Sweeps up to `end` or the next measurement. The measurement before goes into the sums while the
- * device works. */
+/* `end` or later, so that no group of the hits of a tile is cut off. */
+static uint32_t after_whole_hits(const struct gpumc_ensemble *ensemble, uint32_t end)
+{
+  const uint64_t hits = ensemble->plan.tiling.hits > 1 ? ensemble->plan.tiling.hits : 1;
+  const uint64_t whole = ensemble->time + (end - ensemble->time + hits - 1) / hits * hits;
+  return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
+}
+
+/* Sweeps up to `end`, or a little further, or the next measurement. The measurement before goes
+ * into the sums while the device works. */
 static enum gpumc_status
 sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = canonical->context.ensemble;
   const uint32_t next = next_measurement(&canonical->settings, ensemble->time);
-  const uint32_t to = next < end ? next : end;
+  const uint32_t whole = after_whole_hits(ensemble, end);
+  const uint32_t to = next < whole ? next : whole;
   const bool pending = canonical->pending;
   enum gpumc_status status = pending ? canonical_fetch(canonical, error) : GPUMC_OK;
   canonical->pending = false;
@@ -175,6 +184,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .check = canonical_check,
     .check_instance = canonical_check_instance,
+    .defaults = canonical_defaults,
     .demand = canonical_demand,
     .create = create,
     .advance = advance,

@@ -31,7 +31,7 @@ list_parts(const struct canonical *canonical, size_t m, struct gpumc_part part[P
   const struct gpumc_part all[PARTS_MAXIMUM] = {
       {"reference", GPUMC_INT64, 1, 1, &sums->reference},
       {"series", GPUMC_UINT64, chain_count(canonical), GPUMC_SERIES_WORDS, sums->chain},
-      {"bins_state", GPUMC_UINT64, 3, 1, sums->bins.state},
+      {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
       {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
       {"replicas", GPUMC_FLOAT64, width, replicas, sums->replica},
       {"halves", GPUMC_FLOAT64, width, replicas, sums->half},

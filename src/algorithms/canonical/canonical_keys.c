@@ -42,8 +42,8 @@ const struct gpumc_key canonical_keys[] = {
      .unit = "replicas",
      .sweepable = true,
      .population = true,
-     .doc = "Independent copies at each temperature, 32 unless given; `multispin` kernels update "
-            "32 at the price of one."},
+     .doc = "Independent copies at each temperature, 32 unless given (1 with more than one of "
+            "`samples`); `multispin` kernels update 32 at the price of one."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -53,7 +53,8 @@ const struct gpumc_key canonical_keys[] = {
      .sweepable = true,
      .population = true,
      .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
-            "one replica, `replicas` is left out, and errors are those of averages over samples."},
+            "one replica, which `replicas` says or leaves open, and errors are those of averages "
+            "over samples."},
     GPUMC_UPDATE_KEY("How a spin is updated, given its neighbours."),
     GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,
                      .doc = "Sweeps from the random start that are not measured."),
@@ -119,7 +120,8 @@ static void check_configurations(const struct gpumc_params *params, struct gpumc
 
 static void check_replicas(const struct gpumc_params *params, struct gpumc_report *report)
 {
-  if (gpumc_params_integer(params, "samples") > 1 && gpumc_params_has(params, "replicas"))
+  if (gpumc_params_integer(params, "samples") > 1 && gpumc_params_has(params, "replicas") &&
+      gpumc_params_integer(params, "replicas") > 1)
     gpumc_params_mistake(params, report, "replicas",
                          "with more than one of `samples` each has one replica; leave out "
                          "`replicas`, or the other");
@@ -128,8 +130,11 @@ static void check_replicas(const struct gpumc_params *params, struct gpumc_repor
 void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                      const struct gpumc_params *model_params, struct gpumc_report *report)
 {
+  const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
+  if (report->calls == before)
+    gpumc_update_check_temperatures(params, report);
   if (gpumc_params_has(params, "reweight.step"))
     gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
   check_times(params, report);
@@ -161,10 +166,26 @@ static size_t chains_of(const struct canonical_settings *settings)
                                                        : CANONICAL_CHAINS_MAXIMUM;
 }
 
+static int64_t default_replicas(const struct gpumc_params *params)
+{
+  return gpumc_params_integer(params, "samples") > 1 ? 1 : DEFAULT_REPLICAS;
+}
+
+cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  (void)model;
+  cJSON *defaults = cJSON_CreateObject();
+  if (gpumc_temperatures_default(params, defaults) &&
+      cJSON_AddNumberToObject(defaults, "replicas", (double)default_replicas(params)) != NULL)
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
+}
+
 void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
-  settings->replicas = DEFAULT_REPLICAS;
+  settings->replicas = (size_t)default_replicas(params);
   if (gpumc_params_has(params, "replicas"))
     settings->replicas = (size_t)gpumc_params_integer(params, "replicas");
   settings->each_sample = gpumc_params_integer(params, "samples") > 1;

@@ -227,6 +227,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
                 GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
     .check = pt_check,
     .check_instance = pt_check_instance,
+    .defaults = pt_defaults,
     .demand = pt_demand,
     .create = create,
     .advance = advance,

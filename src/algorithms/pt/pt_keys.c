@@ -80,9 +80,8 @@ const struct gpumc_key pt_keys[] = {
      .type = GPUMC_KEY_INTEGER,
      .minimum = 64,
      .maximum = 1024,
-     .doc =
-         "Blocks of time in a bin, for the errors of fewer than 8 samples; neighbours are joined "
-         "until they are independent."},
+     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 128 unless given; "
+            "neighbours are joined until they are independent."},
     {0}};
 
 static void check_tuning(const struct gpumc_params *params, struct gpumc_report *report)
@@ -108,9 +107,7 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
   const int64_t sweeps = gpumc_params_integer(params, "sweeps");
-  int64_t measure = every > 0 ? every : 10;
-  if (gpumc_params_has(params, "measure_every"))
-    measure = gpumc_params_integer(params, "measure_every");
+  const int64_t measure = pt_measure_every(params);
   if (every > 0 && measure % every != 0)
     gpumc_params_mistake(params, report, "measure_every",
                          "measure_every = %lld must be a multiple of exchange_every = %lld",
@@ -131,8 +128,11 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
 void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report)
 {
+  const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
+  if (report->calls == before)
+    gpumc_update_check_temperatures(params, report);
   check_sweeps(params, report);
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)

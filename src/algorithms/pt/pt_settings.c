@@ -18,12 +18,42 @@ static uint64_t whole_rounds(int64_t sweeps, uint32_t round_sweeps)
   return ((uint64_t)sweeps + round_sweeps - 1) / round_sweeps;
 }
 
+static int64_t default_measure_every(const struct gpumc_params *params)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  return every > 0 ? every : SWEEPS_WITHOUT_EXCHANGE;
+}
+
+int64_t pt_measure_every(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "measure_every") ? gpumc_params_integer(params, "measure_every")
+                                                   : default_measure_every(params);
+}
+
+static size_t default_copies(const struct gpumc_model *model)
+{
+  return model == NULL || model->disorder ? 2 : 1;
+}
+
+cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  cJSON *defaults = cJSON_CreateObject();
+  bool good =
+      gpumc_temperatures_default(params, defaults) &&
+      cJSON_AddNumberToObject(defaults, "replicas", (double)default_copies(model)) &&
+      cJSON_AddNumberToObject(defaults, "measure_every", (double)default_measure_every(params));
+  if (good && gpumc_params_integer(params, "samples") < PT_SAMPLES_FOR_ERRORS)
+    good = cJSON_AddNumberToObject(defaults, "blocks", PT_BLOCKS) != NULL;
+  if (good)
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
+}
+
 static void read_rounds(const struct gpumc_params *params, struct pt_settings *settings)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
-  int64_t measure = every > 0 ? every : SWEEPS_WITHOUT_EXCHANGE;
-  if (gpumc_params_has(params, "measure_every"))
-    measure = gpumc_params_integer(params, "measure_every");
+  const int64_t measure = pt_measure_every(params);
   settings->exchange = every > 0;
   settings->round_sweeps = (uint32_t)(settings->exchange ? every : measure);
   settings->measure_rounds = (uint32_t)measure / settings->round_sweeps;
@@ -42,7 +72,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
 {
   memset(settings, 0, sizeof *settings);
   settings->samples = (size_t)gpumc_params_integer(params, "samples");
-  settings->copies = model->disorder ? 2 : 1;
+  settings->copies = default_copies(model);
   if (gpumc_params_has(params, "replicas"))
     settings->copies = (size_t)gpumc_params_integer(params, "replicas");
   settings->temperatures = gpumc_temperatures_count(params);

@@ -108,19 +108,12 @@ const struct gpumc_model_ops gpumc_model_ea = {
                 "  year = {1975},\n"
                 "  doi = {10.1088/0305-4608/5/5/017}\n"
                 "}\n",
-    .traits = GPUMC_TRAIT_LATTICE,
+    ISING_MODEL,
     .keys = keys,
-    .channels = ising_channels,
-    .n_channels = ISING_CHANNELS,
-    .observables = ising_observables,
-    .n_observables = ISING_OBSERVABLES,
-    .derived = ising_derived,
-    .n_derived = ISING_DERIVED,
     .kernels = ising_disorder_kernels,
     .refuses = ising_refuses,
     .check = check,
     .create = create,
     .record = ising_record,
     .sample_checksum = ising_sample_checksum,
-    .destroy = ising_destroy,
 };

@@ -49,17 +49,10 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
                 "  year = {1944},\n"
                 "  doi = {10.1103/PhysRev.65.117}\n"
                 "}\n",
-    .traits = GPUMC_TRAIT_LATTICE,
+    ISING_MODEL,
     .keys = keys,
-    .channels = ising_channels,
-    .n_channels = ISING_CHANNELS,
-    .observables = ising_observables,
-    .n_observables = ISING_OBSERVABLES,
-    .derived = ising_derived,
-    .n_derived = ISING_DERIVED,
     .kernels = ising_kernels,
     .refuses = ising_refuses,
     .check = check,
     .create = create,
-    .destroy = ising_destroy,
 };

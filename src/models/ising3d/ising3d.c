@@ -51,19 +51,12 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
                 "  year = {2018},\n"
                 "  doi = {10.1103/PhysRevE.97.043301}\n"
                 "}\n",
-    .traits = GPUMC_TRAIT_LATTICE,
+    ISING_MODEL,
     .keys = keys,
-    .channels = ising_channels,
-    .n_channels = ISING_CHANNELS,
-    .observables = ising_observables,
-    .n_observables = ISING_OBSERVABLES,
-    .derived = ising_derived,
-    .n_derived = ISING_DERIVED,
     .kernels = ising_kernels,
     .refuses = ising_refuses,
     .check = check,
     .create = create,
     .record = ising_record,
     .sample_checksum = ising_sample_checksum,
-    .destroy = ising_destroy,
 };

@@ -28,15 +28,9 @@ struct gpumc_checkerboard {
   size_t row;                          /* sites of one colour in a row, Lx/2 */
   size_t plane;                        /* sites of one colour in a plane, Lx Ly/2 */
   size_t colour;                       /* sites of one colour, N/2 */
-  /* Rows worked on at a time: their sites of one colour are a multiple of 64, so that only the last
-   * part ends within a vector, and few enough that all arrays of a part stay in the cache. */
-  size_t part_rows;
 };
 
-enum {
-  GPUMC_CHECKERBOARD_PART = 2048,  /* sites of one colour that a part aims at */
-  GPUMC_CHECKERBOARD_PADDING = 64, /* elements a vector may reach beyond the end */
-};
+enum { GPUMC_CHECKERBOARD_PADDING = 64 }; /* elements a vector may reach beyond the end */
 
 /* shape[dimension] = Lx, Ly, and in three dimensions Lz. */
 static inline struct gpumc_checkerboard
@@ -49,10 +43,6 @@ gpumc_checkerboard_make(size_t dimension, const size_t *shape)
   lattice.row = lattice.length_x / 2;
   lattice.plane = lattice.row * lattice.length_y;
   lattice.colour = lattice.plane * lattice.length_z;
-  size_t step = GPUMC_CHECKERBOARD_PADDING * lattice.row;
-  lattice.part_rows = (GPUMC_CHECKERBOARD_PART + step - 1) / step * GPUMC_CHECKERBOARD_PADDING;
-  if (lattice.part_rows > lattice.length_y)
-    lattice.part_rows = lattice.length_y;
   return lattice;
 }
 
@@ -86,13 +76,6 @@ static inline size_t gpumc_checkerboard_extent(const struct gpumc_checkerboard *
 {
   const size_t step = GPUMC_CHECKERBOARD_PADDING;
   return 2 * gpumc_checkerboard_lead(lattice) + (lattice->colour + step - 1) / step * step + step;
-}
-
-/* Elements of the arrays of one part, such as `side`. */
-static inline size_t gpumc_checkerboard_part(const struct gpumc_checkerboard *lattice)
-{
-  const size_t step = GPUMC_CHECKERBOARD_PADDING;
-  return (lattice->part_rows * lattice->row + step - 1) / step * step + step;
 }
 
 #endif

@@ -31,24 +31,6 @@ gpumc_checkerboard_wrap(const struct gpumc_checkerboard *lattice, void *sites, c
     gpumc_copy_vector(first + colour + i, first + i);
 }
 
-/* The same-row neighbours, one place aside, of `rows` rows of colour `colour` from row `y` on;
- * `other` is the other colour. */
-GPUMC_INLINE void gpumc_checkerboard_side(const struct gpumc_checkerboard *lattice,
-                                          const void *other, size_t colour, size_t y, size_t rows,
-                                          void *side, const size_t element)
-{
-  const size_t row = lattice->row * element;
-  const uint8_t *from = (const uint8_t *)other + y * row;
-  uint8_t *to = side;
-  for (size_t end = y + rows; y < end; y++, from += row, to += row) {
-    const size_t back = ((y + colour) & 1) == 0 ? 1 : 0;
-    const uint8_t *aside = back ? from - element : from + element;
-    for (size_t i = 0; i < row; i += GPUMC_VECTOR_BYTES)
-      gpumc_copy_vector(to + i, aside + i);
-    memcpy(back ? to : to + row - element, back ? from + row - element : from, element);
-  }
-}
-
 /* Word i of `words` where bit i of `where` is set, of `otherwise` elsewhere. Long rows have many
  * vectors that are all the one or all the other, one after the other: worth a branch where masks
  * must be made. */

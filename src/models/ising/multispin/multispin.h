@@ -111,7 +111,7 @@ extern const struct ising_multispin_ops ising_multispin_portable;
 /* Sites of one colour that are worked on at a time: whole vectors, few enough that the arrays of a
  * part stay in the cache. Scratch: two colours, and the arrays of a part. */
 enum {
-  ISING_PART = GPUMC_CHECKERBOARD_PART,
+  ISING_PART = 2048,
   ISING_PART_ARRAYS = 5,
   ISING_PART_EXTENT = ISING_PART + GPUMC_CHECKERBOARD_PADDING
 };
