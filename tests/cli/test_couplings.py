@@ -161,20 +161,24 @@ class Couplings(ProgramCase):
         good = {"shape": [4, 6], "couplings": np.ones((1, 24, 2))}
         bad = np.ones((1, 24, 2))
         bad[0, 3, 1] = np.nan
+        wanted = ("the dataset couplings must hold numbers [samples][sites][dimension], "
+                  "here [any][24][2]")
         cases = [
             ({"shape": None}, "holds no dataset shape"),
             ({"couplings": None}, "holds no dataset couplings"),
             ({"shape": [6, 4]}, "the dataset shape is not that of the lattice of the model, 4 x 6"),
-            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2]"),
-            ({"couplings": np.ones((24, 2))}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
-            ({"couplings": np.ones((0, 24, 2))}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
-            ({"couplings": np.full((1, 24, 2), b"x")}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
+            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2], and "
+             "holds numbers [3]"),
+            ({"shape": 4}, "the dataset shape must hold numbers [dimension], here [2], and holds "
+             "a single number"),
+            ({"couplings": np.ones((24, 2))}, f"{wanted}, and holds numbers [24][2]"),
+            ({"couplings": np.ones((0, 24, 2))}, f"{wanted}, and holds numbers [0][24][2]"),
+            ({"couplings": np.ones((1, 1, 24, 2))}, f"{wanted}, and holds numbers [1][1][24][2]"),
+            ({"couplings": np.full((1, 24, 2), b"x")}, f"{wanted}, and holds other values [1][24][2]"),
+            ({"couplings": h5py.Empty("f8")}, f"{wanted}, and holds nothing"),
             ({"couplings": bad}, "element 7 of the dataset couplings is nan, beyond +-1e+06"),
             ({"fields": np.ones((2, 24))}, "the dataset fields must hold numbers "
-             "[samples][sites], here [1][24]"),
+             "[samples][sites], here [1][24], and holds numbers [2][24]"),
         ]
         for changed, message in cases:
             with self.subTest(message):
@@ -184,6 +188,13 @@ class Couplings(ProgramCase):
                             file[name] = value
                 self.assertEqual(self.refused("couplings: file, file: bad.h5"),
                                  f"3:57: bad.h5: {message}")
+
+    def test_text_files_that_are_refused(self):
+        for text, message in (("", ": is empty, and must begin with 'shape'"),
+                              ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "
+                               "is 1e7, beyond +-1e+06")):
+            self.write("c.txt", text)
+            self.assertEqual(self.refused("couplings: file, file: c.txt"), f"3:57: c.txt{message}")
 
     def test_a_damaged_file_is_refused(self):
         first = self.run_model("write_couplings: true", "first.h5")
