@@ -8,6 +8,9 @@ import numpy as np
 BINDER = ("binder_overlap", "binder_parameter")
 LENGTH = ("correlation_length_overlap", "correlation_length")
 
+# Of the model: what the sizes may differ in.
+OF_ONE_SIZE = ("shape", "disorder_seed", "sample", "file")
+
 MARKS = {"marker": "o", "markersize": 3, "linewidth": 1, "elinewidth": 0.9}
 
 
@@ -45,6 +48,10 @@ class Crossing:
 
 def panels(results):
     """What all files have of the two."""
+    if len(results) < 2:
+        raise NotComparable("one file makes no transition; give one for each size, of two sizes or more")
+    for result in results[1:]:
+        refuse_other_model(results[0], result)
     sides = [side_of(result) for result in results]
     if len(set(sides)) < len(sides):
         raise NotComparable("two files of the same size; one file for each size makes a transition")
@@ -58,7 +65,36 @@ def panels(results):
                                                               for result in ordered]))
     if not found:
         raise NotComparable("no Binder parameter, nor correlation length, that all files have")
+    for panel in found:
+        refuse_strangers(panel)
     return found
+
+
+def refuse_other_model(first, other):
+    """A crossing is one of sizes of the same model."""
+    models = [result.config["model"] for result in (first, other)]
+    for key in sorted({*models[0], *models[1]} - {*OF_ONE_SIZE}, key=lambda key: (key != "name", key)):
+        values = [model.get(key) for model in models]
+        if values[0] != values[1]:
+            raise NotComparable(f"{first.path} and {other.path} are of different models: model.{key} is "
+                                f"{shown(values[0])} and {shown(values[1])}")
+
+
+def shown(value):
+    return "not set" if value is None else value
+
+
+def refuse_strangers(panel):
+    """Sizes whose curves are known nowhere at the same temperature."""
+    for small, large in zip(panel.curves, panel.curves[1:]):
+        if len(difference(small, large).beta) == 0:
+            raise NotComparable(f"{panel.title}: L = {small.side} ({span(small)}) and L = {large.side} "
+                                f"({span(large)}) are known at no common temperature")
+
+
+def span(curve):
+    known = curve.beta[np.isfinite(curve.values) & np.isfinite(curve.errors)]
+    return f"beta from {known[0]:g} to {known[-1]:g}" if len(known) else "no known values"
 
 
 def side_of(result):

@@ -179,10 +179,13 @@ enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
                                       struct gpumc_error *error)
 {
   const char *variant = settings->variant != NULL ? settings->variant : "";
+  bool exists = settings->variant == NULL;
   struct gpumc_text why_not = {0};
   for (const struct gpumc_kernel_ops *const *kernel = bed->ops->kernels; *kernel != NULL;
        kernel++) {
     const char *refusal = gpumc_kernel_refusal(*kernel, &bed->model);
+    exists = exists ||
+             (strcmp((*kernel)->device, kind) == 0 && strcmp((*kernel)->variant, variant) == 0);
     if (!bench_wants(settings, kind, *kernel))
       continue;
     if (refusal == NULL) {
@@ -192,6 +195,8 @@ enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
     gpumc_text_append(&why_not, "%s%s: %s", why_not.length > 0 ? "; " : ": ", (*kernel)->variant,
                       refusal);
   }
+  if (!exists)
+    return gpumc_kernel_refuse_variant(bed->ops, kind, variant, error);
   enum gpumc_status status =
       gpumc_error_set(error, GPUMC_INVALID, "no kernel%s%s of model %s on %s can be measured%s",
                       settings->variant != NULL ? " " : "", variant, bed->ops->name, kind,

@@ -138,7 +138,8 @@ enum gpumc_status cli_config_load(const struct cli_config_options *options, cons
   if (options->device_assignment != NULL)
     add_assignment(&all, options->device_assignment);
   enum gpumc_status status =
-      gpumc_config_load(path, all.assignments, all.n_assignments, config, error);
+      options->look ? gpumc_config_look(path, all.assignments, all.n_assignments, config, error)
+                    : gpumc_config_load(path, all.assignments, all.n_assignments, config, error);
   free(all.assignments);
   return status;
 }
@@ -157,11 +158,12 @@ void cli_config_require(const struct cli_arguments *arguments)
     cli_usage_error(arguments->command, "the configuration file is missing");
 }
 
-int cli_config_main(const struct argp *argp, int argc, char **argv,
+int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config))
 {
-  struct cli_arguments arguments = {.command = argv[0], .kind = "configuration"};
+  struct cli_arguments arguments = {
+      .command = argv[0], .kind = "configuration", .config = {.look = look}};
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
   cli_parse(argp, argc, argv, &arguments);

@@ -57,6 +57,7 @@ struct cli_config_options {
   const char **assignments; /* "KEY=VALUE" of --set */
   size_t n_assignments;
   char *output_assignment, *device_assignment; /* owned; of -o and --device */
+  bool look;                                   /* gpumc_config_look */
 };
 
 /* Add "KEY=VALUE"; the path of -o; the name of --device. */
@@ -92,9 +93,9 @@ struct cli_arguments {
 error_t cli_parse_common(int key, char *argument, struct argp_state *state);
 /* Usage error when the argument CONFIG is missing. */
 void cli_config_require(const struct cli_arguments *arguments);
-/* A whole command of one CONFIG without options of its own: parse, load, and `work` on what was
- * loaded, which returns the exit code. */
-int cli_config_main(const struct argp *argp, int argc, char **argv,
+/* A whole command of one CONFIG without options of its own: parse, load (`look`: with
+ * gpumc_config_look), and `work` on what was loaded, which returns the exit code. */
+int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config));
 

@@ -280,5 +280,5 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
 
 int cli_plan(int argc, char **argv)
 {
-  return cli_config_main(&parser, argc, argv, plan_config);
+  return cli_config_main(&parser, false, argc, argv, plan_config);
 }

@@ -141,5 +141,5 @@ static int report_status(const struct cli_arguments *arguments, const struct gpu
 
 int cli_status(int argc, char **argv)
 {
-  return cli_config_main(&parser, argc, argv, report_status);
+  return cli_config_main(&parser, true, argc, argv, report_status);
 }

@@ -210,3 +210,22 @@ char *gpumc_identity_difference(const char *before, const char *after)
   gpumc_text_free(&text);
   return lines;
 }
+
+cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved)
+{
+  const struct gpumc_params root = gpumc_task_params(task, "");
+  cJSON *closed = cJSON_Duplicate(task->resolved, true);
+  cJSON *stored = cJSON_Parse(resolved);
+  const cJSON *stored_kernel = cJSON_GetObjectItemCaseSensitive(stored, "kernel");
+  const char *variant =
+      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(stored_kernel, "variant"));
+  cJSON *kernel = cJSON_GetObjectItemCaseSensitive(closed, "kernel");
+  if (kernel != NULL && variant != NULL &&
+      strcmp(gpumc_params_string(&root, "kernel.variant"), "auto") == 0 &&
+      !gpumc_json_replace(kernel, "variant", cJSON_CreateString(variant))) {
+    cJSON_Delete(closed);
+    closed = NULL;
+  }
+  cJSON_Delete(stored);
+  return closed;
+}

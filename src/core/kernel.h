@@ -122,15 +122,18 @@ struct gpumc_kernel_ops {
                                                 int64_t *const overlap[GPUMC_OVERLAPS],
                                                 struct gpumc_error *error);
   /* What of an ensemble is neither replicas nor counters, and part of its state: that of generators
-   * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none. */
+   * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none.
+   */
   size_t (*state_bytes)(const struct gpumc_ensemble *ensemble);
   /* That of run m to and from host memory; done on return. */
   GPUMC_MUST_CHECK enum gpumc_status (*get_state)(struct gpumc_ensemble *ensemble, size_t m,
                                                   uint8_t *state, struct gpumc_error *error);
   GPUMC_MUST_CHECK enum gpumc_status (*set_state)(struct gpumc_ensemble *ensemble, size_t m,
                                                   const uint8_t *state, struct gpumc_error *error);
-  /* GPUMC_CAN_TILE: why the kernel cannot tile an instance so, NULL where it can. */
-  const char *(*refuses_tiling)(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+  /* GPUMC_CAN_TILE: why the kernel cannot tile an instance so, and `*key`, which of
+   * gpumc_tiling_keys would have to change; NULL where it can. */
+  const char *(*refuses_tiling)(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
+                                const char **key);
 };
 
 /* Words of 32 bits that hold one for each replica of a run. */

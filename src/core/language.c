@@ -201,10 +201,11 @@ static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_stat
 }
 
 enum gpumc_status gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path,
-                                         const char *const *assignments, size_t n_assignments,
-                                         struct gpumc_config *config, struct gpumc_error *error)
+                                         bool look, const char *const *assignments,
+                                         size_t n_assignments, struct gpumc_config *config,
+                                         struct gpumc_error *error)
 {
-  struct gpumc_language language = {.plugins = plugins, .config = config};
+  struct gpumc_language language = {.plugins = plugins, .config = config, .look = look};
   memset(config, 0, sizeof *config);
   enum gpumc_status status = gpumc_document_read(path, &config->document, &language.report, error);
   return finish(&language, status, assignments, n_assignments, error);
@@ -227,7 +228,15 @@ enum gpumc_status gpumc_config_load(const char *path, const char *const *assignm
                                     struct gpumc_error *error)
 {
   struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return gpumc_config_load_with(&plugins, path, assignments, n_assignments, config, error);
+  return gpumc_config_load_with(&plugins, path, false, assignments, n_assignments, config, error);
+}
+
+enum gpumc_status gpumc_config_look(const char *path, const char *const *assignments,
+                                    size_t n_assignments, struct gpumc_config *config,
+                                    struct gpumc_error *error)
+{
+  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  return gpumc_config_load_with(&plugins, path, true, assignments, n_assignments, config, error);
 }
 
 void gpumc_config_free(struct gpumc_config *config)

@@ -31,6 +31,12 @@ struct gpumc_config {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_load(const char *path, const char *const *assignments, size_t n_assignments,
                   struct gpumc_config *config, struct gpumc_error *error);
+/* The same for those who only look at what was done, gpumc_task_inspect: a model's instance that is
+ * read from a file is not made, since the file may have changed, or be gone. Where it would decide
+ * the variant of the kernel, that stays "auto". */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_look(const char *path, const char *const *assignments, size_t n_assignments,
+                  struct gpumc_config *config, struct gpumc_error *error);
 void gpumc_config_free(struct gpumc_config *config);
 
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
@@ -46,6 +52,10 @@ char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stor
 /* The differences of two identities, a line "algorithm.population: 20000 -> 30000" each. Caller
  * frees; NULL when memory ran out. */
 char *gpumc_identity_difference(const char *before, const char *after);
+
+/* A copy of the task's configuration, where a variant that gpumc_config_look left open is that of
+ * `resolved`, the configuration in a result. Caller deletes; NULL when memory ran out. */
+cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
 
 /* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
  * reference. */

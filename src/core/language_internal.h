@@ -15,7 +15,7 @@ struct gpumc_plugins {
 struct gpumc_plugins gpumc_plugins_registered(void);
 
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path,
+gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
                        const char *const *assignments, size_t n_assignments,
                        struct gpumc_config *config, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -38,6 +38,7 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);
 struct gpumc_language {
   const struct gpumc_plugins *plugins;
   struct gpumc_config *config;
+  bool look; /* gpumc_config_look */
   struct gpumc_report report;
   const char **model_names, **algorithm_names;
   const struct gpumc_model_ops *model;

@@ -42,17 +42,30 @@ view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
                                .node = gpumc_node_find(root, block)};
 }
 
+/* Whether the instance stands in a file. */
+static bool reads_file(const struct gpumc_language *language, const struct gpumc_params *params)
+{
+  const char *key = language->model->file_key;
+  return key != NULL && gpumc_params_has(params, key);
+}
+
 /* The instance of the model, if anybody asks for it: `instance->ops` is NULL where there is none.
  * False when memory ran out. */
 static bool make_instance(struct gpumc_language *language, const struct gpumc_params *params,
                           struct gpumc_model *instance)
 {
   struct gpumc_error error = {0};
-  if (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL &&
-      language->model->refuses == NULL)
+  if (language->model->refuses == NULL &&
+      (language->algorithm == NULL ||
+       (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL)))
+    return true;
+  if (language->look && reads_file(language, params))
     return true;
   enum gpumc_status status = language->model->create(params, instance, &error);
-  if (status == GPUMC_INVALID)
+  if (status == GPUMC_INVALID && reads_file(language, params))
+    gpumc_params_mistake(params, &language->report, language->model->file_key, "%s",
+                         gpumc_error_text(&error));
+  else if (status == GPUMC_INVALID)
     gpumc_report_mistake(&language->report, params->node->mark, "%s", gpumc_error_text(&error));
   gpumc_error_free(&error);
   if (status == GPUMC_OK)
@@ -62,8 +75,9 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* A check runs where the blocks it looks at are without mistakes; without any, and where the model
- * can be made, `instance` is it, else zeroed. False when memory ran out. */
+/* A check runs where the blocks it looks at are without mistakes; where the model has none and can
+ * be made, `instance` is it or, with mistakes elsewhere, may be zeroed. False when memory ran out.
+ */
 static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
                           cJSON *resolved, struct gpumc_model *instance)
 {
@@ -77,13 +91,16 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   size_t before = language->report.calls;
   if (model_clean && language->model->check != NULL)
     language->model->check(&model, &language->report);
+  model_clean = model_clean && language->report.calls == before;
   if (model_clean && algorithm_clean && language->algorithm->check != NULL)
     language->algorithm->check(&algorithm, language->model, &model, &language->report);
-  if (!model_clean || !algorithm_clean || language->report.calls > before)
+  algorithm_clean = algorithm_clean && language->report.calls == before;
+  /* A file that the model reads is told of with the mistakes of the algorithm. */
+  if (!model_clean || (!algorithm_clean && !reads_file(language, &model)))
     return true;
   if (!make_instance(language, &model, instance))
     return false;
-  if (instance->ops != NULL && language->algorithm->check_instance != NULL)
+  if (algorithm_clean && instance->ops != NULL && language->algorithm->check_instance != NULL)
     language->algorithm->check_instance(&algorithm, instance, &language->report);
   return true;
 }
@@ -140,8 +157,16 @@ static bool choose_kernel(const struct gpumc_language *language, const struct gp
   return false;
 }
 
-/* `instance`: NULL where there is none. `*kernel`: the one that was chosen, or NULL. False when
- * memory ran out. */
+/* Only the instance, which is not made, would tell which kernel an automatic variant is. */
+static bool
+is_open(const struct gpumc_language *language, const cJSON *resolved, const char *variant)
+{
+  const struct gpumc_params model = view(resolved, NULL, "model");
+  return language->look && strcmp(variant, "auto") == 0 && reads_file(language, &model);
+}
+
+/* `instance`: NULL where there is none. `*kernel`: the one that was chosen, or NULL where
+ * there is none or it stays open. False when memory ran out. */
 static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
                         const struct gpumc_model *instance, cJSON *resolved,
                         const struct gpumc_kernel_ops **kernel)
@@ -156,9 +181,13 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   bool good = true;
   if (choose_kernel(language, instance, variant, kernel, &error)) {
     const struct gpumc_params params = view(resolved, root, "kernel");
-    good = gpumc_json_replace(block, "variant", cJSON_CreateString((*kernel)->variant));
+    const bool open = is_open(language, resolved, variant);
+    if (!open)
+      good = gpumc_json_replace(block, "variant", cJSON_CreateString((*kernel)->variant));
     if (language->report.calls == before)
       gpumc_language_settle_tiling(language, &params, block, instance, *kernel);
+    if (open)
+      *kernel = NULL;
   } else {
     gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
   }

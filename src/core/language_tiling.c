@@ -32,6 +32,22 @@ static void refuse_keys(struct gpumc_language *language, const struct gpumc_para
   }
 }
 
+/* What is no value of a key has been told already. */
+static bool are_values(const struct gpumc_params *params)
+{
+  bool good = true;
+  for (size_t i = 0; gpumc_tiling_keys[i] != NULL && params->node != NULL; i++) {
+    const struct gpumc_key *key = gpumc_key_find(gpumc_kernel_keys(), gpumc_tiling_keys[i]);
+    const struct gpumc_node *node = gpumc_node_find(params->node, key->name);
+    struct gpumc_report report = {0};
+    if (node != NULL)
+      cJSON_Delete(gpumc_key_value(key, node, key->name, &report));
+    good = good && report.calls == 0;
+    gpumc_report_free(&report);
+  }
+  return good;
+}
+
 void gpumc_language_settle_tiling(struct gpumc_language *language,
                                   const struct gpumc_params *params, cJSON *block,
                                   const struct gpumc_model *instance,
@@ -42,10 +58,9 @@ void gpumc_language_settle_tiling(struct gpumc_language *language,
     return;
   }
   const struct gpumc_tiling tiling = gpumc_tiling_make(params);
-  const char *refusal = NULL;
-  if (instance != NULL && kernel->refuses_tiling != NULL)
-    refusal = kernel->refuses_tiling(instance, &tiling);
+  const char *refusal = NULL, *key = NULL;
+  if (instance != NULL && kernel->refuses_tiling != NULL && are_values(params))
+    refusal = kernel->refuses_tiling(instance, &tiling, &key);
   if (refusal != NULL)
-    gpumc_params_mistake(params, &language->report, "tile", "kernel %s: %s", kernel->variant,
-                         refusal);
+    gpumc_params_mistake(params, &language->report, key, "kernel %s: %s", kernel->variant, refusal);
 }

@@ -88,6 +88,8 @@ struct gpumc_model_ops {
   const char *citation;         /* BibTeX */
   uint32_t traits;              /* of enum gpumc_trait */
   const struct gpumc_key *keys; /* without `name` */
+  /* Of the path of a file that `create` reads where the key is set; NULL: there is none. */
+  const char *file_key;
   const struct gpumc_channel *channels;
   size_t n_channels;
   const struct gpumc_observable *observables;

@@ -135,10 +135,11 @@ static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, c
                          elsewhere->variant, model->name, elsewhere->device, device);
 }
 
-static enum gpumc_status refuse_variant(const struct gpumc_model_ops *model, const char *device,
-                                        const char *variant, struct gpumc_error *error)
+enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *model,
+                                              const char *device, const char *variant,
+                                              struct gpumc_error *error)
 {
-  const char *names[NAMES_MAXIMUM];
+  const char *names[NAMES_MAXIMUM] = {NULL};
   struct gpumc_text list = {0};
   const struct gpumc_kernel_ops *elsewhere = find_kernel(model, NULL, variant);
   if (elsewhere != NULL)
@@ -229,7 +230,7 @@ gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_mode
   if (*kernel == NULL && !on_device)
     status = refuse_device(model, device, error);
   else if (*kernel == NULL && why_not.length == 0)
-    status = refuse_variant(model, device, variant, error);
+    status = gpumc_kernel_refuse_variant(model, device, variant, error);
   else if (*kernel == NULL)
     status = refuse_kernels(&wish, device, gpumc_text_string(&why_not), error);
   gpumc_text_free(&why_not);

@@ -21,6 +21,11 @@ bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
 const char *
 gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance);
 
+/* GPUMC_INVALID: there is no kernel of that variant on the device, and what there is. */
+enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *model,
+                                              const char *device, const char *variant,
+                                              struct gpumc_error *error);
+
 /* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that serves
  * the algorithm and takes the instance; NULL: whatever the instance). GPUMC_INVALID with what does
  * exist: unknown variant (nearest name), one of another device or of none in this build, one that

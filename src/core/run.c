@@ -234,7 +234,7 @@ static bool looks_complete(const struct gpumc_run *run)
   struct gpumc_error ignored = {0};
   bool complete = false;
   if (!run->options->fresh &&
-      gpumc_run_check_output(run->task, false, &complete, &ignored) != GPUMC_OK)
+      gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &complete, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
   return complete;
 }
@@ -244,7 +244,8 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
 {
   bool complete = false;
   if (!run->options->fresh) {
-    enum gpumc_status checked = gpumc_run_check_output(run->task, false, &complete, error);
+    enum gpumc_status checked =
+        gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &complete, error);
     if (checked != GPUMC_OK)
       return checked;
   }
@@ -252,7 +253,9 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
     note_complete(run);
     return gpumc_run_remove_side_files(run, error);
   }
-  bool in_the_way = false; /* files of another configuration, and the status record is theirs */
+  /* Files of another configuration, and the status record is theirs; a result that a fresh start
+   * has not come to discard stays what it was. */
+  bool in_the_way = false;
   enum gpumc_status status = build(run, error);
   if (status == GPUMC_OK) {
     status = start(run, error);
@@ -264,7 +267,7 @@ static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *e
     status = finish(run, error);
   if (status == GPUMC_OK)
     status = gpumc_run_remove_side_files(run, error);
-  else if (status != GPUMC_STOPPED && !in_the_way)
+  else if (status != GPUMC_STOPPED && !in_the_way && !gpumc_file_exists(run->files.output))
     gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   release(run);
   return status;

@@ -84,9 +84,9 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   return status;
 }
 
-static enum gpumc_status compare_result(const struct gpumc_task *task,
-                                        const struct gpumc_result *result,
-                                        struct gpumc_error *error)
+static enum gpumc_status compare_configuration(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
 {
   char *before = gpumc_task_identity_stored(task, result->resolved);
   char *after = gpumc_task_identity(task);
@@ -102,16 +102,30 @@ static enum gpumc_status compare_result(const struct gpumc_task *task,
     free(difference);
   } else {
     status = compare_trajectory(task, result, error);
-    if (status == GPUMC_OK)
-      status = compare_what_was_read(task, result, error);
   }
   free(before);
   free(after);
   return status;
 }
 
-enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task, bool any_configuration,
-                                         bool *complete, struct gpumc_error *error)
+static enum gpumc_status compare_result(const struct gpumc_task *task,
+                                        const struct gpumc_result *result,
+                                        enum gpumc_result_check check, struct gpumc_error *error)
+{
+  struct gpumc_task closed = *task;
+  closed.resolved = gpumc_task_close(task, result->resolved);
+  if (closed.resolved == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  enum gpumc_status status = compare_configuration(&closed, result, error);
+  if (status == GPUMC_OK && check == GPUMC_CHECK_FILES)
+    status = compare_what_was_read(task, result, error);
+  cJSON_Delete(closed.resolved);
+  return status;
+}
+
+enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
+                                         enum gpumc_result_check check, bool *complete,
+                                         struct gpumc_error *error)
 {
   struct gpumc_result result = {0};
   struct gpumc_error reason = {0};
@@ -129,8 +143,8 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task, bool any
                              "%s is an unfinished working file; move it away or choose another "
                              "output",
                              task->output);
-  else if (!any_configuration)
-    status = compare_result(task, &result, error);
+  else if (check != GPUMC_CHECK_ANY)
+    status = compare_result(task, &result, check, error);
   *complete = status == GPUMC_OK;
   gpumc_error_free(&reason);
   gpumc_result_free(&result);
@@ -166,7 +180,7 @@ gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *err
 enum gpumc_status gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error)
 {
   bool complete;
-  enum gpumc_status status = gpumc_run_check_output(run->task, true, &complete, error);
+  enum gpumc_status status = gpumc_run_check_output(run->task, GPUMC_CHECK_ANY, &complete, error);
   if (status == GPUMC_OK)
     status = gpumc_run_remove_side_files(run, error);
   if (status == GPUMC_OK)
@@ -196,10 +210,11 @@ static void report_result(const struct gpumc_task *task, struct gpumc_task_repor
 {
   struct gpumc_error error = {0};
   bool complete;
-  if (gpumc_run_check_output(task, false, &complete, &error) == GPUMC_OK) {
+  if (gpumc_run_check_output(task, GPUMC_CHECK_CONFIGURATION, &complete, &error) == GPUMC_OK) {
     report->state = GPUMC_TASK_DONE;
     report->fraction = 1;
     report->remaining_seconds = 0;
+    report->message[0] = '\0';
   } else {
     report->state = GPUMC_TASK_FAILED;
     snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));

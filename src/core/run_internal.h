@@ -37,12 +37,14 @@ void gpumc_run_timestamp(char text[static 32]);
 void gpumc_run_note(const struct gpumc_run *run, const char *format, ...) GPUMC_PRINTF(2, 3);
 struct gpumc_position gpumc_run_position(const struct gpumc_run *run);
 
-/* What stands at a task's output: `*complete` when it is this task's finished result. GPUMC_INVALID
- * when it is no finished result at all or, unless `any_configuration`, another's: the message has
- * the differences. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
-                                                          bool any_configuration, bool *complete,
-                                                          struct gpumc_error *error);
+/* What a finished result has to be: anybody's, this configuration's, or also of a model that is
+ * read from a file as it stands now. */
+enum gpumc_result_check { GPUMC_CHECK_ANY, GPUMC_CHECK_CONFIGURATION, GPUMC_CHECK_FILES };
+/* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no
+ * finished result at all, or another one: the message has the differences. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_check_output(const struct gpumc_task *task, enum gpumc_result_check check, bool *complete,
+                       struct gpumc_error *error);
 /* For a fresh start: remove result, checkpoint, log, working file and status. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error);

@@ -34,6 +34,14 @@ class Bench(ProgramCase):
                              code=INVALID).err
         self.assertRegex(message, rf"no kernel packed of model ising2d on {device.NAME} .*multiple of 64")
 
+    def test_kernels_that_are_not_there(self):
+        for model, kernel in ("ea", "tiled"), ("ising2d", "packd"):
+            message = self.gpumc("bench", "--model", model, "--kernel", kernel, "--device", "cpu",
+                                 code=INVALID).err
+            self.assertIn(f"model {model} has no kernel variant '{kernel}' on cpu; its variants are: "
+                          "multispin, spin", message)
+        self.assertIn("did you mean 'packed'?", message)
+
     def test_json(self):
         report = json.loads(self.gpumc("bench", *self.small, "--threads", "1,2", "--rng",
                                        "--json").out)

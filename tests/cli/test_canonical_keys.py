@@ -33,6 +33,23 @@ class Keys(ProgramCase):
         self.assertIn(f"c.yaml:{line}:", process.err)
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
+    def test_tiles(self):
+        """A mistake is told once, at the key that has to change."""
+        for keys, message in (
+                ("hits: 3, order: symmetrised", "32: kernel tiled: with kernel.order: symmetrised the "
+                 "number kernel.hits must be even"),
+                ("order: symmetrised", "33: kernel tiled: with kernel.order: symmetrised the number "
+                 "kernel.hits must be even"),
+                ("tile: 3, hits: 2", "32: kernel.tile: expected an integer from 0 to 64, a multiple of 2, "
+                 "found the number 3"),
+                ("hits: 2, tile: 8", "41: kernel tiled: every side of the lattice must be a multiple of "
+                 "twice kernel.tile")):
+            with self.subTest(keys):
+                config = self.write("c.yaml", CONFIG.format(beta="{values: [0.4]}", more="") +
+                                    f"kernel: {{variant: tiled, {keys}}}\n")
+                message = f"{config}:11:{message}\n"
+                self.assertEqual(self.gpumc("validate", config, code=INVALID).err, message)
+
     def test_what_is_right_is_accepted(self):
         for beta in ("{values: [0.1, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",
                      "{from: 0.1, to: 0.4, count: 5}"):

@@ -111,13 +111,35 @@ class Couplings(ProgramCase):
                       "was made", message)
         self.assertEqual(self.path("out.h5").read_bytes(), before)
         task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
-        self.assertEqual(task["state"], "failed")
+        self.assertEqual(task["state"], "done")
         for text in good, good + f"couplings {signs}\n", "# comment\n" + good:
             self.write("couplings.txt", text)
             self.assertIn("already complete", self.gpumc("run", config).err)
         self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
         self.gpumc("run", config, "--quiet", "--fresh")
         self.assertIn("already complete", self.gpumc("run", config).err)
+
+    def test_status_of_a_result_whose_file_has_gone_or_changed(self):
+        """The result is what it was; automatic kernels are that of the result, also where others would
+        be taken now."""
+        for first, now in ("1 -1 ", "0.5 2 "), ("0.5 2 ", "1 -1 "):
+            for variant in "auto", "spin":
+                with self.subTest(first=first, variant=variant):
+                    self.write("couplings.txt", f"shape 4 6\ncouplings {first * 24}\n")
+                    config = self.config("couplings: file, file: couplings.txt", variant=variant)
+                    self.gpumc("run", config, "--quiet", "--fresh")
+                    for text in None, "no couplings", f"shape 4 6\ncouplings {now * 24}\n":
+                        self.path("couplings.txt").unlink(missing_ok=True)
+                        if text is not None:
+                            self.write("couplings.txt", text)
+                        self.gpumc("run", config, "--quiet", code=INVALID)
+                        self.assertEqual(self.states(config), ["done"])
+                        self.assertEqual(self.states(config, "--set", "seed=4"), ["failed"])
+                        self.assertEqual(self.states(config, "-o", "other.h5"), ["not started"])
+
+    def states(self, config, *words):
+        report = json.loads(self.gpumc("status", config, "--json", *words).out)
+        return [task["state"] for task in report["tasks"]]
 
     def test_samples_of_a_text_file(self):
         """A sweep over `sample`; integers and decimals, comments, lines of any length."""
@@ -139,20 +161,24 @@ class Couplings(ProgramCase):
         good = {"shape": [4, 6], "couplings": np.ones((1, 24, 2))}
         bad = np.ones((1, 24, 2))
         bad[0, 3, 1] = np.nan
+        wanted = ("the dataset couplings must hold numbers [samples][sites][dimension], "
+                  "here [any][24][2]")
         cases = [
             ({"shape": None}, "holds no dataset shape"),
             ({"couplings": None}, "holds no dataset couplings"),
             ({"shape": [6, 4]}, "the dataset shape is not that of the lattice of the model, 4 x 6"),
-            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2]"),
-            ({"couplings": np.ones((24, 2))}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
-            ({"couplings": np.ones((0, 24, 2))}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
-            ({"couplings": np.full((1, 24, 2), b"x")}, "the dataset couplings must hold numbers "
-             "[samples][sites][dimension], here [any][24][2]"),
+            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2], and "
+             "holds numbers [3]"),
+            ({"shape": 4}, "the dataset shape must hold numbers [dimension], here [2], and holds "
+             "a single number"),
+            ({"couplings": np.ones((24, 2))}, f"{wanted}, and holds numbers [24][2]"),
+            ({"couplings": np.ones((0, 24, 2))}, f"{wanted}, and holds numbers [0][24][2]"),
+            ({"couplings": np.ones((1, 1, 24, 2))}, f"{wanted}, and holds numbers [1][1][24][2]"),
+            ({"couplings": np.full((1, 24, 2), b"x")}, f"{wanted}, and holds other values [1][24][2]"),
+            ({"couplings": h5py.Empty("f8")}, f"{wanted}, and holds nothing"),
             ({"couplings": bad}, "element 7 of the dataset couplings is nan, beyond +-1e+06"),
             ({"fields": np.ones((2, 24))}, "the dataset fields must hold numbers "
-             "[samples][sites], here [1][24]"),
+             "[samples][sites], here [1][24], and holds numbers [2][24]"),
         ]
         for changed, message in cases:
             with self.subTest(message):
@@ -161,12 +187,19 @@ class Couplings(ProgramCase):
                         if value is not None:
                             file[name] = value
                 self.assertEqual(self.refused("couplings: file, file: bad.h5"),
-                                 f"3:8: bad.h5: {message}")
+                                 f"3:57: bad.h5: {message}")
+
+    def test_text_files_that_are_refused(self):
+        for text, message in (("", ": is empty, and must begin with 'shape'"),
+                              ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "
+                               "is 1e7, beyond +-1e+06")):
+            self.write("c.txt", text)
+            self.assertEqual(self.refused("couplings: file, file: c.txt"), f"3:57: c.txt{message}")
 
     def test_a_damaged_file_is_refused(self):
         first = self.run_model("write_couplings: true", "first.h5")
         self.path("short.h5").write_bytes(first.read_bytes()[:600])
-        self.assertIn("3:8: short.h5: cannot open the file: ",
+        self.assertIn("3:57: short.h5: cannot open the file: ",
                       self.refused("couplings: file, file: short.h5"))
 
     def test_combinations_of_keys(self):
@@ -176,6 +209,11 @@ class Couplings(ProgramCase):
                          "3:57: file must be the path of the couplings")
         self.assertEqual(self.refused("couplings: file, file: absent.txt"),
                          "3:57: cannot read absent.txt: No such file or directory")
+        config = self.path(self.config("couplings: file, file: absent.txt"))
+        config.write_text(config.read_text().replace("sweeps: 2", "sweeps: -2"))
+        message = self.gpumc("validate", config, code=INVALID).err
+        self.assertIn("3:57: cannot read absent.txt", message)
+        self.assertIn("sweeps", message)
         self.assertEqual(self.refused("file: c.txt"), "3:40: file is read with couplings: file "
                          "only; the couplings are bimodal")
         self.assertEqual(self.refused("couplings: gaussian, p: 0.7"),

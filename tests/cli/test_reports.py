@@ -214,6 +214,39 @@ class Info(ProgramCase):
         self.assertIn("missing.h5", self.gpumc("info", "missing.h5", code=FAILURE).err)
 
 
+class Formats(ProgramCase):
+    """docs/file-format.md names what is in the files."""
+
+    def section(self, title):
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs/file-format.md").read_text()
+        return text.split(f"# {title}\n", 1)[1].split("\n#", 1)[0]
+
+    def job(self, model, algorithm, kernel):
+        return self.write("c.yaml", f"gpumc: 1\nseed: 3\nmodel: {{{model}}}\n"
+                          f"algorithm: {{{algorithm}}}\nkernel: {{{kernel}}}\noutput: out.h5\n")
+
+    def test_provenance(self):
+        section = self.section("Provenance")
+        self.write("couplings.txt", "shape 4 6 couplings " + "1 -1 " * 24)
+        pa = "name: pa, population: 64, sweeps: 1, beta: {to: 0.2, step: 0.1}"
+        canonical = "name: canonical, beta: {values: [0.4]}, sweeps: 640, thermalization: 64"
+        for job in (("name: ea, shape: [4, 6], couplings: file, file: couplings.txt", pa, ""),
+                    ("name: ising2d, shape: [64, 64]", canonical, "variant: tiled, generator: lcg32")):
+            self.gpumc("run", self.job(*job), "--quiet", "--fresh")
+            with h5py.File(self.path("out.h5")) as file:
+                for name in file["provenance"].attrs:
+                    self.assertIn(f"`{name}`", section)
+
+    def test_checkpoint(self):
+        section = self.section("The checkpoint")
+        self.gpumc("run", self.write("c.yaml", LONG), "--max-time", "1 ms", code=STOPPED)
+        begin = self.path("small.h5.ckpt").read_bytes()[:24]
+        self.assertIn(f"| 16 | 4 | format version, {int.from_bytes(begin[16:20], 'little')} |", section)
+        with h5py.File(self.path("small.h5.ckpt")) as file:
+            for name in file["run"]:
+                self.assertIn(f"`run/{name}`", section)
+
+
 class Status(ProgramCase):
     def states(self, config):
         report = json.loads(self.gpumc("status", config, "--json").out)

@@ -224,6 +224,17 @@ class Refusals(ProgramCase):
         self.gpumc("run", config, "--set", "seed=12", code=INVALID)
         self.assertIn("1 resumable, 0 failed", self.gpumc("status", config).out)
 
+    def test_a_fresh_start_that_cannot_be(self):
+        """The result is complete as before; a record of the failure, were there one, does not hold."""
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        self.gpumc("run", config, "--fresh", "--device", MISSING, code=DEVICE)
+        self.assertEqual(self.names(), ["c.yaml", "small.h5"])
+        self.write("small.h5.status", '{"state": "failed", "message": "no such device"}')
+        status = self.gpumc("status", config).out
+        self.assertIn("1 done", status)
+        self.assertNotIn("no such device", status)
+
     def test_refused_by_the_algorithm(self):
         """A combination that only the instance shows is a mistake of the file, with its place."""
         config = self.write("c.yaml", SMALL.replace("  runs: 2", """\

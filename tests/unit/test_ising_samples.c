@@ -251,7 +251,7 @@ static void test_text_file_errors(void **state)
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"", "c.txt:0: expected 'shape', found the end of the file"},
+      {"", "c.txt: is empty, and must begin with 'shape'"},
       {"shape 2 4\n", "c.txt:1: expected 'couplings', found the end of the file"},
       {"shape 2.7 4\n", "c.txt:1: expected a side of the shape, found '2.7'"},
       {"couplings " ONES, "c.txt:1: expected 'shape', found 'couplings'"},
@@ -263,9 +263,9 @@ static void test_text_file_errors(void **state)
       {"shape 2 4\ncouplings 1 1\n1 one",
        "c.txt:3: expected number 4 of the 16 couplings of sample 0, found 'one'"},
       {"shape 2 4\ncouplings 1 nan",
-       "c.txt:2: expected number 2 of the 16 couplings of sample 0, found 'nan'"},
+       "c.txt:2: number 2 of the 16 couplings of sample 0 is nan, beyond +-1e+06"},
       {"shape 2 4\ncouplings 1 1e7",
-       "c.txt:2: expected number 2 of the 16 couplings of sample 0, found '1e7'"},
+       "c.txt:2: number 2 of the 16 couplings of sample 0 is 1e7, beyond +-1e+06"},
       {"shape 2 4\ncouplings " ONES "\ncouplings 1",
        "c.txt:3: expected number 2 of the 16 couplings of sample 1, found the end of the file"},
       {"shape 2 4 couplings " ONES " 1", "c.txt:1: expected 'couplings' or 'fields', found '1'"},

@@ -1,6 +1,4 @@
 /* The Edwards-Anderson spin glass in two and three dimensions. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "models/ising/ising_keys.h"
@@ -43,19 +41,6 @@ static bool couplings_are(const struct gpumc_params *params, const char *distrib
   return strcmp(gpumc_params_string(params, "couplings"), distribution) == 0;
 }
 
-/* What stands in the file is for `create`, which says where in it. */
-static void check_file(const struct gpumc_params *params, struct gpumc_report *report)
-{
-  const char *path = gpumc_params_string(params, "file");
-  FILE *stream = path[0] != '\0' ? fopen(path, "rb") : NULL;
-  if (path[0] == '\0')
-    gpumc_params_mistake(params, report, "file", "file must be the path of the couplings");
-  else if (stream == NULL)
-    gpumc_params_mistake(params, report, "file", "cannot read %s: %s", path, strerror(errno));
-  if (stream != NULL)
-    fclose(stream);
-}
-
 static void check(const struct gpumc_params *params, struct gpumc_report *report)
 {
   const bool file = couplings_are(params, "file");
@@ -64,8 +49,8 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
   if (file && !gpumc_params_has(params, "file"))
     gpumc_params_mistake(params, report, "couplings",
                          "couplings: file needs the key 'file', the path of the couplings");
-  if (file && gpumc_params_has(params, "file"))
-    check_file(params, report);
+  if (file && gpumc_params_has(params, "file") && gpumc_params_string(params, "file")[0] == '\0')
+    gpumc_params_mistake(params, report, "file", "file must be the path of the couplings");
   if (!file && gpumc_params_has(params, "file"))
     gpumc_params_mistake(params, report, "file",
                          "file is read with couplings: file only; the couplings are %s",
@@ -110,6 +95,7 @@ const struct gpumc_model_ops gpumc_model_ea = {
                 "}\n",
     ISING_MODEL,
     .keys = keys,
+    .file_key = "file",
     .kernels = ising_disorder_kernels,
     .refuses = ising_refuses,
     .check = check,

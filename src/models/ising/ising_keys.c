@@ -107,10 +107,11 @@ static const char *refuses_sites(const struct gpumc_model *model, const char *de
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
 {
   const struct gpumc_tiling any_tiling = {0};
+  const char *key;
   if (strcmp(kernel->variant, "packed") == 0)
     return ising_packed_refuses(model);
   if (kernel->refuses_tiling != NULL)
-    return kernel->refuses_tiling(model, &any_tiling);
+    return kernel->refuses_tiling(model, &any_tiling, &key);
   if (refuses_sites(model, kernel->device) != NULL)
     return refuses_sites(model, kernel->device);
   return strcmp(kernel->variant, "multispin") == 0 ? ising_disorder_no_bits(model) : NULL;

@@ -24,16 +24,22 @@ static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const
   return data;
 }
 
+static bool holds_numbers(hid_t data)
+{
+  hid_t type = H5Dget_type(data);
+  const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  gpumc_hdf5_release(type);
+  return class == H5T_INTEGER || class == H5T_FLOAT;
+}
+
 /* Whether a dataset holds numbers in an array of this rank, whose extent is then given. */
 static bool has_rank(hid_t data, int rank, hsize_t extent[RANK_MAXIMUM])
 {
-  hid_t space = H5Dget_space(data), type = H5Dget_type(data);
-  const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  hid_t space = H5Dget_space(data);
   const bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
                     H5Sget_simple_extent_dims(space, extent, NULL) == rank;
   gpumc_hdf5_release(space);
-  gpumc_hdf5_release(type);
-  return fits && (class == H5T_INTEGER || class == H5T_FLOAT);
+  return fits && holds_numbers(data);
 }
 
 /* A dataset as it must be. */
@@ -53,19 +59,38 @@ static bool has_extent(hid_t data, const struct wanted *wanted, hsize_t extent[R
   return true;
 }
 
-static enum gpumc_status refuse_extent(const struct gpumc_hdf5_file *file,
+/* "numbers [1][24][2]", "a single number", "other values [4]". */
+static void append_found(struct gpumc_text *text, hid_t data)
+{
+  hsize_t extent[H5S_MAX_RANK];
+  hid_t space = H5Dget_space(data);
+  const int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, extent, NULL);
+  const bool single = rank == 0 && H5Sget_simple_extent_type(space) == H5S_SCALAR;
+  gpumc_hdf5_release(space);
+  if (!holds_numbers(data))
+    gpumc_text_append(text, rank > 0 ? "other values " : "other values");
+  else
+    gpumc_text_append(text, single ? "a single number" : rank > 0 ? "numbers " : "nothing");
+  for (int d = 0; d < rank; d++)
+    gpumc_text_append(text, "[%llu]", (unsigned long long)extent[d]);
+}
+
+static enum gpumc_status refuse_extent(const struct gpumc_hdf5_file *file, hid_t data,
                                        const struct wanted *wanted, struct gpumc_error *error)
 {
-  struct gpumc_text sizes = {0};
+  struct gpumc_text sizes = {0}, found = {0};
   for (int d = 0; d < wanted->rank; d++)
     if (wanted->extent[d] == 0)
       gpumc_text_append(&sizes, "[any]");
     else
       gpumc_text_append(&sizes, "[%zu]", wanted->extent[d]);
-  enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_INVALID, "%s: the dataset %s must hold numbers %s, here %s",
-                      file->path, wanted->name, wanted->layout, gpumc_text_string(&sizes));
+  append_found(&found, data);
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID, "%s: the dataset %s must hold numbers %s, here %s, and holds %s",
+      file->path, wanted->name, wanted->layout, gpumc_text_string(&sizes),
+      gpumc_text_string(&found));
   gpumc_text_free(&sizes);
+  gpumc_text_free(&found);
   return status;
 }
 
@@ -92,10 +117,10 @@ static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t 
   if (data < 0)
     return GPUMC_INVALID;
   if (!has_extent(data, wanted, extent))
-    status = refuse_extent(file, wanted, error);
+    status = refuse_extent(file, data, wanted, error);
   for (int d = 0; d < wanted->rank && status == GPUMC_OK; d++)
     if (__builtin_mul_overflow(count, (size_t)extent[d], &count))
-      status = refuse_extent(file, wanted, error);
+      status = refuse_extent(file, data, wanted, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(values, count, "samples of the disorder", error);
   if (status == GPUMC_OK &&

@@ -153,6 +153,15 @@ static enum gpumc_status check_shape(const struct text_reader *reader, struct gp
 }
 
 static enum gpumc_status
+refuse_size(const struct text_reader *reader, const char *word, struct gpumc_error *error)
+{
+  return gpumc_error_set(
+      error, GPUMC_INVALID, "%s:%zu: number %zu of the %zu %s of sample %zu is %.40s, beyond +-%g",
+      reader->path, reader->line, reader->filled + 1, numbers_wanted(reader),
+      section_names[reader->section], reader->file->samples - 1, word, ISING_FILE_LARGEST);
+}
+
+static enum gpumc_status
 take_number(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
   struct ising_samples_file *file = reader->file;
@@ -160,8 +169,10 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   char *end, found[48];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
-  if (*end != '\0' || !(fabs(value) <= ISING_FILE_LARGEST) ||
-      (is_side && !(value >= 1.0 && value == trunc(value)))) {
+  const bool is_small = fabs(value) <= ISING_FILE_LARGEST;
+  if (*end == '\0' && !is_side && !is_small)
+    return refuse_size(reader, word, error);
+  if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value)))) {
     snprintf(found, sizeof found, "'%.40s'", word);
     return refuse(reader, found, error);
   }
@@ -188,6 +199,9 @@ take_line(struct text_reader *reader, char *line, struct gpumc_error *error)
 
 static enum gpumc_status check_end(const struct text_reader *reader, struct gpumc_error *error)
 {
+  if (reader->line == 0)
+    return gpumc_error_set(error, GPUMC_INVALID, "%s: is empty, and must begin with 'shape'",
+                           reader->path);
   if (reader->filled < numbers_wanted(reader))
     return refuse(reader, "the end of the file", error);
   if (reader->file->samples == 0)

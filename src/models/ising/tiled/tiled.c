@@ -25,10 +25,12 @@ static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct g
   return tile;
 }
 
-const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling)
+const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
+                                const char **key)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const uint32_t tile = side_of(lattice, tiling);
+  *key = "tile";
   if (ising_parameters(model)->disorder != NULL)
     return "it is for uniform couplings and fields";
   if (tile == 0)
@@ -37,6 +39,8 @@ const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gp
     return "every side of the lattice must be a multiple of twice kernel.tile";
   if (lattice->dimension == 3 && tile > SIDE_3D_MAXIMUM)
     return "the side of a cubic tile, kernel.tile, is at most 16";
+  /* A single hit is the default. */
+  *key = tiling->hits == 1 ? "order" : "hits";
   if (tiling->order == GPUMC_ORDER_SYMMETRISED && tiling->hits % 2 != 0)
     return "with kernel.order: symmetrised the number kernel.hits must be even";
   return NULL;
@@ -45,7 +49,8 @@ const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gp
 enum gpumc_status
 ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.tiling);
+  const char *key;
+  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.tiling, &key);
   return refusal == NULL ? GPUMC_OK
                          : gpumc_error_set(error, GPUMC_INVALID, "kernel tiled: %s", refusal);
 }

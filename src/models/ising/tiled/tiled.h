@@ -27,7 +27,8 @@
 #include "models/ising/tiled/tiled_lattice.h"
 
 /* gpumc_kernel_ops.refuses_tiling */
-const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
+                                const char **key);
 
 /* gpumc_kernel_ops.create begins with it: GPUMC_INVALID for what is refused. */
 GPUMC_MUST_CHECK enum gpumc_status
