@@ -66,6 +66,10 @@ void gpumc_language_settle_tiling(struct gpumc_language *language,
                                   const struct gpumc_params *params, cJSON *block,
                                   const struct gpumc_model *instance,
                                   const struct gpumc_kernel_ops *kernel);
+/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
+ * `params` and `algorithm` view the resolved blocks. */
+void gpumc_language_check_order(struct gpumc_language *language, const struct gpumc_params *params,
+                                const struct gpumc_params *algorithm);
 /* Every combination of the campaign, or the one task without. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);

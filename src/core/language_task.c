@@ -9,7 +9,6 @@
 #include "core/params_internal.h"
 #include "core/registry.h"
 #include "core/sweeps.h"
-#include "core/tiling.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -208,26 +207,6 @@ static void check_update(struct gpumc_language *language, const struct gpumc_nod
   gpumc_error_free(&error);
 }
 
-/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
- */
-static void
-check_order(struct gpumc_language *language, const struct gpumc_node *root, const cJSON *resolved)
-{
-  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
-  const struct gpumc_params params = view(resolved, root, "kernel");
-  const struct gpumc_tiling tiling = gpumc_tiling_make(&params);
-  if (tiling.order != GPUMC_ORDER_SYMMETRISED || !gpumc_params_has(&algorithm, "interval"))
-    return;
-  const int64_t interval = gpumc_params_integer(&algorithm, "interval");
-  if (interval % tiling.hits != 0)
-    gpumc_params_mistake(
-        &params, &language->report, "order",
-        "kernel.order: symmetrised has detailed balance only if the sweeps between "
-        "two measurements, algorithm.interval = %lld, are a multiple of "
-        "kernel.hits = %u: make them one, or use kernel.order: forward",
-        (long long)interval, tiling.hits);
-}
-
 /* Model, algorithm and what serves them. False when memory ran out. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
                            cJSON *resolved, cJSON **defaults)
@@ -240,7 +219,9 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
       pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved, &kernel);
   if (good && kernel != NULL && language->report.calls == before) {
     check_update(language, root, resolved, kernel);
-    check_order(language, root, resolved);
+    const struct gpumc_params tiles = view(resolved, root, "kernel");
+    const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+    gpumc_language_check_order(language, &tiles, &algorithm);
   }
   if (good && language->report.calls == before)
     good = fill_defaults(language, instance.ops != NULL ? &instance : NULL, resolved, defaults);

@@ -4,6 +4,7 @@
 
 #include "core/language_internal.h"
 #include "core/params_internal.h"
+#include "core/tiling.h"
 
 static bool is_default(const struct gpumc_key *key, const cJSON *value)
 {
@@ -63,4 +64,20 @@ void gpumc_language_settle_tiling(struct gpumc_language *language,
     refusal = kernel->refuses_tiling(instance, &tiling, &key);
   if (refusal != NULL)
     gpumc_params_mistake(params, &language->report, key, "kernel %s: %s", kernel->variant, refusal);
+}
+
+void gpumc_language_check_order(struct gpumc_language *language, const struct gpumc_params *params,
+                                const struct gpumc_params *algorithm)
+{
+  const struct gpumc_tiling tiling = gpumc_tiling_make(params);
+  if (tiling.order != GPUMC_ORDER_SYMMETRISED || !gpumc_params_has(algorithm, "interval"))
+    return;
+  const int64_t interval = gpumc_params_integer(algorithm, "interval");
+  if (interval % tiling.hits != 0)
+    gpumc_params_mistake(
+        params, &language->report, "order",
+        "kernel.order: symmetrised has detailed balance only if the sweeps between "
+        "two measurements, algorithm.interval = %lld, are a multiple of "
+        "kernel.hits = %u: make them one, or use kernel.order: forward",
+        (long long)interval, tiling.hits);
 }
