@@ -61,5 +61,8 @@ ising_storage_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_
 GPUMC_MUST_CHECK enum gpumc_status ising_storage_get(struct gpumc_ensemble *ensemble, size_t m,
                                                      size_t first, size_t count, uint8_t *portable,
                                                      struct gpumc_error *error);
+/* These three, as designated initialisers. */
+#define ISING_STORAGE_COMMON                                                                       \
+  .destroy = ising_storage_destroy, .set = ising_storage_set, .get = ising_storage_get
 
 #endif

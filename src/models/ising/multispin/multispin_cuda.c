@@ -197,12 +197,10 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 
 const struct gpumc_kernel_ops ising_multispin_cuda = {
     ISING_MULTISPIN_CUDA_NAMES,
+    ISING_STORAGE_COMMON,
     .bytes = bytes,
     .create = create,
-    .destroy = ising_storage_destroy,
     .randomize = randomize,
-    .set = ising_storage_set,
-    .get = ising_storage_get,
     .sweep = sweep,
     .measure = ising_host_measure,
     .gather = gather,

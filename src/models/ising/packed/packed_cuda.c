@@ -209,10 +209,7 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising_packed_cuda = {
-    ISING_PACKED_CUDA_NAMES,  .bytes = bytes,
-    .create = create,         .destroy = ising_storage_destroy,
-    .randomize = randomize,   .set = ising_storage_set,
-    .get = ising_storage_get, .sweep = sweep,
-    .measure = measure,       .gather = gather,
-    .exchange = exchange,     .overlap = overlap,
+    ISING_PACKED_CUDA_NAMES, ISING_STORAGE_COMMON, .bytes = bytes,     .create = create,
+    .randomize = randomize,  .sweep = sweep,       .measure = measure, .gather = gather,
+    .exchange = exchange,    .overlap = overlap,
 };

@@ -173,10 +173,7 @@ gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_err
 }
 
 const struct gpumc_kernel_ops ising_replica_cuda = {
-    ISING_REPLICA_CUDA_NAMES, .bytes = bytes,
-    .create = create,         .destroy = ising_storage_destroy,
-    .randomize = randomize,   .set = ising_storage_set,
-    .get = ising_storage_get, .sweep = sweep,
-    .measure = measure,       .gather = gather,
+    ISING_REPLICA_CUDA_NAMES, ISING_STORAGE_COMMON, .bytes = bytes,     .create = create,
+    .randomize = randomize,   .sweep = sweep,       .measure = measure, .gather = gather,
     .exchange = exchange,     .overlap = overlap,
 };

@@ -187,18 +187,8 @@ static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, co
 }
 
 const struct gpumc_kernel_ops ising_tiled_cuda = {
-    ISING_TILED_NAMES,
-    .device = "cuda",
-    .bytes = bytes,
-    .create = create,
-    .destroy = ising_storage_destroy,
-    .randomize = randomize,
-    .set = ising_storage_set,
-    .get = ising_storage_get,
-    .sweep = sweep,
-    .measure = measure,
-    .state_bytes = state_bytes,
-    .get_state = get_state,
-    .set_state = set_state,
-    .refuses_tiling = ising_tiled_refuses,
+    ISING_TILED_NAMES,      ISING_STORAGE_COMMON,   .device = "cuda",
+    .bytes = bytes,         .create = create,       .randomize = randomize,
+    .sweep = sweep,         .measure = measure,     .state_bytes = state_bytes,
+    .get_state = get_state, .set_state = set_state, .refuses_tiling = ising_tiled_refuses,
 };
