@@ -68,9 +68,10 @@ struct gpumc_model {
   bool reads_file;     /* samples stand in a file beside the configuration, which may change */
   double log_states;   /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
-   * spins and of overlaps. */
+   * spins and of overlaps; wave_quantum = 0: waves are not measured. */
   double wave_number, wave_quantum;
-  /* Overlaps of spins and of links lie between -bound and bound, spacing apart; 0: no overlaps. */
+  /* Overlaps of spins and of links lie between -bound and bound, spacing > 0 apart; bound = 0: not
+   * measured. Links and waves are measured only beside spins. */
   int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
   /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
   double bond_variance;

@@ -302,6 +302,38 @@ static void test_quantities_follow_from_averages(void **state)
   job.model.ops->destroy(&job.model);
 }
 
+static bool has_quantity(const struct quantities_job *job, const char *name)
+{
+  bool found = false;
+  for (size_t q = 0; q < job->quantities.count; q++)
+    found = found || strcmp(job->quantities.quantity[q].label.name, name) == 0;
+  return found;
+}
+
+/* A model whose sites overlap, and that has neither bonds nor waves. */
+static void test_overlaps_of_sites_alone(void **state)
+{
+  (void)state;
+  static const struct gpumc_observables none = {.n_channels = 1};
+  struct quantities_job job = {.model = {.sites = 9, .quantum = {1.0}, .bond_variance = 2.0}};
+  struct gpumc_tempering_plan plan;
+  job.model.overlap_bound[GPUMC_OVERLAP_SPIN] = 9;
+  job.model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 1;
+  pt_terms_make(&job.model, &none, 2, &job.terms);
+  pt_quantities_make(&job.model, &none, &job.terms, &job.quantities);
+  pt_tempering_plan(&plain, &job.model, &job.terms, &plan);
+  assert_true(has_quantity(&job, "overlap2"));
+  assert_false(has_quantity(&job, "link_overlap"));
+  assert_false(has_quantity(&job, "overlap_structure_factor"));
+  assert_false(has_quantity(&job, "correlation_length_overlap"));
+  assert_false(has_quantity(&job, "gaussian_identity"));
+  assert_int_equal(plan.histogram[GPUMC_OVERLAP_SPIN].bins, 19);
+  assert_int_equal(plan.histogram[GPUMC_OVERLAP_LINK].bins, 0);
+  for (size_t k = 0; k < plan.n_terms; k++)
+    if (plan.term[k].source == GPUMC_TERM_OVERLAP)
+      assert_int_equal(plan.term[k].index, GPUMC_OVERLAP_SPIN);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -316,6 +348,7 @@ int main(void)
       cmocka_unit_test(test_ladder_ascends_or_is_refused),
       cmocka_unit_test(test_bins_of_overlaps_are_symmetric),
       cmocka_unit_test(test_quantities_follow_from_averages),
+      cmocka_unit_test(test_overlaps_of_sites_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
