@@ -47,7 +47,13 @@ struct gpumc_derived {
   size_t from[2]; /* observables, by index */
 };
 
-enum gpumc_trait { GPUMC_TRAIT_LATTICE = 1 << 0, GPUMC_TRAIT_PARTICLES = 1 << 1 };
+enum gpumc_trait {
+  GPUMC_TRAIT_LATTICE = 1 << 0,
+  GPUMC_TRAIT_PARTICLES = 1 << 1,
+  /* A site has one other state to go to, so that Metropolis sweeps at beta = 0 never change the
+   * energy: they are refused (core/sweeps.h). */
+  GPUMC_TRAIT_TWO_STATES = 1 << 2,
+};
 
 struct gpumc_model_ops;
 struct gpumc_recorder;
