@@ -58,14 +58,15 @@ enum gpumc_trait {
 struct gpumc_model_ops;
 struct gpumc_recorder;
 
-/* One instance of a model, made from a configuration. */
+/* One instance of a model, made from a configuration. What may be left 0 says so. */
 struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
   double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
-  double bound[GPUMC_CHANNELS_MAXIMUM];   /* largest size of each channel, in quanta */
-  /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none.
-   */
+  /* Largest size of each channel, in quanta, > 0: sums of powers are laid out for it. */
+  double bound[GPUMC_CHANNELS_MAXIMUM];
+  /* Discrete spectrum: every energy is lowest + k spacing, 0 <= k < levels, in quanta: one that is
+   * not would be counted outside of a histogram; not every level need exist. levels = 0: none. */
   int64_t lowest, spacing;
   size_t levels;
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
@@ -109,6 +110,8 @@ struct gpumc_model_ops {
   const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
   /* Combinations of keys that the table cannot exclude; may be NULL. */
   void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
+  /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
+   * told as a mistake of the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
@@ -122,6 +125,7 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
                                                         size_t number, uint64_t *checksum,
                                                         struct gpumc_error *error);
+  /* Legal after a failed create, and on a zeroed model. */
   void (*destroy)(struct gpumc_model *model);
 };
 
