@@ -78,7 +78,8 @@ struct gpumc_model {
    * spins and of overlaps; wave_quantum = 0: waves are not measured. */
   double wave_number, wave_quantum;
   /* Overlaps of spins and of links lie between -bound and bound, spacing > 0 apart; bound = 0: not
-   * measured. Links and waves are measured only beside spins. */
+   * measured. Links and waves are measured only beside spins. Where spins are, every kernel that
+   * can exchange can overlap. */
   int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
   /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
   double bond_variance;

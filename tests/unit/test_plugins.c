@@ -124,6 +124,18 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
   return NULL;
 }
 
+/* What parallel tempering of several copies relies on. */
+static bool overlaps_are_served(const struct gpumc_model *model)
+{
+  const uint32_t both = GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP;
+  for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
+       kernel++)
+    if (model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0 && !(*kernel)->absent &&
+        ((*kernel)->capabilities & both) == GPUMC_CAN_EXCHANGE)
+      return false;
+  return true;
+}
+
 static const char *instance_flaw(const struct gpumc_model *model)
 {
   if (model->sites == 0 || model->portable_bytes == 0 || model->samples == 0)
@@ -140,6 +152,8 @@ static const char *instance_flaw(const struct gpumc_model *model)
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     if (model->overlap_bound[k] > 0 && model->overlap_spacing[k] <= 0)
       return "overlaps without spacing";
+  if (!overlaps_are_served(model))
+    return "overlaps, and a kernel that exchanges without them";
   if (model->disorder && model->ops->sample_checksum == NULL)
     return "disorder without sample_checksum";
   return NULL;
@@ -247,6 +261,15 @@ static void test_flaws_of_instances_are_found(void **state)
   model = good;
   model.beta_unit[0] = '\0';
   assert_non_null(instance_flaw(&model));
+  const struct gpumc_kernel_ops exchanges = {.capabilities = GPUMC_CAN_EXCHANGE};
+  const struct gpumc_kernel_ops *const kernels[] = {&exchanges, NULL};
+  struct gpumc_model_ops ops = *good.ops;
+  ops.kernels = kernels;
+  model = good;
+  model.ops = &ops;
+  assert_non_null(instance_flaw(&model));
+  model.overlap_bound[GPUMC_OVERLAP_SPIN] = 0;
+  assert_null(instance_flaw(&model));
   good.ops->destroy(&good);
 }
 
