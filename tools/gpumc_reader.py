@@ -96,7 +96,8 @@ def read(path):
 
 
 def configurations(path, sweep=None):
-    """The configurations that a canonical run has written (its key `configurations`).
+    """The configurations of Ising spins that a canonical run has written (its key `configurations`); other models have
+    other portable forms, which are refused.
 
     Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
     array of +1 and -1 with the axes [time, temperature, replica, (z,) y, x]: spins[k] is of sweeps[k], of
@@ -117,9 +118,12 @@ def configurations(path, sweep=None):
         if sweep is not None and len(chosen) == 0:
             raise ResultError(f"{path}: no configurations of sweep {sweep}")
         rows = slice(chosen[0], chosen[-1] + 1) if len(chosen) > 0 else slice(0, 0)
-        shape = tuple(reversed(config["model"]["shape"]))
-        bits = numpy.unpackbits(group["bytes"][rows], axis=1, bitorder="little",
-                                count=int(numpy.prod(shape)))
+        shape = tuple(reversed(config["model"].get("shape", ())))
+        sites = int(numpy.prod(shape))
+        if not shape or group["bytes"].shape[1] != (sites + 7) // 8:
+            raise ResultError(f"{path}: replicas of model {config['model']['name']} are not stored as one bit a site; "
+                              "read configurations/bytes and see the model's source for their portable form")
+        bits = numpy.unpackbits(group["bytes"][rows], axis=1, bitorder="little", count=sites)
     spins = 2 * bits.astype(numpy.int8) - 1
     return times[rows][::runs * replicas], spins.reshape(-1, runs, replicas, *shape)
 

@@ -70,8 +70,10 @@ struct gpumc_ensemble {
   void *storage;   /* the kernel's own */
 };
 
-/* Operations work on every run m < runs and its replicas r < size[m], and are enqueued in the order
- * of the calls (core/device.h). Arrays of replicas are device memory, [runs][capacity]. */
+/* Operations work on every run m < runs and its replicas r < size[m], which may be none, and are
+ * enqueued in the order of the calls (core/device.h). Arrays of replicas are device memory,
+ * [runs][capacity]; that of the CPU is ordinary memory. Random numbers of run m are those of
+ * gpumc_ensemble_random(ensemble, m), with r in the counter and no run, since batches differ. */
 struct gpumc_kernel_ops {
   const char *device;     /* "cpu", "cuda" */
   const char *variant;    /* "multispin", "spin" */
@@ -82,10 +84,10 @@ struct gpumc_kernel_ops {
   /* Device memory that an ensemble takes, everything the kernel allocates included. */
   size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device,
                   const struct gpumc_ensemble_plan *plan);
-  /* Allocate `storage`; the other fields are set. */
+  /* Allocate `storage`, which is NULL; the other fields are set. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_ensemble *ensemble,
                                                struct gpumc_error *error);
-  /* Legal after a failed create. */
+  /* Legal after a failed create, and with `storage` NULL. */
   void (*destroy)(struct gpumc_ensemble *ensemble);
   GPUMC_MUST_CHECK enum gpumc_status (*randomize)(struct gpumc_ensemble *ensemble,
                                                   struct gpumc_error *error);
@@ -98,12 +100,13 @@ struct gpumc_kernel_ops {
                                             size_t count, uint8_t *portable,
                                             struct gpumc_error *error);
   /* `sweeps` sweeps of every replica of run m at inverse temperature beta[m] (host memory, free
-   * when the call returns; NULL if sweeps = 0), counters from ensemble->time; then, unless
-   * `channel` is NULL, what `measure` does. */
+   * when the call returns; NULL if sweeps = 0) by the rule plan.update, sweep i with the counter's
+   * time ensemble->time + i, which is for the caller to advance; then, unless `channel` is NULL,
+   * what `measure` does. */
   GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble, uint32_t sweeps,
                                               const double *beta, int64_t *const *channel,
                                               struct gpumc_error *error);
-  /* channel[c][runs][plan.capacity] in the order of the model's channels; NULL: not wanted. */
+  /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
   /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;

@@ -47,19 +47,26 @@ struct gpumc_derived {
   size_t from[2]; /* observables, by index */
 };
 
-enum gpumc_trait { GPUMC_TRAIT_LATTICE = 1 << 0, GPUMC_TRAIT_PARTICLES = 1 << 1 };
+enum gpumc_trait {
+  GPUMC_TRAIT_LATTICE = 1 << 0,
+  GPUMC_TRAIT_PARTICLES = 1 << 1,
+  /* A site has one other state to go to, so that Metropolis sweeps at beta = 0 never change the
+   * energy: they are refused (core/sweeps.h). */
+  GPUMC_TRAIT_TWO_STATES = 1 << 2,
+};
 
 struct gpumc_model_ops;
 struct gpumc_recorder;
 
-/* One instance of a model, made from a configuration. */
+/* One instance of a model, made from a configuration. What may be left 0 says so. */
 struct gpumc_model {
   const struct gpumc_model_ops *ops;
   size_t sites;
   double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
-  double bound[GPUMC_CHANNELS_MAXIMUM];   /* largest size of each channel, in quanta */
-  /* Discrete spectrum: energies lowest + k spacing, 0 <= k < levels, in quanta. levels = 0: none.
-   */
+  /* Largest size of each channel, in quanta, > 0: sums of powers are laid out for it. */
+  double bound[GPUMC_CHANNELS_MAXIMUM];
+  /* Discrete spectrum: every energy is lowest + k spacing, 0 <= k < levels, in quanta: one that is
+   * not would be counted outside of a histogram; not every level need exist. levels = 0: none. */
   int64_t lowest, spacing;
   size_t levels;
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
@@ -68,9 +75,11 @@ struct gpumc_model {
   bool reads_file;     /* samples stand in a file beside the configuration, which may change */
   double log_states;   /* ln Z at beta = 0 */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
-   * spins and of overlaps. */
+   * spins and of overlaps; wave_quantum = 0: waves are not measured. */
   double wave_number, wave_quantum;
-  /* Overlaps of spins and of links lie between -bound and bound, spacing apart; 0: no overlaps. */
+  /* Overlaps of spins and of links lie between -bound and bound, spacing > 0 apart; bound = 0: not
+   * measured. Links and waves are measured only beside spins. Where spins are, every kernel that
+   * can exchange can overlap. */
   int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
   /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
   double bond_variance;
@@ -102,6 +111,8 @@ struct gpumc_model_ops {
   const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
   /* Combinations of keys that the table cannot exclude; may be NULL. */
   void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
+  /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
+   * told as a mistake of the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
@@ -115,6 +126,7 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
                                                         size_t number, uint64_t *checksum,
                                                         struct gpumc_error *error);
+  /* Legal after a failed create, and on a zeroed model. */
   void (*destroy)(struct gpumc_model *model);
 };
 

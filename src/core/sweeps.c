@@ -11,12 +11,15 @@ enum gpumc_update gpumc_update_of(const struct gpumc_params *params)
                                                                          : GPUMC_METROPOLIS;
 }
 
-void gpumc_update_check_temperatures(const struct gpumc_params *params, struct gpumc_report *report)
+void gpumc_update_check_temperatures(const struct gpumc_params *params,
+                                     const struct gpumc_model_ops *model,
+                                     struct gpumc_report *report)
 {
   const bool values = gpumc_params_has(params, "beta.values");
   const double hottest = values ? gpumc_params_real_at(params, "beta.values", 0)
                                 : gpumc_params_real(params, "beta.from");
-  if (gpumc_update_of(params) == GPUMC_METROPOLIS && !(hottest > 0))
+  if ((model->traits & GPUMC_TRAIT_TWO_STATES) != 0 &&
+      gpumc_update_of(params) == GPUMC_METROPOLIS && !(hottest > 0))
     gpumc_params_mistake(params, report, values ? "beta.values" : "beta.from",
                          "at beta = 0 Metropolis accepts every flip, so that a sweep turns all "
                          "spins over and the energy never changes: use update: heat_bath, or a "

@@ -2,8 +2,7 @@
 #ifndef GPUMC_CORE_SWEEPS_H
 #define GPUMC_CORE_SWEEPS_H
 
-#include "core/kernel.h"
-#include "core/params.h"
+#include "core/model.h"
 
 #define GPUMC_SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
 
@@ -23,10 +22,12 @@ extern const char *const gpumc_update_choices[];
   }
 enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 
-/* A mistake where Metropolis sweeps would be made at beta = 0, of a block with `update` and the
- * temperatures of temperatures.h, without mistakes: every flip is accepted there, so that a sweep
- * of a checkerboard turns all spins over and the energy stays what it is. */
+/* A mistake where Metropolis sweeps would be made at beta = 0 of a model with
+ * GPUMC_TRAIT_TWO_STATES, of a block with `update` and the temperatures of temperatures.h, without
+ * mistakes: every flip is accepted there, so that a sweep of a checkerboard turns all spins over
+ * and the energy stays what it is. */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
+                                     const struct gpumc_model_ops *model,
                                      struct gpumc_report *report);
 /* GPUMC_INVALID where the kernel has no such updates: they are asked for by a key, not by every run
  * of an algorithm. `model`: its name. */

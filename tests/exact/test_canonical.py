@@ -5,6 +5,7 @@ tests/statistical/test_canonical_errors.py vouches for; seeds are fixed. Negativ
 temperature that is wrong by 1 %.
 """
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -216,6 +217,17 @@ class File(unittest.TestCase):
         self.assertTrue((chosen[0] == spins[1]).all())
         with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of sweep 201"):
             gpumc_reader.configurations(self.path, sweep=201)
+
+    def test_configurations_that_are_no_bits_are_refused(self):
+        """As of a model with a byte a site."""
+        with gpumc.folder() as folder:
+            other = shutil.copy(self.path, folder)
+            with h5py.File(other, "r+") as file:
+                rows = len(file["configurations/bytes"])
+                del file["configurations/bytes"]
+                file["configurations/bytes"] = np.zeros((rows, 48), dtype=np.uint8)
+            with self.assertRaisesRegex(gpumc_reader.ResultError, "ising2d are not stored as one bit"):
+                gpumc_reader.configurations(other)
 
     def test_series_and_configurations_change_no_number(self):
         with gpumc.folder() as folder:

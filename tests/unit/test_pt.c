@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/registry.h"
 #include "models/ising2d/ising2d.h"
 
 static void assert_near(double value, double expected, double tolerance)
@@ -302,6 +304,76 @@ static void test_quantities_follow_from_averages(void **state)
   job.model.ops->destroy(&job.model);
 }
 
+static bool has_quantity(const struct quantities_job *job, const char *name)
+{
+  bool found = false;
+  for (size_t q = 0; q < job->quantities.count; q++)
+    found = found || strcmp(job->quantities.quantity[q].label.name, name) == 0;
+  return found;
+}
+
+/* A model whose sites overlap, and that has neither bonds nor waves. */
+static void test_overlaps_of_sites_alone(void **state)
+{
+  (void)state;
+  static const struct gpumc_observables none = {.n_channels = 1};
+  struct quantities_job job = {.model = {.sites = 9, .quantum = {1.0}, .bond_variance = 2.0}};
+  struct gpumc_tempering_plan plan;
+  job.model.overlap_bound[GPUMC_OVERLAP_SPIN] = 9;
+  job.model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 1;
+  pt_terms_make(&job.model, &none, 2, &job.terms);
+  pt_quantities_make(&job.model, &none, &job.terms, &job.quantities);
+  pt_tempering_plan(&plain, &job.model, &job.terms, &plan);
+  assert_true(has_quantity(&job, "overlap2"));
+  assert_false(has_quantity(&job, "link_overlap"));
+  assert_false(has_quantity(&job, "overlap_structure_factor"));
+  assert_false(has_quantity(&job, "correlation_length_overlap"));
+  assert_false(has_quantity(&job, "gaussian_identity"));
+  assert_int_equal(plan.histogram[GPUMC_OVERLAP_SPIN].bins, 19);
+  assert_int_equal(plan.histogram[GPUMC_OVERLAP_LINK].bins, 0);
+  for (size_t k = 0; k < plan.n_terms; k++)
+    if (plan.term[k].source == GPUMC_TERM_OVERLAP)
+      assert_int_equal(plan.term[k].index, GPUMC_OVERLAP_SPIN);
+}
+
+/* Mistakes of a block with so many copies. */
+static size_t mistakes_with_copies(const struct gpumc_model *model, const char *copies)
+{
+  struct gpumc_report report = {0};
+  char block[256];
+  snprintf(block, sizeof block,
+           "{\"update\":\"metropolis\",\"beta\":{\"values\":[0.1,0.2]},\"sweeps\":100,"
+           "\"thermalization\":0,\"exchange_every\":1,\"samples\":4,\"structure_factor\":false,"
+           "\"replicas\":%s}",
+           copies);
+  const struct gpumc_params params = {.values = cJSON_Parse(block)};
+  assert_non_null(params.values);
+  pt_check_instance(&params, model, &report);
+  const size_t count = report.calls;
+  gpumc_report_free(&report);
+  cJSON_Delete((cJSON *)params.values);
+  return count;
+}
+
+/* A kernel without overlaps serves; that there are none is told where copies are asked for. */
+static void test_models_without_overlaps(void **state)
+{
+  (void)state;
+  const struct gpumc_kernel_ops kernel = {.capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER |
+                                                          GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
+                                                          GPUMC_CAN_EXCHANGE};
+  const struct gpumc_model_ops ops = {.name = "plain", .n_channels = 1};
+  struct gpumc_model model = {.ops = &ops, .sites = 16, .quantum = {1.0}, .samples = 1};
+  struct gpumc_text missing = {0};
+  assert_true(gpumc_kernel_serves(&kernel, gpumc_algorithm_find("pt"), &missing));
+  gpumc_text_free(&missing);
+  assert_int_equal(mistakes_with_copies(&model, "1"), 0);
+  assert_int_equal(mistakes_with_copies(&model, "2"), 1);
+  model.overlap_bound[GPUMC_OVERLAP_SPIN] = 16;
+  model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 2;
+  assert_int_equal(mistakes_with_copies(&model, "2"), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -316,6 +388,8 @@ int main(void)
       cmocka_unit_test(test_ladder_ascends_or_is_refused),
       cmocka_unit_test(test_bins_of_overlaps_are_symmetric),
       cmocka_unit_test(test_quantities_follow_from_averages),
+      cmocka_unit_test(test_overlaps_of_sites_alone),
+      cmocka_unit_test(test_models_without_overlaps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

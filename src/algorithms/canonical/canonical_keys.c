@@ -134,7 +134,7 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
   (void)model_params;
   gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
   if (report->calls == before)
-    gpumc_update_check_temperatures(params, report);
+    gpumc_update_check_temperatures(params, model, report);
   if (gpumc_params_has(params, "reweight.step"))
     gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
   check_times(params, report);

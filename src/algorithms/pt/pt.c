@@ -224,7 +224,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .citation = citation,
     .keys = pt_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
+                GPUMC_CAN_EXCHANGE, /* overlaps: pt_check_instance */
     .check = pt_check,
     .check_instance = pt_check_instance,
     .defaults = pt_defaults,

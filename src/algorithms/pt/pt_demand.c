@@ -49,7 +49,9 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
   if (!terms->overlaps)
     return;
   for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK; kind++)
-    plan->histogram[kind] = histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
+    if (model->overlap_bound[kind] > 0)
+      plan->histogram[kind] =
+          histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
 }
 
 struct gpumc_ensemble_plan

@@ -147,6 +147,8 @@ enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *erro
   enum gpumc_status status = GPUMC_OK;
   for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK && status == GPUMC_OK; kind++) {
     struct distribution distribution;
+    if (pt->tempering.plan.histogram[kind].bins == 0)
+      continue;
     status = distribution_init(pt, kind, &distribution, error);
     for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
       bool known;

@@ -132,7 +132,7 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
   (void)model_params;
   gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
   if (report->calls == before)
-    gpumc_update_check_temperatures(params, report);
+    gpumc_update_check_temperatures(params, model, report);
   check_sweeps(params, report);
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)

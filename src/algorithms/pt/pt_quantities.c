@@ -46,6 +46,18 @@ add_derived(struct pt_quantities *quantities, const struct gpumc_observables *ob
   }
 }
 
+static void add_waves(struct pt_quantities *quantities, const struct pt_terms *terms)
+{
+  add_mean(quantities, terms, terms->wave);
+  add(quantities, (struct pt_quantity){.label = {"correlation_length_overlap",
+                                                 "second-moment correlation length of the overlap",
+                                                 "sites", "ξ_SG"},
+                                       .rule = PT_DERIVED,
+                                       .derivation = GPUMC_CORRELATION_LENGTH,
+                                       .x = terms->overlap2,
+                                       .y = terms->wave});
+}
+
 static void add_overlaps(struct pt_quantities *quantities, const struct gpumc_model *model,
                          const struct pt_terms *terms)
 {
@@ -63,15 +75,10 @@ static void add_overlaps(struct pt_quantities *quantities, const struct gpumc_mo
                       .rule = PT_MEAN,
                       .x = terms->overlap2,
                       .factor = (double)model->sites});
-  add_mean(quantities, terms, terms->wave);
-  add(quantities, (struct pt_quantity){.label = {"correlation_length_overlap",
-                                                 "second-moment correlation length of the overlap",
-                                                 "sites", "ξ_SG"},
-                                       .rule = PT_DERIVED,
-                                       .derivation = GPUMC_CORRELATION_LENGTH,
-                                       .x = terms->overlap2,
-                                       .y = terms->wave});
-  add_mean(quantities, terms, terms->link);
+  if (terms->waves)
+    add_waves(quantities, terms);
+  if (terms->links)
+    add_mean(quantities, terms, terms->link);
 }
 
 void pt_quantities_make(const struct gpumc_model *model,
@@ -86,7 +93,7 @@ void pt_quantities_make(const struct gpumc_model *model,
   if (terms->overlaps)
     add_overlaps(quantities, model, terms);
   quantities->identity = PT_QUANTITIES_MAXIMUM;
-  if (terms->overlaps && model->bond_variance > 0) {
+  if (terms->links && model->bond_variance > 0) {
     quantities->identity = quantities->count;
     add(quantities,
         (struct pt_quantity){.label = {"gaussian_identity",

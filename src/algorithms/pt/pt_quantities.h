@@ -19,7 +19,9 @@ struct pt_terms {
   struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
   struct gpumc_label label[GPUMC_TERMS_MAXIMUM];
   bool overlaps; /* there are pairs of copies to compare: */
-  size_t overlap, overlap2, overlap4, link, wave;
+  size_t overlap, overlap2, overlap4;
+  bool links, waves; /* and these overlaps of them: */
+  size_t link, wave;
   bool products; /* of the energies of two copies: */
   size_t product;
   size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */

@@ -46,7 +46,6 @@ static size_t add_overlap(struct pt_terms *terms, enum gpumc_overlap kind,
 static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model)
 {
   const double of_site = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_SPIN];
-  const double of_bond = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_LINK];
   const struct gpumc_label overlap = {"abs_overlap", "absolute overlap of two copies", "1",
                                       "<|q|>"};
   const struct gpumc_label overlap2 = {"overlap2", "second moment of the overlap", "1", "<q^2>"};
@@ -59,9 +58,14 @@ static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model
   terms->overlap = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, of_site, overlap);
   terms->overlap2 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, of_site, overlap2);
   terms->overlap4 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, of_site, overlap4);
-  terms->link = add_overlap(terms, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, of_bond, link);
-  terms->wave = add_overlap(terms, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST,
-                            model->wave_quantum / (double)model->sites, wave);
+  terms->links = model->overlap_bound[GPUMC_OVERLAP_LINK] > 0;
+  if (terms->links)
+    terms->link = add_overlap(terms, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST,
+                              1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_LINK], link);
+  terms->waves = model->wave_quantum > 0;
+  if (terms->waves)
+    terms->wave = add_overlap(terms, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST,
+                              model->wave_quantum / (double)model->sites, wave);
 }
 
 /* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average of n
@@ -103,7 +107,8 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
   if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {
     add_overlaps(terms, model);
     terms->compared[terms->n_compared++] = terms->overlap2;
-    terms->compared[terms->n_compared++] = terms->link;
+    if (terms->links)
+      terms->compared[terms->n_compared++] = terms->link;
   } else if (observables->count > 0) {
     terms->compared[terms->n_compared++] = PT_TERM_OBSERVABLES;
   }

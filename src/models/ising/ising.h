@@ -71,9 +71,10 @@ extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
 extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 /* What their gpumc_model_ops share, as initialisers. */
 #define ISING_MODEL                                                                                \
-  .traits = GPUMC_TRAIT_LATTICE, .channels = ising_channels, .n_channels = ISING_CHANNELS,         \
-  .observables = ising_observables, .n_observables = ISING_OBSERVABLES, .derived = ising_derived,  \
-  .n_derived = ISING_DERIVED, .destroy = ising_destroy
+  .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .channels = ising_channels,              \
+  .n_channels = ISING_CHANNELS, .observables = ising_observables,                                  \
+  .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
+  .destroy = ising_destroy
 
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);

@@ -1,0 +1,285 @@
+/* The tables of every registered plugin keep what the headers promise, and faulty ones are found.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/observables.h"
+#include "core/registry.h"
+
+/* The block of a small instance. A new model adds its own here. */
+static const struct {
+  const char *model, *block;
+} instances[] = {{"ising2d", "{shape: [4, 4]}"},
+                 {"ising3d", "{shape: [4, 4, 4]}"},
+                 {"ea", "{shape: [4, 4, 4]}"}};
+
+/* What an algorithm may call, and the bit that goes with it. */
+static bool bits_match(const struct gpumc_kernel_ops *kernel, const char **which)
+{
+  const struct {
+    uint32_t bit;
+    bool there;
+    const char *name;
+  } operations[] = {
+      {GPUMC_CAN_RANDOMIZE, kernel->randomize != NULL, "randomize"},
+      {GPUMC_CAN_TRANSFER, kernel->set != NULL && kernel->get != NULL, "set and get"},
+      {GPUMC_CAN_SWEEP, kernel->sweep != NULL, "sweep"},
+      {GPUMC_CAN_MEASURE, kernel->measure != NULL, "measure"},
+      {GPUMC_CAN_GATHER, kernel->gather != NULL, "gather"},
+      {GPUMC_CAN_EXCHANGE, kernel->exchange != NULL, "exchange"},
+      {GPUMC_CAN_OVERLAP, kernel->overlap != NULL, "overlap"},
+      {GPUMC_CAN_TILE, kernel->refuses_tiling != NULL, "refuses_tiling"},
+  };
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (((kernel->capabilities & operations[i].bit) != 0) != operations[i].there) {
+      *which = operations[i].name;
+      return false;
+    }
+  return true;
+}
+
+/* NULL: none. */
+static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
+{
+  const char *which;
+  if (kernel->device == NULL || kernel->variant == NULL || kernel->summary == NULL)
+    return "a kernel without device, variant or summary";
+  if (kernel->absent)
+    return NULL;
+  if (kernel->trajectory == NULL)
+    return "a kernel without trajectory";
+  if (kernel->bytes == NULL || kernel->create == NULL || kernel->destroy == NULL)
+    return "a kernel without bytes, create or destroy";
+  if ((kernel->get_state != NULL) != (kernel->state_bytes != NULL) ||
+      (kernel->set_state != NULL) != (kernel->state_bytes != NULL))
+    return "a kernel with a part of state_bytes, get_state and set_state";
+  return bits_match(kernel, &which) ? NULL : which;
+}
+
+/* A task pins the variant, and each device has the same replicas of it. */
+static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kernels)
+{
+  for (size_t i = 0; kernels[i] != NULL; i++)
+    for (size_t j = 0; j < i; j++)
+      if (!kernels[i]->absent && !kernels[j]->absent &&
+          strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
+          strcmp(kernels[i]->trajectory, kernels[j]->trajectory) != 0)
+        return "kernels of one variant with two trajectories";
+  return NULL;
+}
+
+static const char *channels_flaw(const struct gpumc_model_ops *model)
+{
+  if (model->n_channels < 1 || model->n_channels > GPUMC_CHANNELS_MAXIMUM)
+    return "no channel, or too many";
+  if (model->channels[0].on_request)
+    return "the energy on request";
+  for (size_t c = 1; c < model->n_channels; c++)
+    if (model->channels[c - 1].on_request && !model->channels[c].on_request)
+      return "a channel behind one on request";
+  if (model->n_observables > GPUMC_OBSERVABLES_MAXIMUM ||
+      model->n_derived > GPUMC_OBSERVABLES_MAXIMUM)
+    return "too many observables";
+  for (size_t k = 0; k < model->n_observables; k++)
+    if (model->observables[k].channel >= model->n_channels)
+      return "an observable of no channel";
+  for (size_t k = 0; k < model->n_derived; k++)
+    if (model->derived[k].from[0] >= model->n_observables ||
+        model->derived[k].from[1] >= model->n_observables)
+      return "a derived quantity of no observable";
+  return NULL;
+}
+
+static const char *model_flaw(const struct gpumc_model_ops *model)
+{
+  if (model->name == NULL || model->summary == NULL || model->citation == NULL)
+    return "no name, summary or citation";
+  if (model->keys == NULL || model->kernels == NULL || model->kernels[0] == NULL)
+    return "no keys or kernels";
+  if (model->create == NULL || model->destroy == NULL)
+    return "no create or destroy";
+  for (size_t i = 0; model->kernels[i] != NULL; i++)
+    if (kernel_flaw(model->kernels[i]) != NULL)
+      return kernel_flaw(model->kernels[i]);
+  return trajectories_flaw(model->kernels) != NULL ? trajectories_flaw(model->kernels)
+                                                   : channels_flaw(model);
+}
+
+static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
+{
+  if (algorithm->name == NULL || algorithm->summary == NULL || algorithm->citation == NULL ||
+      algorithm->keys == NULL)
+    return "no name, summary, citation or keys";
+  if (algorithm->demand == NULL || algorithm->create == NULL || algorithm->advance == NULL ||
+      algorithm->settle == NULL || algorithm->position == NULL || algorithm->save == NULL ||
+      algorithm->load == NULL || algorithm->summarize == NULL || algorithm->destroy == NULL)
+    return "an operation that is not optional";
+  return NULL;
+}
+
+/* What parallel tempering of several copies relies on. */
+static bool overlaps_are_served(const struct gpumc_model *model)
+{
+  const uint32_t both = GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP;
+  for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
+       kernel++)
+    if (model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0 && !(*kernel)->absent &&
+        ((*kernel)->capabilities & both) == GPUMC_CAN_EXCHANGE)
+      return false;
+  return true;
+}
+
+static const char *instance_flaw(const struct gpumc_model *model)
+{
+  if (model->sites == 0 || model->portable_bytes == 0 || model->samples == 0)
+    return "no sites, portable_bytes or samples";
+  if (model->log_states == 0 || !isfinite(model->log_states))
+    return "log_states";
+  if (model->energy_unit[0] == '\0' || model->beta_unit[0] == '\0')
+    return "no units";
+  for (size_t c = 0; c < model->ops->n_channels; c++)
+    if (!(model->quantum[c] > 0) || !(model->bound[c] > 0))
+      return "a channel without quantum or bound";
+  if (model->levels > 0 && model->spacing <= 0)
+    return "levels without spacing";
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    if (model->overlap_bound[k] > 0 && model->overlap_spacing[k] <= 0)
+      return "overlaps without spacing";
+  if (!overlaps_are_served(model))
+    return "overlaps, and a kernel that exchanges without them";
+  if (model->disorder && model->ops->sample_checksum == NULL)
+    return "disorder without sample_checksum";
+  return NULL;
+}
+
+static void make(const struct gpumc_model_ops *ops, const char *block, struct gpumc_model *model)
+{
+  struct gpumc_report report = {0};
+  struct gpumc_document document = {0};
+  struct gpumc_error error = {0};
+  assert_int_equal(
+      gpumc_document_parse(ops->name, block, strlen(block), &document, &report, &error), GPUMC_OK);
+  cJSON *values =
+      gpumc_params_resolve(ops->keys, document.root, document.root->mark, "model", &report);
+  const struct gpumc_params params = {.values = values};
+  if (report.mistakes > 0)
+    fail_msg("%s", gpumc_text_string(&report.lines));
+  *model = (struct gpumc_model){0};
+  if (ops->create(&params, model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  model->ops = ops;
+  cJSON_Delete(values);
+  gpumc_document_free(&document);
+  gpumc_report_free(&report);
+}
+
+static const char *block_of(const char *model)
+{
+  for (size_t i = 0; i < sizeof instances / sizeof *instances; i++)
+    if (strcmp(instances[i].model, model) == 0)
+      return instances[i].block;
+  fail_msg("no small instance of model %s in this test", model);
+  return NULL;
+}
+
+static void test_registered_models(void **state)
+{
+  (void)state;
+  for (size_t i = 0; gpumc_models()[i] != NULL; i++) {
+    const struct gpumc_model_ops *ops = gpumc_models()[i];
+    struct gpumc_model model;
+    if (model_flaw(ops) != NULL)
+      fail_msg("%s: %s", ops->name, model_flaw(ops));
+    make(ops, block_of(ops->name), &model);
+    if (instance_flaw(&model) != NULL)
+      fail_msg("%s: %s", ops->name, instance_flaw(&model));
+    ops->destroy(&model);
+  }
+}
+
+static void test_registered_algorithms(void **state)
+{
+  (void)state;
+  for (size_t i = 0; gpumc_algorithms()[i] != NULL; i++)
+    if (algorithm_flaw(gpumc_algorithms()[i]) != NULL)
+      fail_msg("%s: %s", gpumc_algorithms()[i]->name, algorithm_flaw(gpumc_algorithms()[i]));
+}
+
+/* Of the first model, with one thing wrong at a time. */
+static void test_flaws_are_found(void **state)
+{
+  (void)state;
+  const struct gpumc_model_ops good = *gpumc_models()[0];
+  struct gpumc_kernel_ops kernel = *good.kernels[0];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = good;
+  model.kernels = kernels;
+  assert_null(model_flaw(&model));
+  kernel.gather = NULL;
+  assert_string_equal(model_flaw(&model), "gather");
+  kernel = *good.kernels[0];
+  kernel.capabilities &= ~(uint32_t)GPUMC_CAN_OVERLAP;
+  assert_string_equal(model_flaw(&model), "overlap");
+  kernel = *good.kernels[0];
+  kernel.trajectory = NULL;
+  assert_non_null(model_flaw(&model));
+  kernel = *good.kernels[0];
+  kernel.trajectory = "another";
+  const struct gpumc_kernel_ops *const twice[] = {good.kernels[0], &kernel, NULL};
+  model.kernels = twice;
+  assert_string_equal(model_flaw(&model), "kernels of one variant with two trajectories");
+  model = good;
+  model.n_channels = 1;
+  assert_string_equal(model_flaw(&model), "an observable of no channel");
+  model = good;
+  model.destroy = NULL;
+  assert_non_null(model_flaw(&model));
+}
+
+static void test_flaws_of_instances_are_found(void **state)
+{
+  (void)state;
+  struct gpumc_model good, model;
+  make(gpumc_models()[0], block_of(gpumc_models()[0]->name), &good);
+  assert_null(instance_flaw(&good));
+  model = good;
+  model.bound[1] = 0;
+  assert_non_null(instance_flaw(&model));
+  model = good;
+  model.overlap_spacing[GPUMC_OVERLAP_LINK] = 0;
+  assert_non_null(instance_flaw(&model));
+  model = good;
+  model.samples = 0;
+  assert_non_null(instance_flaw(&model));
+  model = good;
+  model.beta_unit[0] = '\0';
+  assert_non_null(instance_flaw(&model));
+  const struct gpumc_kernel_ops exchanges = {.capabilities = GPUMC_CAN_EXCHANGE};
+  const struct gpumc_kernel_ops *const kernels[] = {&exchanges, NULL};
+  struct gpumc_model_ops ops = *good.ops;
+  ops.kernels = kernels;
+  model = good;
+  model.ops = &ops;
+  assert_non_null(instance_flaw(&model));
+  model.overlap_bound[GPUMC_OVERLAP_SPIN] = 0;
+  assert_null(instance_flaw(&model));
+  good.ops->destroy(&good);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_registered_models),
+      cmocka_unit_test(test_registered_algorithms),
+      cmocka_unit_test(test_flaws_are_found),
+      cmocka_unit_test(test_flaws_of_instances_are_found),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
