@@ -266,6 +266,17 @@ class SpoiledCheckpoint(JobCase):
         self.assertEqual(self.path("run.h5.ckpt").read_bytes(), good)
         self.finish()
 
+    def test_of_another_format(self):
+        """One of format 3 had the same random numbers for every `model.sample`."""
+        self.stopped_half_way()
+        checkpoint = self.path("run.h5.ckpt")
+        good = checkpoint.read_bytes()
+        version = int.from_bytes(good[16:20], "little")
+        for other in (3, version + 1):
+            checkpoint.write_bytes(good[:16] + other.to_bytes(4, "little") + good[20:])
+            self.refuse(f"was written by checkpoint format {other}; this program reads {version}: "
+                        "finish the run with the program that began it")
+
     def test_fresh_starts_over(self):
         self.stopped_half_way()
         self.path("run.h5.ckpt").write_bytes(b"spoiled")
