@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
-from support.program import OK, STOPPED, ProgramCase
+from support.program import STOPPED, ProgramCase
 from support.results import numbers
 
 CONFIG = """\
@@ -94,7 +94,7 @@ class Batches(ProgramCase):
         self.gpumc("run", config, "-o", "whole.h5")
         whole = self.tables_of("whole.h5")
         units, before = 0, 0
-        while self.step(config):
+        while self.one_unit(config):
             units += 1
             partial = self.tables_of("out.h5.partial")
             found = [len(tables["beta"]) for tables in partial]
@@ -162,12 +162,6 @@ class Batches(ProgramCase):
     def tables_of(self, name):
         with h5py.File(self.path(name)) as file:
             return [columns(file, m) for m in range(3)]
-
-    def step(self, config):
-        process = self.start("run", config, "--max-time", "1 ms")
-        _, messages = process.communicate(timeout=300)
-        self.assertIn(process.returncode, [OK, STOPPED], messages)
-        return process.returncode == STOPPED
 
 
 def processor_seconds():

@@ -1,5 +1,6 @@
 """Files as people read them: h5py and xarray on results, live working files and spoiled runs."""
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -12,23 +13,11 @@ import h5py
 import numpy as np
 import xarray
 
-TESTS = os.path.join(os.environ.get("GPUMC_BUILD", "build/release"), "tests")
-PROGRAM = os.path.abspath(os.path.join(TESTS, "gpumc_files_program"))
-FAULTS = os.path.abspath(os.path.join(TESTS, "libgpumc_faults.so"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import faults
+from support.files_program import PROGRAM, run
+
 KILLS = 50
-
-
-def environment(fault):
-    if fault is None:
-        return None
-    # The sanitizers want to be loaded first, and need not be.
-    return dict(os.environ, GPUMC_FAULT=fault, LD_PRELOAD=FAULTS,
-                ASAN_OPTIONS="verify_asan_link_order=0")
-
-
-def run(*arguments, fault=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], env=environment(fault), timeout=120,
-                          capture_output=True, text=True)
 
 
 class Files(unittest.TestCase):
@@ -128,7 +117,7 @@ class Files(unittest.TestCase):
         self.succeed("result", "x.h5", 9)
         child = subprocess.Popen([PROGRAM, "info", "x.h5"], stdout=subprocess.PIPE, text=True,
                                  stderr=subprocess.PIPE,
-                                 env=environment("open_read:nth=2:path=x.h5:action=stop"))
+                                 env=faults.environment("open_read:nth=2:path=x.h5:action=stop"))
         self.addCleanup(child.communicate)
         self.addCleanup(child.kill)
         self.assertTrue(os.WIFSTOPPED(os.waitpid(child.pid, os.WUNTRACED)[1]))
