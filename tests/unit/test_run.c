@@ -14,6 +14,15 @@
 #include "support/counting_run.h"
 #include "support/work_directory.h"
 
+/* Of 64 replicas and five units. */
+static void stop_after_two_units(void)
+{
+  struct gpumc_error error = {0};
+  struct heard heard = {.stop_after = 2};
+  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
+  gpumc_error_free(&error);
+}
+
 static void runs_to_the_end(void **state)
 {
   struct gpumc_error error = {0};
@@ -117,13 +126,11 @@ static void failure_of_the_summary_leaves_all_units_done(void **state)
 static void lost_log_is_told(void **state)
 {
   struct gpumc_error error = {0};
-  struct heard heard = {.stop_after = 2};
+  struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
-  gpumc_error_free(&error);
+  stop_after_two_units();
   assert_true(gpumc_file_exists("run.h5.log"));
   assert_int_equal(rename("run.h5.log", "elsewhere"), 0);
-  heard = (struct heard){0};
   assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_FAILURE);
   assert_string_equal(
       gpumc_error_text(&error),
@@ -161,11 +168,9 @@ static void file_in_the_place_of_the_log_is_left_alone(void **state)
 static void refuses_another_configuration(void **state)
 {
   struct gpumc_error error = {0};
-  struct heard heard = {.stop_after = 2};
+  struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
-  gpumc_error_free(&error);
-  heard = (struct heard){0};
+  stop_after_two_units();
   assert_int_equal(attempt(&(struct attempt){64, 6, -1, 0, false}, &heard, &error), GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), "algorithm.units: 5 -> 6"));
   gpumc_error_free(&error);
@@ -174,11 +179,9 @@ static void refuses_another_configuration(void **state)
 static void refuses_another_trajectory(void **state)
 {
   struct gpumc_error error = {0};
-  struct heard heard = {.stop_after = 2};
+  struct heard heard = {0};
   (void)state;
-  assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_STOPPED);
-  gpumc_error_free(&error);
-  heard = (struct heard){0};
+  stop_after_two_units();
   counting_kernel.trajectory = "count.2";
   enum gpumc_status status = attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error);
   counting_kernel.trajectory = "count.1";
