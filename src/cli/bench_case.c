@@ -8,6 +8,8 @@
 #include "core/registry.h"
 
 enum { REPEATS_MINIMUM = 3 };
+/* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
+static const double repeat_seconds = 0.01;
 
 /* By the dimensions that a model has at least. */
 static const char *const default_shape_2d = "64x64", *const default_shape_3d = "32x32x32";
@@ -224,6 +226,7 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                      .rounds = measured->rounds,
                                      .tiling = {.hits = measured->hits},
                                      .beta = settings->beta,
+                                     .repeat_seconds = repeat_seconds,
                                      .seconds = settings->seconds,
                                      .repeats = REPEATS_MINIMUM};
   status = cli_measure_rate(&request, &measured->rate, error);

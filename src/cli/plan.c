@@ -18,6 +18,9 @@ enum {
   CALIBRATION_UPDATES_GPU = 1 << 30,
 };
 static const double calibration_seconds = 0.2;
+/* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
+ * programs run, some repeats then have the processors for themselves. */
+static const double calibration_repeat_seconds = 0.001;
 static const double calibration_beta = 0.4;
 
 /* The plan of one task. */
@@ -82,6 +85,7 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
                                      .rounds = preparation->rounds,
                                      .tiling = demand->plan.tiling,
                                      .beta = calibration_beta,
+                                     .repeat_seconds = calibration_repeat_seconds,
                                      .seconds = calibration_seconds,
                                      .repeats = 1};
   enum gpumc_status status = cli_measure_rate(&request, &rate, error);

@@ -8,9 +8,6 @@
 
 enum { SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
-/* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
-static const double repeat_seconds = 0.01;
-
 /* The rates of the repeats that count. */
 struct repeats {
   double *rate; /* [capacity] */
@@ -50,7 +47,7 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
   while (status == GPUMC_OK && repeats->count < repeats->capacity &&
          (repeats->count < request->repeats || gpumc_clock() - begin < request->seconds)) {
     status = time_sweeps(request, ensemble, sweeps, &elapsed, error);
-    if (elapsed < repeat_seconds && sweeps < SWEEPS_MAXIMUM)
+    if (elapsed < request->repeat_seconds && sweeps < SWEEPS_MAXIMUM)
       sweeps *= 2;
     else
       repeats->rate[repeats->count++] = updates_per_sweep * sweeps / elapsed;
@@ -77,8 +74,8 @@ enum gpumc_status cli_measure_rate(const struct cli_rate_request *request, struc
                                    struct gpumc_error *error)
 {
   struct gpumc_ensemble ensemble = {0};
-  struct repeats repeats = {.capacity =
-                                request->repeats + (size_t)(request->seconds / repeat_seconds)};
+  struct repeats repeats = {.capacity = request->repeats +
+                                        (size_t)(request->seconds / request->repeat_seconds)};
   const struct gpumc_ensemble_plan plan = {.runs = request->runs,
                                            .capacity = request->population,
                                            .samples = 1,

@@ -14,8 +14,9 @@ struct cli_rate_request {
   uint32_t rounds;         /* of Philox */
   struct gpumc_tiling tiling;
   double beta;
-  double seconds;   /* repeats go on for about that long, */
-  uint32_t repeats; /* and are these at least; 1: one that takes that long is enough */
+  double repeat_seconds; /* shorter repeats do not count */
+  double seconds;        /* repeats go on for about that long, */
+  uint32_t repeats;      /* and are these at least; 1: one that takes that long is enough */
 };
 
 /* Updates per second, of the repeats after one that is not counted, unless it is enough. */

@@ -14,7 +14,9 @@
 
 #include "core/error.h"
 
-enum { GPUMC_CHECKPOINT_VERSION = 3 };
+/* Raised when the layout changes, and when a program would go on from the same state with other
+ * numbers than the one that wrote it, which neither configuration nor trajectory tells. */
+enum { GPUMC_CHECKPOINT_VERSION = 4 };
 
 enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };
 

@@ -178,16 +178,32 @@ read_all(const struct gpumc_hdf5_file *file, struct gpumc_result *result, struct
   return status;
 }
 
+/* A writer that begins or ends between the look and the opening leaves another mark: look again. */
+static enum gpumc_status
+open_as_marked(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
+{
+  enum gpumc_hdf5_mode mode;
+  enum gpumc_status status = look_at_start(path, &mode, error);
+  while (status == GPUMC_OK) {
+    const enum gpumc_hdf5_mode tried = mode;
+    if (gpumc_hdf5_open(path, tried, file, error) == GPUMC_OK)
+      return GPUMC_OK;
+    status = look_at_start(path, &mode, error);
+    if (status == GPUMC_OK && mode == tried)
+      return GPUMC_FAILURE;
+    if (status == GPUMC_OK)
+      gpumc_error_free(error);
+  }
+  return status;
+}
+
 enum gpumc_status
 gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  enum gpumc_hdf5_mode mode;
   struct gpumc_hdf5_file *file = NULL;
   memset(result, 0, sizeof *result);
-  enum gpumc_status status = look_at_start(path, &mode, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_open(path, mode, &file, error);
+  enum gpumc_status status = open_as_marked(path, &file, error);
   if (status == GPUMC_OK)
     status = read_all(file, result, error);
   gpumc_hdf5_discard(file);

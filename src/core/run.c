@@ -239,13 +239,16 @@ static bool looks_complete(const struct gpumc_run *run)
   return complete;
 }
 
-/* With the lock held: the files are ours alone. */
-static enum gpumc_status run_locked(struct gpumc_run *run, struct gpumc_error *error)
+/* With the lock held: the files are ours alone. What the model reads from a file, which may be
+ * large, is not compared once more with a result that looked complete. */
+static enum gpumc_status
+run_locked(struct gpumc_run *run, bool looked_complete, struct gpumc_error *error)
 {
   bool complete = false;
   if (!run->options->fresh) {
-    enum gpumc_status checked =
-        gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &complete, error);
+    enum gpumc_status checked = gpumc_run_check_output(
+        run->task, looked_complete ? GPUMC_CHECK_CONFIGURATION : GPUMC_CHECK_FILES, &complete,
+        error);
     if (checked != GPUMC_OK)
       return checked;
   }
@@ -280,7 +283,7 @@ static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error
   bool complete = looks_complete(run);
   enum gpumc_status status = gpumc_task_lock_acquire(&run->files, &lock, error);
   if (status == GPUMC_OK) {
-    status = run_locked(run, error);
+    status = run_locked(run, complete, error);
   } else if (complete && !gpumc_task_lock_held(&run->files, NULL)) {
     note_complete(run);
     gpumc_error_free(error);

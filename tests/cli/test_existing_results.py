@@ -1,6 +1,5 @@
 """What a run does about a finished file that stands in its place already."""
 import json
-import os
 import pathlib
 import sys
 import unittest
@@ -8,10 +7,8 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import faults
 from support.program import FAILURE, INVALID, SMALL, ProgramCase
-
-FAULTS = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests/libgpumc_faults.so"
-FAULTS = FAULTS.resolve()
 
 
 class ForeignConfiguration(ProgramCase):
@@ -44,11 +41,9 @@ class ForeignConfiguration(ProgramCase):
 
 class ReadOnlyDirectory(ProgramCase):
     def test_complete_result_is_complete(self):
-        if not FAULTS.exists():
-            self.skipTest(f"{FAULTS} was not built")
+        faults.require(self)
         config = self.write("c.yaml", SMALL)
-        refusing = dict(os.environ, LD_PRELOAD=str(FAULTS), GPUMC_FAULT="open:from=1:errno=EROFS",
-                        ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
+        refusing = faults.environment("open:from=1:errno=EROFS")
         process = self.gpumc("run", config, env=refusing, code=FAILURE)
         self.assertIn("Read-only file system", process.err)
         self.gpumc("run", config)

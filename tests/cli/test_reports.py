@@ -241,7 +241,7 @@ class Formats(ProgramCase):
         section = self.section("The checkpoint")
         self.gpumc("run", self.write("c.yaml", LONG), "--max-time", "1 ms", code=STOPPED)
         begin = self.path("small.h5.ckpt").read_bytes()[:24]
-        self.assertIn(f"| 16 | 4 | format version, {int.from_bytes(begin[16:20], 'little')} |", section)
+        self.assertIn(f"| 16 | 4 | format version, {int.from_bytes(begin[16:20], 'little')};", section)
         with h5py.File(self.path("small.h5.ckpt")) as file:
             for name in file["run"]:
                 self.assertIn(f"`run/{name}`", section)

@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/status.h"
 #include "support/test_device.h"
 
 enum { VALUES = 100003 };
-
-static void expect_ok(enum gpumc_status status, const struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
 
 static void test_what_it_says_of_itself(void **state)
 {
@@ -42,14 +37,14 @@ static void test_memory_and_copies(void **state)
   for (size_t i = 0; i < VALUES; i++)
     here[i] = 1 + i * i;
   for (int repeat = 0; repeat < 3; repeat++) {
-    expect_ok(gpumc_device_array(&device, &there, VALUES, "values", &error), &error);
-    expect_ok(device.ops->copy_to_host(&device, back, there, VALUES * sizeof *back, &error),
+    assert_ok(gpumc_device_array(&device, &there, VALUES, "values", &error), &error);
+    assert_ok(device.ops->copy_to_host(&device, back, there, VALUES * sizeof *back, &error),
               &error);
     for (size_t i = 0; i < VALUES; i++)
       assert_true(back[i] == 0);
-    expect_ok(device.ops->copy_to_device(&device, there, here, VALUES * sizeof *here, &error),
+    assert_ok(device.ops->copy_to_device(&device, there, here, VALUES * sizeof *here, &error),
               &error);
-    expect_ok(device.ops->copy_to_host(&device, back, there, VALUES * sizeof *back, &error),
+    assert_ok(device.ops->copy_to_host(&device, back, there, VALUES * sizeof *back, &error),
               &error);
     assert_memory_equal(back, here, VALUES * sizeof *here);
     device.ops->release(&device, there);
@@ -64,7 +59,7 @@ static void test_no_elements(void **state)
   struct gpumc_device device = test_device(test_setting());
   struct gpumc_error error = {0};
   uint64_t *none = NULL;
-  expect_ok(gpumc_device_array(&device, &none, 0, "nothing", &error), &error);
+  assert_ok(gpumc_device_array(&device, &none, 0, "nothing", &error), &error);
   assert_non_null(none);
   device.ops->release(&device, none);
   device.ops->release(&device, NULL);
@@ -84,7 +79,7 @@ static void test_memory_that_is_not_there(void **state)
     assert_null(values);
     assert_non_null(strstr(gpumc_error_text(&error), "out of memory on cuda:0: weights needs "));
     gpumc_error_free(&error);
-    expect_ok(gpumc_device_array(&device, &values, 10, "weights", &error), &error);
+    assert_ok(gpumc_device_array(&device, &values, 10, "weights", &error), &error);
     device.ops->release(&device, values);
   }
 }

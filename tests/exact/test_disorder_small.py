@@ -41,11 +41,6 @@ ISING3D = {0.22165463: (0.78793348202032, -1.29322802048205),
            0.3: (0.94546461051256, -2.51507346281203)}
 
 
-def served(*variants):
-    """Those that the device under test has."""
-    return [variant for variant in variants if variant in device.variants()]
-
-
 def run(folder, model, campaign="{}", **changed):
     values = dict(seed=1, population=10000, sweeps=10, runs=1, beta="{to: 1.0, step: 0.05}",
                   variant="multispin", structure_factor="false")
@@ -133,7 +128,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_spin_glass_of_64_sites(self):
         """Five energies, five free energies: false alarms below 7e-4."""
-        for variant in served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], SAMPLES))
@@ -149,7 +144,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_ising_model_of_64_sites(self):
         """Two energies, two free energies: false alarms below 3e-4."""
-        for variant in served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", "replica"):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant,
                            runs=9, population=1000000, sweeps=5,
@@ -180,12 +175,12 @@ class NishimoriLine(unittest.TestCase):
         self.assertGreater(abs(wrong), 4, "the test would not see a wrong energy")
 
     def test_two_dimensions(self):
-        for variant in served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((16, 16), 0.6, variant)
 
     def test_three_dimensions(self):
-        for variant in served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", "replica"):
             with self.subTest(variant=variant):
                 self.check((6, 6, 6), 0.4, variant)
 

@@ -16,7 +16,7 @@ from support.parallel_tempering import BETAS  # noqa: E402
 def deviations(found, side, betas):
     """(value - exact)/error of energy and specific heat, [2][temperatures]."""
     exact = gpumc.exact().kaufman(side, side, np.asarray(betas))[1:]
-    return np.array([(found[name] - reference) / found[name + "_error"]
+    return np.array([gpumc.in_errors(found, name, reference)
                      for name, reference in zip(("energy", "specific_heat"), exact)])
 
 
@@ -69,7 +69,7 @@ class Exact(unittest.TestCase):
         for t, b in enumerate(beta):
             exact = overlap_moments(b)
             for name, value in exact.items():
-                off = (found[name][t] - value) / found[name + "_error"][t]
+                off = gpumc.in_errors(found, name, value, t)
                 print(f"2x2 beta {b} {name:13s} {off:+.2f} errors")
                 self.assertLess(abs(off), 4.0, name)
 

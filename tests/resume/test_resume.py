@@ -5,7 +5,6 @@ import pathlib
 import random
 import resource
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -13,13 +12,10 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import device, faults, files_program
 from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, stop
 from support.resume import ResumeCase
 from support.results import assert_same_numbers
-
-TESTS = (pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests").resolve()
-FAULTS = TESTS / "libgpumc_faults.so"
 
 # Adaptive steps and reweighting, so that every part of the state matters; an odd population.
 CONFIG = """\
@@ -93,12 +89,11 @@ class Killed(JobCase):
 
     def test_at_every_write_to_the_disk(self):
         """Killed just before the n-th rename and the n-th fsync, for every n there is."""
-        if not FAULTS.exists():
-            self.skipTest(f"{FAULTS} was not built")
+        faults.require(self)
         for call in ["rename", "fsync"]:
             for n in range(1, 40):
                 process = self.start("run", self.config, "--set", "checkpoint.every=10 min",
-                                     env=faults(f"{call}:nth={n}:action=kill"))
+                                     env=faults.environment(f"{call}:nth={n}:action=kill"))
                 process.communicate(timeout=300)
                 self.assertIn(process.returncode, [OK, -signal.SIGKILL])
                 self.finish()
@@ -109,8 +104,7 @@ class Killed(JobCase):
 
     def test_behind_the_last_unit(self):
         """Killed at every write to the disk after all work is done and before the result stands."""
-        if not FAULTS.exists():
-            self.skipTest(f"{FAULTS} was not built")
+        faults.require(self)
         last = self.before_the_last_unit()
         finished = 0
         for call in ["rename", "fsync"]:
@@ -118,7 +112,7 @@ class Killed(JobCase):
                 for name, content in last.items():
                     self.path(name).write_bytes(content)
                 process = self.start("run", self.config, "--set", "checkpoint.every=1 ms",
-                                     env=faults(f"{call}:nth={n}:action=kill"))
+                                     env=faults.environment(f"{call}:nth={n}:action=kill"))
                 process.communicate(timeout=300)
                 self.assertIn(process.returncode, [OK, -signal.SIGKILL])
                 finished += "resuming at 100 %" in self.finish().err
@@ -131,11 +125,8 @@ class Killed(JobCase):
         """Checkpoint and working file of a run with a single unit left."""
         files = {}
         for _ in range(1000):
-            process = self.start("run", self.config, "--max-time", "1 ms")
-            process.communicate(timeout=60)
-            if process.returncode == OK:
+            if not self.one_unit(self.config):
                 break
-            self.assertEqual(process.returncode, STOPPED)
             files = {name: self.path(name).read_bytes() for name in ["run.h5.ckpt", "run.h5.partial"]}
         self.path("run.h5").unlink()
         return files
@@ -171,12 +162,9 @@ class Stopped(JobCase):
         for isa in sets:
             assert_same_numbers(self, self.reference, self.path(f"{isa}.h5"))
         for number in range(1000):
-            process = self.start("run", self.config, "--max-time", "1 ms", "--threads",
-                                 1 + number // 2 % 2, "--set", f"kernel.isa={sets[number % len(sets)]}")
-            process.communicate(timeout=60)
-            if process.returncode == OK:
+            if not self.one_unit(self.config, "--threads", 1 + number // 2 % 2, "--set",
+                                 f"kernel.isa={sets[number % len(sets)]}"):
                 break
-            self.assertEqual(process.returncode, STOPPED)
         self.finish()
 
 
@@ -223,7 +211,7 @@ class SpoiledCheckpoint(JobCase):
         with h5py.File(checkpoint, "r+") as file:
             before = file[name][index]
             file[name][index] = before if value is None else value
-        subprocess.run([TESTS / "gpumc_files_program", "seal", checkpoint], check=True)
+        files_program.run("seal", checkpoint).check_returncode()
 
     def test_whole_but_contradictory(self):
         """What indexes memory is checked even where the checksum is right."""
@@ -266,6 +254,17 @@ class SpoiledCheckpoint(JobCase):
         self.assertEqual(self.path("run.h5.ckpt").read_bytes(), good)
         self.finish()
 
+    def test_of_another_format(self):
+        """One of format 3 had the same random numbers for every `model.sample`."""
+        self.stopped_half_way()
+        checkpoint = self.path("run.h5.ckpt")
+        good = checkpoint.read_bytes()
+        version = int.from_bytes(good[16:20], "little")
+        for other in (3, version + 1):
+            checkpoint.write_bytes(good[:16] + other.to_bytes(4, "little") + good[20:])
+            self.refuse(f"was written by checkpoint format {other}; this program reads {version}: "
+                        "finish the run with the program that began it")
+
     def test_fresh_starts_over(self):
         self.stopped_half_way()
         self.path("run.h5.ckpt").write_bytes(b"spoiled")
@@ -292,11 +291,6 @@ class SpoiledWorkingFile(JobCase):
                 self.path("run.h5").unlink()
 
 
-def faults(setting):
-    return dict(os.environ, LD_PRELOAD=str(FAULTS), GPUMC_FAULT=setting,
-                ASAN_OPTIONS="verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", ""))
-
-
 class FullDisk(JobCase):
     def check(self, **options):
         """A failure with its reason, the earlier checkpoint intact, and the run goes on later."""
@@ -314,13 +308,12 @@ class FullDisk(JobCase):
         return process
 
     def test_by_fault_injection(self):
-        if not FAULTS.exists():
-            self.skipTest(f"{FAULTS} was not built")
+        faults.require(self)
         for setting in ["write:after_bytes=0:path=.ckpt", "write:after_bytes=9000:path=.ckpt",
                         "fsync:nth=1:errno=EIO:path=.ckpt", "rename:nth=1:path=.ckpt",
                         "write:after_bytes=0:path=.partial"]:
             with self.subTest(setting):
-                process = self.check(env=faults(setting))
+                process = self.check(env=faults.environment(setting))
                 reason = "Input/output error" if "EIO" in setting else "No space left on device"
                 self.assertIn(reason, process.err)
 

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import two_devices
-from support.program import OK, STOPPED, ProgramCase
+from support.program import ProgramCase
 from support.results import assert_same_numbers, numbers
 
 # As of test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch.
@@ -57,17 +57,13 @@ class AcrossDevices(ProgramCase):
         self.path("run.h5").unlink()
         return process
 
-    def one_unit(self, name):
-        """False when it was the last."""
-        process = self.start("run", self.config, "--device", name, "--max-time", "1 ms")
-        _, messages = process.communicate(timeout=300)
-        self.assertIn(process.returncode, [OK, STOPPED], messages)
-        return process.returncode == STOPPED
+    def one_unit_on(self, name):
+        return self.one_unit(self.config, "--device", name)
 
     def startup_of(self, name):
         if name not in self.startup:
             begin = time.monotonic()
-            self.assertTrue(self.one_unit(name))
+            self.assertTrue(self.one_unit_on(name))
             self.startup[name] = time.monotonic() - begin
             for path in self.directory.glob("run.h5*"):
                 path.unlink()
@@ -93,7 +89,7 @@ class AcrossDevices(ProgramCase):
         def body(first, second):
             for units in [1, 2, 7, 12]:
                 for _ in range(units):
-                    self.assertTrue(self.one_unit(first))
+                    self.assertTrue(self.one_unit_on(first))
                 self.assertRegex(self.finish(second).err, r"resuming at \d+ %")
 
         self.for_every_case(body)
@@ -101,7 +97,7 @@ class AcrossDevices(ProgramCase):
     def test_alternating(self):
         def body(first, second):
             units = 0
-            while self.one_unit([first, second][units % 2]):
+            while self.one_unit_on([first, second][units % 2]):
                 units += 1
             self.assertGreater(units, 8)
             assert_same_numbers(self, self.reference, self.path("run.h5"))

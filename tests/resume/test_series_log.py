@@ -3,28 +3,22 @@ as those of an undisturbed one; and what fails is told."""
 import os
 import pathlib
 import random
-import subprocess
+import sys
 import tempfile
 import unittest
 
 import h5py
 import numpy as np
 
-TESTS = (pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")) / "tests").resolve()
-PROGRAM = TESTS / "gpumc_files_program"
-FAULTS = TESTS / "libgpumc_faults.so"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import files_program
+
 ROWS = 150
 KILLED = -9
 
 
 def run(fault=None):
-    environment = dict(os.environ)
-    if fault is not None:
-        # The sanitizers want to be loaded first, and need not be.
-        environment.update(GPUMC_FAULT=fault, LD_PRELOAD=str(FAULTS),
-                           ASAN_OPTIONS="verify_asan_link_order=0")
-    return subprocess.run([PROGRAM, "series", "x.h5", str(ROWS)], env=environment, timeout=120,
-                          capture_output=True, text=True)
+    return files_program.run("series", "x.h5", ROWS, fault=fault)
 
 
 class SeriesLog(unittest.TestCase):

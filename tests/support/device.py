@@ -50,6 +50,12 @@ def variants(name=NAME):
             if kernel["device"] == name.split(":")[0]]
 
 
+def served(*wanted):
+    """Of these variants those that the device under test has."""
+    there = variants()
+    return [variant for variant in wanted if variant in there]
+
+
 def without_gpus():
     """An environment in which CUDA shows no GPU."""
     return {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

@@ -3,14 +3,15 @@
  *   GPUMC_FAULT="CALL:option=value:option=value; CALL:..."
  *
  * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename, ftruncate, open (for writing),
- *          malloc (malloc, calloc, realloc, aligned_alloc, posix_memalign)
+ *          open_read, malloc (malloc, calloc, realloc, aligned_alloc, posix_memalign)
  * options  nth=N           the N-th matching call (from 1) fails, only that one
  *          from=N          the N-th and every later one fail (default from=1)
  *          after_bytes=N   write: every call that would bring the bytes written past N fails; the
- * part that fits is written first, as a full disk does path=TEXT       only files whose path
- * contains TEXT (rename: the old name) errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO,
- * EDQUOT, EFBIG, EACCES, EROFS action=kill     no error: the process kills itself with SIGKILL
- * before the call
+ *                          part that fits is written first, as a full disk does
+ *          path=TEXT       only files whose path contains TEXT (rename: the old name)
+ *          errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO, EDQUOT, EFBIG, EACCES, EROFS
+ *          action=kill     no error: the process kills itself with SIGKILL before the call
+ *          action=stop     no error: it stops itself with SIGSTOP before the call
  *
  * Example: GPUMC_FAULT="write:after_bytes=100000:errno=ENOSPC:path=.ckpt"
  *          LD_PRELOAD=build/tests/libgpumc_faults.so gpumc run config.yaml
@@ -32,9 +33,18 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum call { CALL_WRITE, CALL_FSYNC, CALL_RENAME, CALL_FTRUNCATE, CALL_OPEN, CALL_MALLOC, N_CALLS };
-static const char *const call_names[N_CALLS] = {"write",     "fsync", "rename",
-                                                "ftruncate", "open",  "malloc"};
+enum call {
+  CALL_WRITE,
+  CALL_FSYNC,
+  CALL_RENAME,
+  CALL_FTRUNCATE,
+  CALL_OPEN,
+  CALL_OPEN_READ,
+  CALL_MALLOC,
+  N_CALLS
+};
+static const char *const call_names[N_CALLS] = {"write", "fsync",     "rename", "ftruncate",
+                                                "open",  "open_read", "malloc"};
 
 enum { MOST_FAULTS = 8, LONGEST_PATH = 256 };
 
@@ -45,7 +55,7 @@ struct fault {
   long long bytes_left;
   char path[LONGEST_PATH];
   int code;
-  bool kills;
+  int signal; /* instead of an error; 0: none */
   bool any_caller;
 };
 
@@ -89,7 +99,7 @@ static void read_option(struct fault *fault, const char *option)
   else if (value_of(option, "errno", &value))
     fault->code = code_of(value);
   else if (value_of(option, "action", &value))
-    fault->kills = strcmp(value, "kill") == 0;
+    fault->signal = strcmp(value, "kill") == 0 ? SIGKILL : strcmp(value, "stop") == 0 ? SIGSTOP : 0;
   else if (value_of(option, "caller", &value))
     fault->any_caller = strcmp(value, "any") == 0;
 }
@@ -103,7 +113,7 @@ static void read_fault(char *text)
     call++;
   if (name == NULL || call == N_CALLS || n_faults == MOST_FAULTS)
     return;
-  struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", ENOSPC, false, false};
+  struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", ENOSPC, 0, false};
   if (call == CALL_MALLOC)
     fault.code = ENOMEM;
   for (char *option = strtok_r(NULL, ":", &rest); option != NULL;
@@ -144,9 +154,10 @@ static struct fault *strike(enum call call, const char *path, size_t count)
     if (strikes && striking == NULL)
       striking = fault;
   }
-  if (striking != NULL && striking->kills)
-    kill(getpid(), SIGKILL);
-  return striking;
+  if (striking == NULL || striking->signal == 0)
+    return striking;
+  kill(getpid(), striking->signal);
+  return NULL;
 }
 
 static struct fault *strike_descriptor(enum call call, int descriptor, size_t count)
@@ -264,7 +275,8 @@ int open(const char *path, int flags, ...)
   va_start(arguments, flags);
   mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  struct fault *fault = (flags & (O_WRONLY | O_RDWR)) != 0 ? strike(CALL_OPEN, path, 0) : NULL;
+  enum call call = (flags & (O_WRONLY | O_RDWR)) != 0 ? CALL_OPEN : CALL_OPEN_READ;
+  struct fault *fault = strike(call, path, 0);
   if (fault == NULL)
     return next(path, flags, mode);
   errno = fault->code;

@@ -56,6 +56,11 @@ def summary(path, group="summary"):
                 if isinstance(item, h5py.Dataset)}
 
 
+def in_errors(found, name, exact, at=slice(None)):
+    """How far the values of a summary, those `at` these places, are from the exact ones, in errors."""
+    return (found[name] - exact)[at] / found[name + "_error"][at]
+
+
 def resolved(path):
     """The configuration of a result, with every default."""
     with h5py.File(path, "r") as file:

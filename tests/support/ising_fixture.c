@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/status.h"
+
 /* Any instance, whichever model may have it. */
 static const struct gpumc_model_ops any_model = {
     .name = "ising",
@@ -20,12 +22,6 @@ static const struct gpumc_model_ops any_model = {
     .kernels = ising_kernels,
     .destroy = ising_destroy,
 };
-
-static void expect_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("status %d: %s", (int)status, gpumc_error_text(error));
-}
 
 size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
 {
@@ -107,7 +103,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
                                            .tiling = with->tiling};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
-  expect_ok(ising_instance(&with->settings, &fixture->model, error), error);
+  assert_ok(ising_instance(&with->settings, &fixture->model, error), error);
   return gpumc_ensemble_create(with->kernel, &fixture->model, &fixture->device, &plan, with->seed,
                                with->rounds, &fixture->ensemble, error);
 }
@@ -119,7 +115,7 @@ bool fixture_serves(const struct ising_case *with)
   const enum gpumc_status status = create(&fixture, with, &error);
   const bool picky = fixture_trajectory(with->kernel) == REFERENCE_PACKED;
   if (status != GPUMC_INVALID || (test_device_is_cpu() && !picky))
-    expect_ok(status, &error);
+    assert_ok(status, &error);
   else if (!picky)
     print_message("%s: %s\n", fixture_text(with), gpumc_error_text(&error));
   gpumc_error_free(&error);
@@ -133,13 +129,13 @@ void fixture_open(struct ising_fixture *fixture, const struct ising_case *with)
   struct gpumc_device *device = &fixture->device;
   const size_t count = with->runs * with->capacity;
   const size_t words = with->runs * gpumc_swap_words(with->capacity);
-  expect_ok(create(fixture, with, &error), &error);
+  assert_ok(create(fixture, with, &error), &error);
   for (size_t c = 0; c < ISING_CHANNELS; c++)
-    expect_ok(gpumc_device_array(device, &fixture->channel[c], count, "channel", &error), &error);
+    assert_ok(gpumc_device_array(device, &fixture->channel[c], count, "channel", &error), &error);
   for (size_t c = 0; c < GPUMC_OVERLAPS; c++)
-    expect_ok(gpumc_device_array(device, &fixture->overlap[c], count, "overlap", &error), &error);
-  expect_ok(gpumc_device_array(device, &fixture->parent, count, "parents", &error), &error);
-  expect_ok(gpumc_device_array(device, &fixture->swap, words, "exchanges", &error), &error);
+    assert_ok(gpumc_device_array(device, &fixture->overlap[c], count, "overlap", &error), &error);
+  assert_ok(gpumc_device_array(device, &fixture->parent, count, "parents", &error), &error);
+  assert_ok(gpumc_device_array(device, &fixture->swap, words, "exchanges", &error), &error);
 }
 
 void fixture_close(struct ising_fixture *fixture)
@@ -168,14 +164,14 @@ void fixture_reference(const struct ising_fixture *fixture, const struct ising_c
 void fixture_randomize(struct ising_fixture *fixture, const struct ising_case *with, size_t size)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_ensemble_randomize(&fixture->ensemble, with->first_run, with->runs, size, &error),
+  assert_ok(gpumc_ensemble_randomize(&fixture->ensemble, with->first_run, with->runs, size, &error),
             &error);
 }
 
 void fixture_set_sizes(struct ising_fixture *fixture, const uint32_t *size)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_ensemble_set_sizes(&fixture->ensemble, size, &error), &error);
+  assert_ok(gpumc_ensemble_set_sizes(&fixture->ensemble, size, &error), &error);
 }
 
 size_t fixture_size(const struct ising_fixture *fixture, size_t m)
@@ -183,7 +179,7 @@ size_t fixture_size(const struct ising_fixture *fixture, size_t m)
   struct gpumc_error error = {0};
   uint32_t *size = calloc(fixture->ensemble.runs + 1, sizeof *size);
   assert_non_null(size);
-  expect_ok(gpumc_ensemble_get_sizes(&fixture->ensemble, size, &error), &error);
+  assert_ok(gpumc_ensemble_get_sizes(&fixture->ensemble, size, &error), &error);
   const size_t found = size[m];
   free(size);
   return found;
@@ -192,19 +188,19 @@ size_t fixture_size(const struct ising_fixture *fixture, size_t m)
 void fixture_sweep(struct ising_fixture *fixture, uint32_t sweeps, double beta)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_ensemble_sweep(&fixture->ensemble, sweeps, beta, NULL, &error), &error);
+  assert_ok(gpumc_ensemble_sweep(&fixture->ensemble, sweeps, beta, NULL, &error), &error);
 }
 
 void fixture_sweep_each(struct ising_fixture *fixture, uint32_t sweeps, const double *beta)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_ensemble_sweep_each(&fixture->ensemble, sweeps, beta, NULL, &error), &error);
+  assert_ok(gpumc_ensemble_sweep_each(&fixture->ensemble, sweeps, beta, NULL, &error), &error);
 }
 
 static void bring(struct ising_fixture *fixture, uint32_t *to, const uint32_t *from, size_t count)
 {
   struct gpumc_error error = {0};
-  expect_ok(
+  assert_ok(
       fixture->device.ops->copy_to_device(&fixture->device, to, from, count * sizeof *from, &error),
       &error);
 }
@@ -215,7 +211,7 @@ void fixture_gather(struct ising_fixture *fixture, const uint32_t *parent, const
   struct gpumc_ensemble *ensemble = &fixture->ensemble;
   bring(fixture, fixture->parent, parent, ensemble->runs * ensemble->plan.capacity);
   fixture_set_sizes(fixture, size);
-  expect_ok(ensemble->ops->gather(ensemble, fixture->parent, &error), &error);
+  assert_ok(ensemble->ops->gather(ensemble, fixture->parent, &error), &error);
 }
 
 void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap)
@@ -223,7 +219,7 @@ void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap)
   struct gpumc_error error = {0};
   struct gpumc_ensemble *ensemble = &fixture->ensemble;
   bring(fixture, fixture->swap, swap, ensemble->runs * gpumc_swap_words(ensemble->plan.capacity));
-  expect_ok(ensemble->ops->exchange(ensemble, fixture->swap, &error), &error);
+  assert_ok(ensemble->ops->exchange(ensemble, fixture->swap, &error), &error);
 }
 
 /* Arrays [rows][capacity] on their way to host memory. */
@@ -234,7 +230,7 @@ static void fetch(struct ising_fixture *fixture, size_t arrays, size_t rows, int
   const size_t count = rows * fixture->ensemble.plan.capacity;
   for (size_t i = 0; i < arrays; i++)
     if (value[i] != NULL)
-      expect_ok(fixture->device.ops->copy_to_host(&fixture->device, value[i], from[i],
+      assert_ok(fixture->device.ops->copy_to_host(&fixture->device, value[i], from[i],
                                                   count * sizeof *value[i], &error),
                 &error);
 }
@@ -247,7 +243,7 @@ void fixture_overlap(struct ising_fixture *fixture, size_t first, size_t second,
   int64_t *wanted[GPUMC_OVERLAPS];
   for (size_t i = 0; i < GPUMC_OVERLAPS; i++)
     wanted[i] = value[i] != NULL ? fixture->overlap[i] : NULL;
-  expect_ok(ensemble->ops->overlap(ensemble, first, second, runs, wanted, &error), &error);
+  assert_ok(ensemble->ops->overlap(ensemble, first, second, runs, wanted, &error), &error);
   fetch(fixture, GPUMC_OVERLAPS, runs, fixture->overlap, value);
 }
 
@@ -264,7 +260,7 @@ void fixture_measure_channels(struct ising_fixture *fixture, int64_t *const valu
   struct gpumc_error error = {0};
   int64_t *wanted[GPUMC_CHANNELS_MAXIMUM];
   wanted_channels(fixture, value, wanted);
-  expect_ok(fixture->ensemble.ops->measure(&fixture->ensemble, wanted, &error), &error);
+  assert_ok(fixture->ensemble.ops->measure(&fixture->ensemble, wanted, &error), &error);
   fetch(fixture, ISING_CHANNELS, fixture->ensemble.runs, fixture->channel, value);
 }
 
@@ -274,7 +270,7 @@ void fixture_sweep_and_measure_channels(struct ising_fixture *fixture, uint32_t 
   struct gpumc_error error = {0};
   int64_t *wanted[GPUMC_CHANNELS_MAXIMUM];
   wanted_channels(fixture, value, wanted);
-  expect_ok(gpumc_ensemble_sweep_each(&fixture->ensemble, sweeps, beta, wanted, &error), &error);
+  assert_ok(gpumc_ensemble_sweep_each(&fixture->ensemble, sweeps, beta, wanted, &error), &error);
   fetch(fixture, ISING_CHANNELS, fixture->ensemble.runs, fixture->channel, value);
 }
 
@@ -290,7 +286,7 @@ void fixture_sweep_and_measure(struct ising_fixture *fixture, uint32_t sweeps, d
   int64_t *const value[ISING_CHANNELS] = {energy, magnetization};
   int64_t *wanted[GPUMC_CHANNELS_MAXIMUM];
   wanted_channels(fixture, value, wanted);
-  expect_ok(gpumc_ensemble_sweep(&fixture->ensemble, sweeps, beta, wanted, &error), &error);
+  assert_ok(gpumc_ensemble_sweep(&fixture->ensemble, sweeps, beta, wanted, &error), &error);
   fetch(fixture, ISING_CHANNELS, fixture->ensemble.runs, fixture->channel, value);
 }
 
@@ -300,7 +296,7 @@ uint8_t *fixture_get(struct ising_fixture *fixture, size_t m)
   const size_t size = fixture_size(fixture, m);
   uint8_t *portable = malloc(size * fixture->model.portable_bytes + 1);
   assert_non_null(portable);
-  expect_ok(fixture->ensemble.ops->get(&fixture->ensemble, m, 0, size, portable, &error), &error);
+  assert_ok(fixture->ensemble.ops->get(&fixture->ensemble, m, 0, size, portable, &error), &error);
   return portable;
 }
 

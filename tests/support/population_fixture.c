@@ -9,11 +9,7 @@
 
 #include <cmocka.h>
 
-static void expect_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("status %d: %s", (int)status, gpumc_error_text(error));
-}
+#include "support/status.h"
 
 static const struct gpumc_population_ops *ops_of(const struct population_fixture *fixture)
 {
@@ -28,9 +24,9 @@ void population_open(struct population_fixture *fixture, const struct gpumc_popu
   fixture->device = test_device(setting);
   fixture->outcome = calloc(runs, sizeof *fixture->outcome);
   assert_non_null(fixture->outcome);
-  expect_ok(gpumc_device_array(&fixture->device, &fixture->size, plan->runs, "sizes", &error),
+  assert_ok(gpumc_device_array(&fixture->device, &fixture->size, plan->runs, "sizes", &error),
             &error);
-  expect_ok(
+  assert_ok(
       gpumc_population_create(&fixture->device, plan, fixture->size, &fixture->population, &error),
       &error);
   fixture->population.runs = runs;
@@ -46,13 +42,13 @@ void population_close(struct population_fixture *fixture)
 static void bring(struct population_fixture *fixture, void *to, const void *from, size_t bytes)
 {
   struct gpumc_error error = {0};
-  expect_ok(fixture->device.ops->copy_to_device(&fixture->device, to, from, bytes, &error), &error);
+  assert_ok(fixture->device.ops->copy_to_device(&fixture->device, to, from, bytes, &error), &error);
 }
 
 static void fetch(struct population_fixture *fixture, void *to, const void *from, size_t bytes)
 {
   struct gpumc_error error = {0};
-  expect_ok(fixture->device.ops->copy_to_host(&fixture->device, to, from, bytes, &error), &error);
+  assert_ok(fixture->device.ops->copy_to_host(&fixture->device, to, from, bytes, &error), &error);
 }
 
 void population_bring(struct population_fixture *fixture, size_t m,
@@ -94,40 +90,40 @@ void population_fetch(struct population_fixture *fixture, size_t m,
 void population_found(struct population_fixture *fixture)
 {
   struct gpumc_error error = {0};
-  expect_ok(ops_of(fixture)->found(&fixture->population, &error), &error);
+  assert_ok(ops_of(fixture)->found(&fixture->population, &error), &error);
 }
 
 void population_tally(struct population_fixture *fixture, uint32_t first_run, bool histogram)
 {
   struct gpumc_error error = {0};
-  expect_ok(ops_of(fixture)->tally(&fixture->population, first_run, histogram, &error), &error);
+  assert_ok(ops_of(fixture)->tally(&fixture->population, first_run, histogram, &error), &error);
 }
 
 void population_resample(struct population_fixture *fixture,
                          const struct gpumc_resampling_request *request)
 {
   struct gpumc_error error = {0};
-  expect_ok(ops_of(fixture)->resample(&fixture->population, request, &error), &error);
+  assert_ok(ops_of(fixture)->resample(&fixture->population, request, &error), &error);
 }
 
 double population_trial(struct population_fixture *fixture, double step)
 {
   struct gpumc_error error = {0};
   double overlap = -1;
-  expect_ok(ops_of(fixture)->trial(&fixture->population, step, &overlap, &error), &error);
+  assert_ok(ops_of(fixture)->trial(&fixture->population, step, &overlap, &error), &error);
   return overlap;
 }
 
 void population_publish(struct population_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  expect_ok(ops_of(fixture)->publish(&fixture->population, slot, &error), &error);
+  assert_ok(ops_of(fixture)->publish(&fixture->population, slot, &error), &error);
 }
 
 void population_collect(struct population_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  expect_ok(ops_of(fixture)->collect(&fixture->population, slot, fixture->outcome, &error), &error);
+  assert_ok(ops_of(fixture)->collect(&fixture->population, slot, fixture->outcome, &error), &error);
 }
 
 static void expect_same_sums(const struct gpumc_moment_sums *found,

@@ -77,6 +77,13 @@ class ProgramCase(unittest.TestCase):
                          f"gpumc {' '.join(map(str, arguments))}\n{process.out}\n{process.err}")
         return process
 
+    def one_unit(self, config, *options):
+        """Run until a unit ends; whether it was not the last."""
+        process = self.start("run", config, "--max-time", "1 ms", *options)
+        _, messages = process.communicate(timeout=300)
+        self.assertIn(process.returncode, [OK, STOPPED], messages)
+        return process.returncode == STOPPED
+
     def names(self, pattern="*"):
         return sorted(str(p.relative_to(self.directory)) for p in self.directory.rglob(pattern))
 

@@ -10,14 +10,9 @@
 #include <cmocka.h>
 
 #include "core/tempering_rules.h"
+#include "support/status.h"
 
 static const double quantum = 0.25;
-
-static void expect_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("status %d: %s", (int)status, gpumc_error_text(error));
-}
 
 static size_t places(const struct gpumc_tempering_plan *plan)
 {
@@ -28,9 +23,9 @@ static void create(struct tempering_fixture *fixture, const double *beta)
 {
   struct gpumc_error error = {0};
   struct gpumc_tempering *tempering = &fixture->tempering;
-  expect_ok(gpumc_tempering_create(&fixture->device, &fixture->reference.plan, tempering, &error),
+  assert_ok(gpumc_tempering_create(&fixture->device, &fixture->reference.plan, tempering, &error),
             &error);
-  expect_ok(gpumc_tempering_set_temperatures(tempering, beta, quantum, &error), &error);
+  assert_ok(gpumc_tempering_set_temperatures(tempering, beta, quantum, &error), &error);
 }
 
 void tempering_open(struct tempering_fixture *fixture, const struct gpumc_tempering_plan *plan,
@@ -62,7 +57,7 @@ static void bring(struct tempering_fixture *fixture, void *memory, const void *f
 {
   struct gpumc_error error = {0};
   if (memory != NULL)
-    expect_ok(fixture->device.ops->copy_to_device(&fixture->device, memory, from, bytes, &error),
+    assert_ok(fixture->device.ops->copy_to_device(&fixture->device, memory, from, bytes, &error),
               &error);
 }
 
@@ -89,28 +84,28 @@ void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
 void tempering_accumulate(struct tempering_fixture *fixture, bool histogram)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_tempering_accumulate(&fixture->tempering, histogram, &error), &error);
+  assert_ok(gpumc_tempering_accumulate(&fixture->tempering, histogram, &error), &error);
   tempering_reference_accumulate(&fixture->reference, histogram);
 }
 
 void tempering_exchange(struct tempering_fixture *fixture, uint32_t round)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_tempering_exchange(&fixture->tempering, fixture->random, round, &error), &error);
+  assert_ok(gpumc_tempering_exchange(&fixture->tempering, fixture->random, round, &error), &error);
   tempering_reference_exchange(&fixture->reference, fixture->random, round);
 }
 
 void tempering_publish(struct tempering_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_tempering_publish(&fixture->tempering, slot, &error), &error);
+  assert_ok(gpumc_tempering_publish(&fixture->tempering, slot, &error), &error);
 }
 
 void tempering_collect(struct tempering_fixture *fixture, size_t slot,
                        struct gpumc_tempering_outcome *outcome)
 {
   struct gpumc_error error = {0};
-  expect_ok(gpumc_tempering_collect(&fixture->tempering, slot, outcome, &error), &error);
+  assert_ok(gpumc_tempering_collect(&fixture->tempering, slot, outcome, &error), &error);
 }
 
 void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, size_t bytes)
@@ -118,7 +113,7 @@ void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, siz
   struct gpumc_error error = {0};
   void *fetched = malloc(bytes + 1);
   assert_non_null(fetched);
-  expect_ok(fixture->device.ops->copy_to_host(&fixture->device, fetched, memory, bytes, &error),
+  assert_ok(fixture->device.ops->copy_to_host(&fixture->device, fetched, memory, bytes, &error),
             &error);
   return fetched;
 }

@@ -11,6 +11,7 @@
 
 #include "algorithms/canonical/canonical_state.h"
 #include "models/ising2d/ising2d.h"
+#include "support/status.h"
 
 /* The values of the algorithm's block, given as JSON. */
 static struct gpumc_params params_of(const char *json)
@@ -23,12 +24,6 @@ static struct gpumc_params params_of(const char *json)
 static void release(struct gpumc_params *params)
 {
   cJSON_Delete((cJSON *)params->values);
-}
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
 }
 
 /* Every point once, in order, at the temperature nearest to it. */

@@ -10,16 +10,11 @@
 #include "core/curves.h"
 #include "core/hdf5_file.h"
 #include "core/result_info.h"
+#include "support/status.h"
 #include "support/work_directory.h"
 
 static const char path[] = "x.h5";
 static const struct gpumc_model model = {.energy_unit = "J/2.5", .beta_unit = "2.5/J"};
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
 
 static struct gpumc_recorder *create(void)
 {

@@ -1,5 +1,6 @@
 """Files as people read them: h5py and xarray on results, live working files and spoiled runs."""
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -12,20 +13,11 @@ import h5py
 import numpy as np
 import xarray
 
-TESTS = os.path.join(os.environ.get("GPUMC_BUILD", "build/release"), "tests")
-PROGRAM = os.path.abspath(os.path.join(TESTS, "gpumc_files_program"))
-FAULTS = os.path.abspath(os.path.join(TESTS, "libgpumc_faults.so"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import faults
+from support.files_program import PROGRAM, run
+
 KILLS = 50
-
-
-def run(*arguments, fault=None):
-    environment = dict(os.environ)
-    if fault is not None:
-        environment.update(GPUMC_FAULT=fault, LD_PRELOAD=FAULTS)
-        # The sanitizers want to be loaded first, and need not be.
-        environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
-    return subprocess.run([PROGRAM, *map(str, arguments)], env=environment, timeout=120,
-                          capture_output=True, text=True)
 
 
 class Files(unittest.TestCase):
@@ -120,6 +112,21 @@ class Files(unittest.TestCase):
             self.assertGreaterEqual(len(set(lengths)), 10)
             self.assertEqual(lengths, sorted(lengths))
         self.assertIsNone(child.poll())
+
+    def test_writer_that_begins_between_the_look_and_the_opening(self):
+        self.succeed("result", "x.h5", 9)
+        child = subprocess.Popen([PROGRAM, "info", "x.h5"], stdout=subprocess.PIPE, text=True,
+                                 stderr=subprocess.PIPE,
+                                 env=faults.environment("open_read:nth=2:path=x.h5:action=stop"))
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(child.pid, os.WUNTRACED)[1]))
+        with h5py.File("x.h5", "r+", libver="latest") as file:
+            file.swmr_mode = True
+            child.send_signal(signal.SIGCONT)
+            out, err = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0, err)
+        self.assertIn("complete 1", out)
 
     def test_working_file_can_be_read_after_any_kill(self):
         generator = random.Random(1)

@@ -8,14 +8,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
 #include "core/result_info.h"
+#include "support/full_disk.h"
+#include "support/status.h"
 #include "support/work_directory.h"
 
 enum { ROW = 5 };
@@ -26,22 +26,6 @@ static const struct gpumc_column columns[] = {
     {{"families", "families alive", "1", "F"}, 1, true, NULL, 0},
     {{"block_energy", "energy per site of each block", "J", "e_b"}, 2, false, "block", 0},
 };
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
-
-static void assert_refused(enum gpumc_status status, struct gpumc_error *error, const char *text,
-                           const char *other)
-{
-  assert_int_equal(status, GPUMC_FAILURE);
-  if (strstr(gpumc_error_text(error), text) == NULL ||
-      strstr(gpumc_error_text(error), other) == NULL)
-    fail_msg("\"%s\" lacks \"%s\" or \"%s\"", gpumc_error_text(error), text, other);
-  gpumc_error_free(error);
-}
 
 /* Two tables, declared and not started. */
 static struct gpumc_recorder *declare(size_t tables[2])
@@ -282,16 +266,12 @@ static void test_resume_errors(void **state)
   gpumc_checkpoint_close(reader);
 }
 
-/* The whole life under a limit of the file size; exit status 0 when it went well, 1 for an ordinary
- * error that names file and cause, 2 for anything else. */
-static int live_within(rlim_t limit)
+/* The whole life, on a disk that may be full. */
+static int live(void)
 {
   struct gpumc_error error = {0};
   size_t tables[2];
-  struct rlimit sizes = {limit, limit};
   struct gpumc_recorder *recorder = declare(tables);
-  if (setrlimit(RLIMIT_FSIZE, &sizes) != 0)
-    return 2;
   enum gpumc_status status = gpumc_recorder_start(recorder, &error);
   double row[ROW] = {0};
   for (size_t i = 0; i < 3000 && status == GPUMC_OK; i++) {
@@ -299,35 +279,13 @@ static int live_within(rlim_t limit)
     if (status == GPUMC_OK && i % 1000 == 0)
       status = gpumc_recorder_flush(recorder, &error);
   }
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_close_tables(recorder, &error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_finish(recorder, &error);
-  gpumc_recorder_free(recorder);
-  if (status == GPUMC_OK)
-    return 0;
-  bool explained = strstr(gpumc_error_text(&error), "out/x.h5.partial") != NULL &&
-                   strstr(gpumc_error_text(&error), "File too large") != NULL;
-  gpumc_error_free(&error);
-  return explained ? 1 : 2;
+  return full_disk_outcome(recorder, status, &error, "out/x.h5.partial");
 }
 
 static void test_full_disk_is_an_ordinary_error(void **state)
 {
   (void)state;
-  int outcomes[3] = {0};
-  for (rlim_t limit = 0; limit < 240000; limit += 7001) {
-    pid_t child = fork();
-    if (child == 0)
-      _exit(live_within(limit));
-    int status;
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
-    outcomes[WEXITSTATUS(status)]++;
-    assert_int_equal(access("out/x.h5", F_OK), WEXITSTATUS(status) == 0 ? 0 : -1);
-    unlink("out/x.h5");
-  }
-  assert_true(outcomes[0] > 0 && outcomes[1] > 0);
+  expect_full_disk_is_told(live, 240000, 7001);
 }
 
 /* HDF5's own printing is as it was after our calls. */

@@ -11,15 +11,10 @@
 
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
+#include "support/status.h"
 #include "support/work_directory.h"
 
 enum { FEW = 3, MANY = 21, ROWS = 500, HALF = 200 };
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
 
 static uint8_t byte_at(size_t row, size_t i)
 {

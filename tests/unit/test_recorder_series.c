@@ -13,24 +13,12 @@
 
 #include "core/hdf5_file.h"
 #include "core/recorder_state.h"
+#include "support/full_disk.h"
+#include "support/status.h"
 #include "support/work_directory.h"
 
 /* A row is a time, an integer, and as many replicas as the table is wide. */
 enum { MOST_WIDTH = 200000 };
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
-
-static void assert_refused(enum gpumc_status status, struct gpumc_error *error, const char *text)
-{
-  assert_int_equal(status, GPUMC_FAILURE);
-  if (strstr(gpumc_error_text(error), text) == NULL)
-    fail_msg("\"%s\" lacks \"%s\"", gpumc_error_text(error), text);
-  gpumc_error_free(error);
-}
 
 struct tables {
   size_t ordinary, narrow, wide;
@@ -264,7 +252,7 @@ static void assert_load_refused(const char *text)
   if (access("out/x.h5.log", F_OK) == 0)
     bytes = file_bytes("out/x.h5.log", &before);
   struct gpumc_recorder *recorder = declare(&tables, 2);
-  assert_refused(load(recorder, &error), &error, text);
+  assert_refused(load(recorder, &error), &error, text, "");
   gpumc_recorder_free(recorder);
   if (bytes == NULL)
     return;
@@ -341,7 +329,7 @@ static void test_log_of_another_run_is_refused(void **state)
   free(other);
   write_file("out/x.h5.log", log, size);
   recorder = declare(&tables, 3);
-  assert_refused(load(recorder, &error), &error, "written for another table: \"long wide");
+  assert_refused(load(recorder, &error), &error, "written for another table: ", "\"long wide");
   gpumc_recorder_free(recorder);
   free(log);
 }
@@ -355,7 +343,7 @@ static void test_foreign_file_is_left_alone(void **state)
   struct gpumc_recorder *recorder = declare(&tables, 1);
   write_file("out/x.h5.log", "my notes", 8);
   assert_refused(gpumc_recorder_start(recorder, &error), &error,
-                 "out/x.h5.log: not a log of gpumc, and left alone");
+                 "out/x.h5.log: ", "not a log of gpumc, and left alone");
   gpumc_recorder_free(recorder);
   unsigned char *bytes = file_bytes("out/x.h5.log", &size);
   assert_int_equal(size, 8);
@@ -363,51 +351,25 @@ static void test_foreign_file_is_left_alone(void **state)
   free(bytes);
 }
 
-/* The whole life under a limit of the file size; 0 when it went well, 1 for an ordinary error that
- * names file and cause, 2 for anything else. */
-static int live_within(rlim_t limit)
+/* The whole life, on a disk that may be full. */
+static int live(void)
 {
   struct gpumc_error error = {0};
   struct tables tables;
-  struct rlimit sizes = {limit, limit};
   struct gpumc_recorder *recorder = declare(&tables, 2);
-  if (setrlimit(RLIMIT_FSIZE, &sizes) != 0)
-    return 2;
   enum gpumc_status status = gpumc_recorder_start(recorder, &error);
   for (size_t i = 0; i < 3000 && status == GPUMC_OK; i++) {
     status = append_one(recorder, &tables, i, &error);
     if (status == GPUMC_OK && i % 500 == 0)
       status = gpumc_recorder_flush(recorder, &error);
   }
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_close_tables(recorder, &error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_finish(recorder, &error);
-  gpumc_recorder_free(recorder);
-  if (status == GPUMC_OK)
-    return 0;
-  bool explained = strstr(gpumc_error_text(&error), "out/x.h5") != NULL &&
-                   strstr(gpumc_error_text(&error), "File too large") != NULL;
-  gpumc_error_free(&error);
-  return explained ? 1 : 2;
+  return full_disk_outcome(recorder, status, &error, "out/x.h5");
 }
 
 static void test_full_disk_is_an_ordinary_error(void **state)
 {
   (void)state;
-  int outcomes[3] = {0};
-  for (rlim_t limit = 0; limit < 400000; limit += 9001) {
-    pid_t child = fork();
-    if (child == 0)
-      _exit(live_within(limit));
-    int status;
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
-    outcomes[WEXITSTATUS(status)]++;
-    assert_int_equal(access("out/x.h5", F_OK), WEXITSTATUS(status) == 0 ? 0 : -1);
-    unlink("out/x.h5");
-  }
-  assert_true(outcomes[0] > 0 && outcomes[1] > 0);
+  expect_full_disk_is_told(live, 400000, 9001);
 }
 
 /* 160 MB of rows, written and after a resume rebuilt and continued. */

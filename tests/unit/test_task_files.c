@@ -15,13 +15,8 @@
 #include "core/durable_file.h"
 #include "core/hdf5_file.h"
 #include "core/task_files.h"
+#include "support/status.h"
 #include "support/work_directory.h"
-
-static void assert_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("%s", gpumc_error_text(error));
-}
 
 static struct gpumc_task_files names(void)
 {

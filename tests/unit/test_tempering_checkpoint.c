@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/hdf5_file.h"
+#include "support/status.h"
 #include "support/tempering_fixture.h"
 #include "support/work_directory.h"
 
@@ -30,12 +31,6 @@ static const struct gpumc_tempering_plan plan = {
     .histogram = {[GPUMC_OVERLAP_LINK] = {-10, 1, BINS}},
 };
 
-static void expect_ok(enum gpumc_status status, struct gpumc_error *error)
-{
-  if (status != GPUMC_OK)
-    fail_msg("status %d: %s", (int)status, gpumc_error_text(error));
-}
-
 static void do_rounds(struct tempering_fixture *fixture, uint32_t first, uint32_t end)
 {
   for (uint32_t round = first; round < end; round++) {
@@ -49,17 +44,17 @@ static void save(struct tempering_fixture *fixture, const char *path)
 {
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_writer *writer = NULL;
-  expect_ok(gpumc_checkpoint_begin(path, &writer, &error), &error);
-  expect_ok(gpumc_tempering_save(&fixture->tempering, writer, "pt/tempering", &error), &error);
-  expect_ok(gpumc_checkpoint_commit(writer, &error), &error);
+  assert_ok(gpumc_checkpoint_begin(path, &writer, &error), &error);
+  assert_ok(gpumc_tempering_save(&fixture->tempering, writer, "pt/tempering", &error), &error);
+  assert_ok(gpumc_checkpoint_commit(writer, &error), &error);
 }
 
 static void load(struct tempering_fixture *fixture, const char *path)
 {
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_reader *reader = NULL;
-  expect_ok(gpumc_checkpoint_open(path, &reader, &error), &error);
-  expect_ok(gpumc_tempering_load(&fixture->tempering, reader, "pt/tempering", &error), &error);
+  assert_ok(gpumc_checkpoint_open(path, &reader, &error), &error);
+  assert_ok(gpumc_tempering_load(&fixture->tempering, reader, "pt/tempering", &error), &error);
   gpumc_checkpoint_close(reader);
 }
 
@@ -93,7 +88,7 @@ static void expect_same_array(struct gpumc_checkpoint_reader *reader, const char
   struct gpumc_error error = {0};
   void *values = malloc(rows * width * size);
   assert_non_null(values);
-  expect_ok(gpumc_checkpoint_get_rows(reader, name, element, 0, rows, width, values, &error),
+  assert_ok(gpumc_checkpoint_get_rows(reader, name, element, 0, rows, width, values, &error),
             &error);
   if (memcmp(values, expected, rows * width * size) != 0)
     fail_msg("%s is not the reference's", name);
@@ -112,7 +107,7 @@ static void the_file_holds_the_numbers_of_the_reference(void **state)
   do_rounds(&fixture, 0, 5);
   save(&fixture, "numbers.h5");
   const uint64_t calls[3] = {5, 3, 2};
-  expect_ok(gpumc_checkpoint_open("numbers.h5", &reader, &error), &error);
+  assert_ok(gpumc_checkpoint_open("numbers.h5", &reader, &error), &error);
   expect_same_array(reader, "pt/tempering/calls", GPUMC_UINT64, 3, 1, 8, calls);
   expect_same_array(reader, "pt/tempering/sums", GPUMC_FLOAT64, (size_t)3 * T, SAMPLES, 8,
                     found->sums);
@@ -141,7 +136,7 @@ static void a_checkpoint_of_other_sizes_is_refused(void **state)
   save(&fixture, "small.h5");
   tempering_close(&fixture);
   tempering_open(&fixture, &larger, beta, bounds, test_setting());
-  expect_ok(gpumc_checkpoint_open("small.h5", &reader, &error), &error);
+  assert_ok(gpumc_checkpoint_open("small.h5", &reader, &error), &error);
   assert_int_equal(gpumc_tempering_load(&fixture.tempering, reader, "pt/tempering", &error),
                    GPUMC_FAILURE);
   assert_non_null(strstr(gpumc_error_text(&error), "pt/tempering/walker"));
@@ -174,7 +169,7 @@ static void memory_is_what_is_announced(void **state)
   struct gpumc_device_ops ops = *device.ops;
   ops.allocate = allocate;
   device.ops = &ops;
-  expect_ok(gpumc_tempering_create(&device, &plan, &tempering, &error), &error);
+  assert_ok(gpumc_tempering_create(&device, &plan, &tempering, &error), &error);
   /* The device's own part is not taken by `allocate`. */
   assert_int_equal(counted.bytes + ops.tempering->own_bytes(&plan),
                    gpumc_tempering_bytes(&device, &plan));

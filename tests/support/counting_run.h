@@ -1,0 +1,27 @@
+/* Runs of the counting plugins: a task by hand, and what its run says. */
+#ifndef TESTS_SUPPORT_COUNTING_RUN_H
+#define TESTS_SUPPORT_COUNTING_RUN_H
+
+#include <signal.h>
+
+#include "core/run.h"
+#include "support/counting_plugins.h"
+
+struct attempt {
+  int64_t population, units, fail_at;
+  double max_seconds;
+  bool fresh;
+};
+
+struct heard {
+  char notes[1024];
+  int units;
+  volatile sig_atomic_t stop;
+  int stop_after; /* units; 0: never */
+};
+
+/* One run with the result run.h5 in the working directory and a checkpoint after every unit. */
+GPUMC_MUST_CHECK enum gpumc_status
+attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *error);
+
+#endif

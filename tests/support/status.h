@@ -1,0 +1,13 @@
+/* What a call that can fail is expected to return. */
+#ifndef TESTS_SUPPORT_STATUS_H
+#define TESTS_SUPPORT_STATUS_H
+
+#include "core/error.h"
+
+/* Fails the running test with the error's message. */
+void assert_ok(enum gpumc_status status, const struct gpumc_error *error);
+/* GPUMC_FAILURE with a message that contains each of the two texts; frees it. */
+void assert_refused(enum gpumc_status status, struct gpumc_error *error, const char *text,
+                    const char *other);
+
+#endif

@@ -1,0 +1,123 @@
+/* What a configuration asks of its kernel: the variant, its updates, the instruction set. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/isa.h"
+#include "core/sweeps.h"
+#include "support/language_fixture.h"
+
+static void test_variant(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  language_accept(GOOD "kernel: {variant: deep}\n", &config);
+  struct gpumc_params kernel = gpumc_task_params(&config.tasks[0], "kernel");
+  assert_string_equal(gpumc_params_string(&kernel, "variant"), "deep");
+  gpumc_config_free(&config);
+  language_accept(HEAD "model: {name: frozen}\nalgorithm: {name: look}\n", &config);
+  kernel = gpumc_task_params(&config.tasks[0], "kernel");
+  assert_string_equal(gpumc_params_string(&kernel, "variant"), "still");
+  gpumc_config_free(&config);
+}
+
+static void test_variant_errors(void **state)
+{
+  (void)state;
+  language_refuse(
+      GOOD "kernel: {variant: wied}\n",
+      "c.yaml:6:19: model chain has no kernel variant 'wied' on cpu; its variants are: plain, "
+      "wide; did you mean 'wide'?");
+  language_refuse(
+      GOOD "kernel:\n  variant: plain\n",
+      "c.yaml:7:12: no kernel of model chain on cpu serves algorithm anneal: plain lacks "
+      "gather; kernels that do: wide on cpu, wide on cuda, deep on cuda");
+  language_refuse(
+      HEAD "model: {name: frozen}\n" ALGORITHM,
+      "c.yaml:5:19: no kernel of model frozen on cpu serves algorithm anneal: still lacks "
+      "sweep, gather; kernels that do: none");
+}
+
+static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is updated."), {0}};
+static const struct gpumc_algorithm_ops updating = {.name = "updating",
+                                                    .summary = "Updates nothing.",
+                                                    .keys = update_keys,
+                                                    .required = GPUMC_CAN_SWEEP};
+
+/* The mistakes of an algorithm with the key `update`, "" where there are none. */
+static void check_update(const char *text, const char *expected)
+{
+  static const struct gpumc_model_ops *const models[] = {&fake_chain, NULL};
+  static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  struct gpumc_config config;
+  struct gpumc_error error = {0};
+  const enum gpumc_status status =
+      gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
+  assert_int_equal(status, expected[0] == '\0' ? GPUMC_OK : GPUMC_INVALID);
+  if (status != GPUMC_OK)
+    assert_string_equal(gpumc_error_text(&error), expected);
+  gpumc_error_free(&error);
+  gpumc_config_free(&config);
+}
+
+/* No kernel of the chain has heat-bath updates. */
+static void test_updates_that_the_kernel_does_not_have(void **state)
+{
+  (void)state;
+#define MESSAGE(kernel)                                                                            \
+  "kernel " kernel " of model chain on cpu has no heat-bath updates; use algorithm.update: "       \
+  "metropolis, or another kernel.variant"
+  check_update(HEAD MODEL "algorithm: {name: updating}\nkernel: {variant: wide}\n", "");
+  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n"
+                          "kernel: {variant: wide}\n",
+               "c.yaml:6:19: " MESSAGE("wide"));
+  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n",
+               "c.yaml:5:19: " MESSAGE("plain"));
+  check_update(HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n",
+               "c.yaml:5:37: algorithm.update: expected one of metropolis, heat_bath, found text "
+               "'hot_bath'; did you mean 'heat_bath'?");
+#undef MESSAGE
+}
+
+/* Every build has "auto" and lacks some level. */
+static void test_instruction_set_errors(void **state)
+{
+  static const char *const levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "portable"};
+  struct gpumc_config config;
+  size_t refused = 0;
+  (void)state;
+  language_accept(GOOD "kernel: {isa: auto}\n", &config);
+  gpumc_config_free(&config);
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    struct gpumc_text text = {0}, message = {0};
+    gpumc_text_append(&text, GOOD "kernel: {isa: %s}\n", levels[i]);
+    gpumc_text_append(&message, "c.yaml:6:15: kernel.isa: this build has %s, not %s",
+                      gpumc_isa_compiled(), levels[i]);
+    if (gpumc_isa_is_compiled(levels[i])) {
+      language_accept(gpumc_text_string(&text), &config);
+      gpumc_config_free(&config);
+    } else {
+      language_refuse(gpumc_text_string(&text), gpumc_text_string(&message));
+      refused++;
+    }
+    gpumc_text_free(&text);
+    gpumc_text_free(&message);
+  }
+  assert_true(refused > 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_variant),
+      cmocka_unit_test(test_variant_errors),
+      cmocka_unit_test(test_updates_that_the_kernel_does_not_have),
+      cmocka_unit_test(test_instruction_set_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
