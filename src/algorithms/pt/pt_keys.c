@@ -78,9 +78,9 @@ const struct gpumc_key pt_keys[] = {
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
-     .minimum = 64,
+     .minimum = PT_BLOCKS,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 128 unless given; "
+     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 256 unless given; "
             "neighbours are joined until they are independent."},
     {0}};
 
