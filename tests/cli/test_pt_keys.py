@@ -88,7 +88,7 @@ class Keys(ProgramCase):
                     more="measure_every: 15", sweeps=150)
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
-        self.refuse("4294967295", 6, sweeps=4294967290)
+        self.refuse("to round them up, exceed the 4294967295", 6, sweeps=4294967290)
 
     def test_short_tuning(self):
         """All neighbours exchange in every iteration."""
