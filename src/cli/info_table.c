@@ -1,6 +1,7 @@
 /* The summary of a result as tables: value +- error, one row a point of the axis. */
 #include "cli/info_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,12 @@ static size_t length_of(const struct gpumc_result_dataset *dataset)
   return dataset->rank == 0 ? 1 : dataset->shape[0];
 }
 
+/* NaN may have a sign, which means nothing. */
+static double shown(double value)
+{
+  return isnan(value) ? fabs(value) : value;
+}
+
 /* The value, with its error where there is one. */
 static void value_cell(struct cli_table *table, const struct gpumc_result_dataset *dataset,
                        const struct gpumc_result_dataset *error, size_t row)
@@ -37,9 +44,9 @@ static void value_cell(struct cli_table *table, const struct gpumc_result_datase
   if (dataset->integer)
     cli_table_cell(table, "%.0f", dataset->values[row]);
   else if (error != NULL && length_of(error) > row)
-    cli_table_cell(table, "%.7g +- %.2g", dataset->values[row], error->values[row]);
+    cli_table_cell(table, "%.7g +- %.2g", shown(dataset->values[row]), shown(error->values[row]));
   else
-    cli_table_cell(table, "%.7g", dataset->values[row]);
+    cli_table_cell(table, "%.7g", shown(dataset->values[row]));
 }
 
 /* "reweighted/" of "reweighted/energy": datasets of one group share an axis. */

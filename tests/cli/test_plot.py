@@ -1,4 +1,6 @@
 """tools/plot and tools/gpumc_reader.py on files written by hand in the documented format."""
+import importlib.machinery
+import importlib.util
 import os
 import struct
 import subprocess
@@ -56,6 +58,29 @@ class Plot(Files):
         result = self.plot(file, "--quantities", "energy")
         self.assertEqual(result.returncode, 0)
         self.assertIn("run.h5: warning: the population is too small", result.stderr)
+
+    def test_passes_on_all_warnings(self):
+        file = result_file.write(self.path("run.h5"), trusted=0)
+        with h5py.File(file, "r+") as opened:
+            opened["summary"].attrs["samples_warning"] = "errors are unknown"
+        found = self.plot(file, "--quantities", "energy").stderr
+        self.assertEqual(found.count("run.h5: warning: "), 2)
+        self.assertIn("errors are unknown", found)
+
+    def test_titles_keep_to_their_panels(self):
+        names = ["energy", "specific_heat", "abs_magnetization", "entropy"]
+        file = result_file.write(self.path("run.h5"))
+        with h5py.File(file, "r+") as opened:
+            for name in names:
+                opened[f"summary/{name}"].attrs["long_name"] = "twelve words " * 6
+        loader = importlib.machinery.SourceFileLoader("plot", os.path.join(ROOT, "tools", "plot"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
+        loader.exec_module(module)
+        figure = module.draw([gpumc_reader.read(file)], names, [{}])
+        figure.canvas.draw()
+        titles = [axes._left_title.get_window_extent() for axes in figure.axes]
+        self.assertLess(max(title.x1 for title in titles), figure.bbox.width)
+        self.assertFalse(titles[0].overlaps(titles[1]))
 
     def assert_refused(self, expected, *arguments):
         result = self.plot(*arguments)

@@ -88,7 +88,7 @@ class Keys(ProgramCase):
                     more="measure_every: 15", sweeps=150)
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
-        self.refuse("4294967295", 6, sweeps=4294967290)
+        self.refuse("to round them up, exceed the 4294967295", 6, sweeps=4294967290)
 
     def test_short_tuning(self):
         """All neighbours exchange in every iteration."""
@@ -105,8 +105,8 @@ class Keys(ProgramCase):
                 self.assertTrue((file["runs/0000/tuning/sweeps"][:] >= 20).all())
 
     def test_blocks_of_many_samples(self):
-        self.refuse("leave out blocks", 9, more="samples: 8\n  blocks: 64")
-        self.gpumc("validate", self.config(more="samples: 7\n  blocks: 64"), code=OK)
+        self.refuse("leave out blocks", 9, more="samples: 8\n  blocks: 256")
+        self.gpumc("validate", self.config(more="samples: 7\n  blocks: 256"), code=OK)
 
     def test_too_many_places(self):
         self.refuse("divide them among several runs", 8, more="samples: 1e9\n  replicas: 3")
@@ -126,7 +126,7 @@ class Keys(ProgramCase):
 
 class Defaults(ProgramCase):
     """Those that depend on other keys or on the model stand in the configuration of a result."""
-    EFFECTIVE = {"replicas": 2, "measure_every": 10, "blocks": 128, "beta.spacing": "geometric"}
+    EFFECTIVE = {"replicas": 2, "measure_every": 10, "blocks": 256, "beta.spacing": "geometric"}
 
     def make(self):
         return self.write("c.yaml", CONFIG.format(beta="{from: 0.3, to: 0.5, count: 3}", more="samples: 2",
@@ -143,7 +143,7 @@ class Defaults(ProgramCase):
         self.assertIn("algorithm.replicas: 2 -> 1", process.err)
         algorithm = resolved(self.path("x.h5"))["algorithm"]
         self.assertEqual(algorithm["beta"]["spacing"], "geometric")
-        self.assertEqual([algorithm[key] for key in ("replicas", "measure_every", "blocks")], [2, 10, 128])
+        self.assertEqual([algorithm[key] for key in ("replicas", "measure_every", "blocks")], [2, 10, 256])
 
     def test_resolved_configuration_is_one(self):
         for more in "samples: 2", "samples: 8", "samples: 8\n  exchange_every: 0":

@@ -163,6 +163,16 @@ class Info(ProgramCase):
             self.assertIs(type(value), str if isinstance(expected[name], str) else
                           int if isinstance(expected[name], np.integer) else float, name)
 
+    def test_nan_has_no_sign(self):
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        with h5py.File(self.path("small.h5"), "r+") as file:
+            for name in "energy", "specific_heat_error":
+                file[f"summary/{name}"][1] = np.copysign(np.nan, -1)
+        text = self.gpumc("info", "small.h5").out
+        self.assertIn(" nan +- ", text)
+        self.assertIn(" +- nan", text)
+        self.assertNotIn("-nan", text)
+
     def test_thinned_table_says_so(self):
         self.gpumc("run", self.write("c.yaml", SMALL.replace("step: 0.05", "step: 0.01")))
         self.assertIn("(one in 3 of 51 rows; all of them by --json)",

@@ -23,7 +23,7 @@ checkpoint: {{every: 20 ms}}
 CASES = {
     "few samples": ("name: ising2d, shape: [12, 10]",
                     "beta: {from: 0.3, to: 0.6, count: 5}, tune: {sweeps: 3000}, samples: 3, "
-                    "replicas: 2, sweeps: 24000, thermalization: 777, exchange_every: 3, "
+                    "replicas: 2, sweeps: 9600, thermalization: 777, exchange_every: 3, "
                     "measure_every: 6, structure_factor: true"),
     "spin glass": ("name: ea, shape: [4, 4, 4], disorder_seed: 5",
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "

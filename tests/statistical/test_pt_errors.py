@@ -56,6 +56,12 @@ class Errors(unittest.TestCase):
                                        sweeps=102400, exchange_every=10)
         self.check(found, betas=betas)
 
+    def test_from_blocks_of_time_of_one_sample(self):
+        """Half as many blocks as of two."""
+        betas = [0.30, 0.35, 0.40]
+        self.check(parallel_tempering.run(range(1, SEEDS + 1), betas=betas, samples=1, replicas=2,
+                                          sweeps=51200, exchange_every=10), betas=betas)
+
     def test_independent_measurements_are_rejected(self):
         """The control: with a measurement a sweep, errors as if these were independent."""
         betas = [0.40, 0.44]

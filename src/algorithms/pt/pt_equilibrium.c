@@ -8,7 +8,7 @@
 #include "core/text.h"
 
 /* Bins of time that differ by more than so many standard errors of the difference do not agree; by
- * chance that happens to one comparison of 16000. */
+ * chance that happens to one comparison of 16000, and to one of 500 with eight samples. */
 static const double errors_allowed = 4.0;
 /* Samples of one model do not agree where their averages scatter by more than so many times the
  * variance that their change from bin to bin tells: by chance one comparison of 6000 with eight

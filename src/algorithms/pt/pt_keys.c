@@ -78,9 +78,9 @@ const struct gpumc_key pt_keys[] = {
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
-     .minimum = 64,
+     .minimum = PT_BLOCKS,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 128 unless given; "
+     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 256 unless given; "
             "neighbours are joined until they are independent."},
     {0}};
 
@@ -121,7 +121,8 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
     all += (double)gpumc_params_integer(params, "tune.sweeps");
   if (all + 64.0 * (double)measure > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
-                         "%.0f sweeps in all are more than random numbers are counted for, %.0f",
+                         "%.0f sweeps in all, and up to 64 times measure_every more to round them "
+                         "up, exceed the %.0f that random numbers are counted for",
                          all, GPUMC_SWEEPS_MAXIMUM);
 }
 

@@ -14,7 +14,9 @@ enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks
    * of time. */
   PT_SAMPLES_FOR_ERRORS = 8,
-  PT_BLOCKS = 128, /* of time in a bin, unless given */
+  /* Of time in a bin, at least: of 128, two or three percent of the series in equilibrium are
+   * joined to fewer than the 32 that errors need. */
+  PT_BLOCKS = 256,
   /* Bins of time that are compared with each other, the last one included. */
   PT_BINS_COMPARED = 3,
   PT_TUNING_ROUNDS_MINIMUM = 2, /* of an iteration */
