@@ -144,7 +144,8 @@ class Couplings(ProgramCase):
     def test_samples_of_a_text_file(self):
         """A sweep over `sample`; integers and decimals, comments, lines of any length."""
         values = np.where(np.arange(96) % 5 == 0, -1, 1).reshape(2, 48)
-        text = "# two samples\nshape 4 6\n" + "".join(
+        byte_order_mark = "\ufeff"
+        text = byte_order_mark + "# two samples\nshape 4 6\n" + "".join(
             "couplings\n" + " ".join(f"{v}.0" for v in sample) + "\n" for sample in values)
         self.write("couplings.txt", text)
         config = self.config("couplings: file, file: couplings.txt, write_couplings: true",
@@ -209,6 +210,8 @@ class Couplings(ProgramCase):
                          "3:57: file must be the path of the couplings")
         self.assertEqual(self.refused("couplings: file, file: absent.txt"),
                          "3:57: cannot read absent.txt: No such file or directory")
+        self.assertEqual(self.refused("couplings: file, file: /dev/zero"),
+                         "3:57: cannot read /dev/zero: not a regular file")
         config = self.path(self.config("couplings: file, file: absent.txt"))
         config.write_text(config.read_text().replace("sweeps: 2", "sweeps: -2"))
         message = self.gpumc("validate", config, code=INVALID).err

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
@@ -20,6 +21,10 @@ const char *ising_shape_text(size_t dimension, const size_t *shape, char text[st
 static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_error *error)
 {
   char begin[sizeof hdf5_signature];
+  struct stat info;
+  /* A pipe or a device may never end, and the file is read more than once. */
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: not a regular file", path);
   FILE *stream = fopen(path, "rb");
   if (stream == NULL)
     return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));

@@ -13,6 +13,10 @@
 
 #include "models/ising/disorder/disorder_samples_file.h"
 
+/* Of UTF-8, which some editors write. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+static const size_t mark_length = sizeof byte_order_mark - 1;
+
 enum section { NOTHING, SHAPE, COUPLINGS, FIELDS };
 
 static const char *const section_names[] = {
@@ -223,8 +227,9 @@ enum gpumc_status ising_samples_read_text(const char *path, const size_t *shape,
   if (stream == NULL)
     return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
   while (status == GPUMC_OK && getline(&line, &room, stream) >= 0) {
+    const bool marked = reader.line == 0 && strncmp(line, byte_order_mark, mark_length) == 0;
     reader.line++;
-    status = take_line(&reader, line, error);
+    status = take_line(&reader, line + (marked ? mark_length : 0), error);
   }
   if (status == GPUMC_OK && !feof(stream))
     status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
