@@ -114,6 +114,15 @@ class Merge(ProgramCase):
                       "(bad0.h5, bad1.h5); use more sweeps", merged["warning"])
         self.assertIn("% of the exchanges are accepted: use more temperatures", merged["warning"])
 
+    def test_walkers_that_do_not_return(self):
+        paths = [self.make(f"part{i}", model__sample=24 * i) for i in range(2)]
+        for path in paths:
+            with h5py.File(path, "r+") as file:
+                file["samples/round_trips"][...] = 0
+        merged = self.merge(*paths)["summary"].attrs
+        self.assertEqual(merged["trusted"], 0)
+        self.assertIn("0 round trips of a walker", merged["warning"])
+
     def test_the_gaussian_identity_of_all_samples(self):
         """Short runs that cannot tell each by itself that they violate it."""
         paths = [self.make(f"part{i}", GAUSSIAN, model__sample=24 * i, algorithm__sweeps=20480)

@@ -227,6 +227,14 @@ class Warnings(ProgramCase):
         self.assertIn("accepted: others are far more frequent, so use more `tune.sweeps`",
                       short["warning"])
 
+    def test_too_few_round_trips(self):
+        """Eight samples of a glass, too few to tell that they still fall."""
+        found = self.warning("samples: 8", 160, "{from: 0.5, to: 1.6, count: 10}",
+                             "name: ea, shape: [6, 6, 6]")
+        self.assertLess(found["round_trips_per_walker"], 0.1)
+        self.assertEqual(found["trusted"], 0)
+        self.assertIn("round trips of a walker between the hottest and the coldest", found["warning"])
+
     def test_frozen_in_different_states(self):
         """Stripes and ground states, or copies in different valleys: nothing moves, all errors are small."""
         for model, samples in (("name: ising2d, shape: [24, 24]", 4),
@@ -238,6 +246,7 @@ class Warnings(ProgramCase):
                                      "{values: [8.0, 12.0]}", model)
                 self.assertEqual(found["trusted"], 0)
                 self.assertIn("stay apart", found["warning"])
+                self.assertNotIn("round trips", found["warning"])
 
     def test_correlated_blocks(self):
         """The last bin is some ten autocorrelation times long."""

@@ -14,6 +14,9 @@ static const double errors_allowed = 4.0;
  * variance that their change from bin to bin tells: by chance one comparison of 6000 with eight
  * samples, far fewer with more. */
 static const double scatter_allowed = 30.0;
+/* Round trips of a walker, on average, without which cold temperatures have seen one descent at
+ * most. */
+static const double round_trips_needed = 1.0;
 /* Neighbours that exchange less often than that hardly take part in the tempering. */
 static const double acceptance_needed = 0.01;
 /* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
@@ -148,6 +151,22 @@ bool pt_errors_are_thermal(const struct pt *pt)
   return is_disordered(pt) && pt->settings.by_time && pt->settings.samples > 1;
 }
 
+double pt_round_trips_per_walker(const struct pt *pt)
+{
+  const struct pt_settings *settings = &pt->settings;
+  const double walkers =
+      (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
+  double trips = 0;
+  for (size_t s = 0; s < settings->samples; s++)
+    trips += (double)pt->counts.round_trips[s];
+  return trips / walkers;
+}
+
+bool pt_walkers_return(const struct pt *pt)
+{
+  return !pt->settings.exchange || pt_round_trips_per_walker(pt) >= round_trips_needed;
+}
+
 static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
 {
   gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
@@ -172,6 +191,16 @@ static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct 
            bad, pt->settings.temperatures, pt->beta[coldest], PT_BINS_COMPARED,
            pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
                                                           : "");
+  warn(pt, all, text);
+}
+
+static void warn_of_walkers(struct pt *pt, struct gpumc_text *all)
+{
+  char text[256];
+  snprintf(text, sizeof text,
+           "%.2g round trips of a walker between the hottest and the coldest temperature, on "
+           "average, are too few to know of equilibrium: %g are needed; use more sweeps",
+           pt_round_trips_per_walker(pt), round_trips_needed);
   warn(pt, all, text);
 }
 
@@ -225,6 +254,8 @@ pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *e
   struct gpumc_text all = {0};
   enum gpumc_status status = GPUMC_OK;
   warn_of_equilibrium(pt, equilibrated, &all);
+  if (!pt_walkers_return(pt))
+    warn_of_walkers(pt, &all);
   if (pt_errors_are_thermal(pt))
     warn_of_errors(pt, &all);
   if (pt->settings.exchange)

@@ -54,7 +54,7 @@ write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpum
 {
   const struct gpumc_label label = {
       "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
-  bool all = !pt_errors_are_thermal(pt);
+  bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
     equilibrated[t] = pt_equilibrated(pt, t);
     all = all && equilibrated[t];
@@ -92,11 +92,9 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
     status = gpumc_recorder_integer(recorder, "summary", numbers[i].name, (int64_t)numbers[i].value,
                                     error);
-  const double walkers =
-      (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
   if (status == GPUMC_OK)
     status = gpumc_recorder_number(recorder, "summary", "round_trips_per_walker",
-                                   (double)trips / walkers, error);
+                                   pt_round_trips_per_walker(pt), error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_text(recorder, "summary", "errors_from",
                                  settings->by_time ? "blocks of time" : "samples", error);
