@@ -20,6 +20,7 @@ Needs numpy and h5py. The format itself is in docs/file-format.md.
 """
 import dataclasses
 import json
+import math
 
 import h5py
 import numpy
@@ -95,33 +96,55 @@ def read(path):
             provenance=_attributes(file.get("provenance")))
 
 
-def configurations(path, sweep=None):
+def configurations(path, sweep=None, temperature=None):
     """The configurations that a canonical run has written (its key `configurations`).
 
     Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
     array of +1 and -1 with the axes [time, temperature, replica, (z,) y, x]: spins[k] is of sweeps[k], of
-    temperature m and replica r as everywhere else in the file. `sweep`: only those of that time, a part of
-    the file. What a stopped run has not written at all temperatures yet is left out.
+    temperature m and replica r as everywhere else in the file. Where the configuration names `temperatures`,
+    the file has those alone, in that order.
+
+    Large files can be read in parts: `sweep`, only those of that time; `temperature`, only those of the
+    temperature with that number, from 0, the hottest. What a stopped run has not written at all temperatures yet
+    is left out.
     """
     with _open(path) as file:
         if "configurations" not in file:
             raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
-        group = file["configurations"]
-        count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
-        times = group["sweep"][:count]
-        config = json.loads(_scalar_text(file, "config/resolved"))
-        runs = len(file["runs"])
-        replicas = 1 + (int(group["replica"][:count].max()) if count > 0 else 0)
-        count -= count % (runs * replicas)
-        chosen = numpy.arange(count) if sweep is None else numpy.flatnonzero(times[:count] == sweep)
-        if sweep is not None and len(chosen) == 0:
-            raise ResultError(f"{path}: no configurations of sweep {sweep}")
-        rows = slice(chosen[0], chosen[-1] + 1) if len(chosen) > 0 else slice(0, 0)
-        shape = tuple(reversed(config["model"]["shape"]))
-        bits = numpy.unpackbits(group["bytes"][rows], axis=1, bitorder="little",
-                                count=int(numpy.prod(shape)))
-    spins = 2 * bits.astype(numpy.int8) - 1
-    return times[rows][::runs * replicas], spins.reshape(-1, runs, replicas, *shape)
+        return _grid(path, file, sweep, temperature)
+
+
+def _grid(path, file, sweep, temperature):
+    """Configurations of the same replicas at every time: a row for each time, temperature and replica."""
+    group = file["configurations"]
+    config = json.loads(_scalar_text(file, "config/resolved"))
+    algorithm = config["algorithm"]
+    temperatures = algorithm["configurations"].get("temperatures") or list(range(len(file["runs"])))
+    replicas = (max(algorithm["samples"], algorithm["replicas"]),)
+    rows = math.prod(replicas)  # of a temperature
+    per_time = len(temperatures) * rows
+    count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+    times = group["sweep"][:count - count % per_time:per_time]
+    chosen = range(len(times)) if sweep is None else numpy.flatnonzero(times == sweep)
+    if sweep is not None and len(chosen) == 0:
+        raise ResultError(f"{path}: no configurations of sweep {sweep}")
+    first, height = 0, len(temperatures)
+    if temperature is not None:
+        if temperature not in temperatures:
+            raise ResultError(f"{path}: no configurations of temperature {temperature}")
+        first, height = temperatures.index(temperature), 1
+    shape = tuple(reversed(config["model"]["shape"]))
+    spins = numpy.empty((len(chosen), height, *replicas, *shape), numpy.int8)
+    for k, time in enumerate(chosen):
+        begin = time * per_time + first * rows
+        _unpack(group["bytes"][begin:begin + height * rows], spins[k])
+    return times[chosen], spins
+
+
+def _unpack(portable, spins):
+    """Replicas in portable form, [replica, bytes], into `spins`, as many of them along its first axes."""
+    bits = numpy.unpackbits(portable, axis=1, bitorder="little", count=spins.size // len(portable))
+    spins[...] = (2 * bits.view(numpy.int8) - 1).reshape(spins.shape)
 
 
 def _open(path):
