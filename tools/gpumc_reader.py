@@ -13,7 +13,7 @@
     result.remarks                        # {"trusted": 1, "rho_t_maximum": 12.3, ...}
     result.runs[0]["families"]            # curves of one independent run
     result.samples["overlap2"]            # of pt: averages of each disorder sample, [sample, beta]
-    sweeps, spins = gpumc_reader.configurations("results/ising3d-canonical.h5")
+    sweeps, spins = gpumc_reader.configurations("results/ea-pt.h5", temperature=19)
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
 Needs numpy and h5py. The format itself is in docs/file-format.md.
@@ -97,12 +97,16 @@ def read(path):
 
 
 def configurations(path, sweep=None, temperature=None):
-    """The configurations that a canonical run has written (its key `configurations`).
+    """The configurations that a run of `canonical` or `pt` has written (its key `configurations`).
 
     Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
-    array of +1 and -1 with the axes [time, temperature, replica, (z,) y, x]: spins[k] is of sweeps[k], of
-    temperature m and replica r as everywhere else in the file. Where the configuration names `temperatures`,
-    the file has those alone, in that order.
+    array of +1 and -1: spins[k] is of sweeps[k]. Its axes are
+
+        canonical   [time, temperature, replica, (z,) y, x]
+        pt          [time, temperature, copy, sample, (z,) y, x], after the exchange at that time
+
+    with temperatures, replicas and samples as everywhere else in the file. Where the configuration names
+    `temperatures`, the file has those alone, in that order.
 
     Large files can be read in parts: `sweep`, only those of that time; `temperature`, only those of the
     temperature with that number, from 0, the hottest. What a stopped run has not written at all temperatures yet
@@ -110,17 +114,24 @@ def configurations(path, sweep=None, temperature=None):
     """
     with _open(path) as file:
         if "configurations" not in file:
-            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
+            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
+                              "tools/merge-pt leaves them in the files that it merges")
         return _grid(path, file, sweep, temperature)
 
 
 def _grid(path, file, sweep, temperature):
-    """Configurations of the same replicas at every time: a row for each time, temperature and replica."""
+    """Configurations of the same replicas at every time: a row for each time, temperature and replica, and
+    the replicas copy by copy where there are any."""
     group = file["configurations"]
     config = json.loads(_scalar_text(file, "config/resolved"))
     algorithm = config["algorithm"]
-    temperatures = algorithm["configurations"].get("temperatures") or list(range(len(file["runs"])))
-    replicas = (max(algorithm["samples"], algorithm["replicas"]),)
+    if algorithm["name"] == "pt":
+        all_temperatures = len(file["runs/0000/temperature"])
+        replicas = algorithm["replicas"], algorithm["samples"]
+    else:
+        all_temperatures = len(file["runs"])
+        replicas = (max(algorithm["replicas"], algorithm["samples"]),)
+    temperatures = algorithm["configurations"].get("temperatures", list(range(all_temperatures)))
     rows = math.prod(replicas)  # of a temperature
     per_time = len(temperatures) * rows
     count = len(group["configuration"])  # the axis: the other datasets have as many rows at least

@@ -120,10 +120,15 @@ bool gpumc_configurations_asked(const struct gpumc_configurations_request *reque
 size_t
 gpumc_configurations_until(const struct gpumc_configurations_request *request, uint32_t sweep)
 {
-  size_t past = 0;
+  size_t past = 0, end = request->n_times;
   if (request->every > 0)
     return sweep / request->every;
-  while (past < request->n_times && request->times[past] <= sweep)
-    past++;
+  while (past < end) {
+    const size_t middle = past + (end - past) / 2;
+    if (request->times[middle] <= sweep)
+      past = middle + 1;
+    else
+      end = middle;
+  }
   return past;
 }

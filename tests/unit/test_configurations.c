@@ -44,7 +44,10 @@ static void test_times(void **state)
   check_times("{\"configurations\":{\"every\":10}}", 1000, 100);
   check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 0, 0);
   check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 1, 1);
+  check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 9, 1);
+  check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 10, 2);
   check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 99, 2);
+  check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 100, 3);
   check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 4000000000u, 3);
 }
 
