@@ -96,11 +96,11 @@ def read(path):
             provenance=_attributes(file.get("provenance")))
 
 
-def configurations(path, sweep=None, temperature=None):
-    """The configurations that a run of `canonical` or `pt` has written (its key `configurations`).
+def configurations(path, sweep=None, temperature=None, beta=None, run=None):
+    """The configurations that a run has written (its key `configurations`), spins as int8, +1 and -1.
 
-    Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
-    array of +1 and -1: spins[k] is of sweeps[k]. Its axes are
+    Of `canonical` and `pt`: `sweeps`, when they were taken, counted from the end of the thermalization, and
+    `spins`, an array: spins[k] is of sweeps[k]. Its axes are
 
         canonical   [time, temperature, replica, (z,) y, x]
         pt          [time, temperature, copy, sample, (z,) y, x], after the exchange at that time
@@ -108,22 +108,65 @@ def configurations(path, sweep=None, temperature=None):
     with temperatures, replicas and samples as everywhere else in the file. Where the configuration names
     `temperatures`, the file has those alone, in that order.
 
-    Large files can be read in parts: `sweep`, only those of that time; `temperature`, only those of the
-    temperature with that number, from 0, the hottest. What a stopped run has not written at all temperatures yet
-    is left out.
+    Of `pa`: `betas`, `spins` and `families`, where spins[k][m] is the population of run m at the inverse
+    temperature betas[k], an array [replica, (z,) y, x], and families[k][m] are the initial replicas from which
+    its replicas descend. Populations differ in size. The number of a replica is its place: it says nothing of
+    its place at another temperature.
+
+    Large files can be read in parts: of canonical and pt `sweep`, only those of that time, and `temperature`, only
+    those of the temperature with that number, from 0, the hottest; of pa `beta`, only those of that inverse
+    temperature, and `run`, only those of that run, which is spins[k][0] then. What a stopped run has not written
+    at all temperatures of a time, or of all of a population, is left out.
     """
     with _open(path) as file:
         if "configurations" not in file:
             raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
                               "tools/merge-pt leaves them in the files that it merges")
-        return _grid(path, file, sweep, temperature)
+        config = json.loads(_scalar_text(file, "config/resolved"))
+        if config["algorithm"]["name"] == "pa":
+            if sweep is not None or temperature is not None:
+                raise ResultError(f"{path}: populations of pa are chosen by beta and run")
+            return _populations(path, file, config, beta, run)
+        if beta is not None or run is not None:
+            raise ResultError(f"{path}: only populations of pa are chosen by beta and run; here by sweep and "
+                              "temperature")
+        return _grid(path, file, config, sweep, temperature)
 
 
-def _grid(path, file, sweep, temperature):
+def _populations(path, file, config, beta, run):
+    """A row for each replica, population behind population, in batches of runs."""
+    group = file["configurations"]
+    count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+    first = numpy.flatnonzero(group["replica"][:count] == 0)
+    end = numpy.append(first[1:], count)[:len(first)]
+    steps, betas, runs = (group[name][:count][first] for name in ("step", "beta", "run"))
+    chosen = numpy.ones(len(first), bool)
+    if not file.attrs["complete"]:
+        chosen[-1:] = False  # may be a part of a population
+    if beta is not None:
+        chosen &= numpy.isclose(betas, beta, rtol=1e-9, atol=0)
+    if run is not None:
+        chosen &= runs == run
+    if (beta is not None or run is not None) and not chosen.any():
+        raise ResultError(f"{path}: no configurations of " + " and ".join(
+            f"{name} {value}" for name, value in (("beta", beta), ("run", run)) if value is not None))
+    shape = tuple(reversed(config["model"]["shape"]))
+    spins, families, found = [], [], []
+    for p in sorted(numpy.flatnonzero(chosen), key=lambda p: (steps[p], runs[p])):
+        if not found or betas[p] != found[-1]:
+            found.append(betas[p])
+            spins.append([])
+            families.append([])
+        spins[-1].append(numpy.empty((end[p] - first[p], *shape), numpy.int8))
+        _unpack(group["bytes"][first[p]:end[p]], spins[-1][-1])
+        families[-1].append(group["family"][first[p]:end[p]])
+    return numpy.array(found), spins, families
+
+
+def _grid(path, file, config, sweep, temperature):
     """Configurations of the same replicas at every time: a row for each time, temperature and replica, and
     the replicas copy by copy where there are any."""
     group = file["configurations"]
-    config = json.loads(_scalar_text(file, "config/resolved"))
     algorithm = config["algorithm"]
     if algorithm["name"] == "pt":
         all_temperatures = len(file["runs/0000/temperature"])

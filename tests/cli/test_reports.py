@@ -50,6 +50,18 @@ class Plan(ProgramCase):
             stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
         self.assertEqual(stored, task["configuration_bytes"])
 
+    def test_size_of_populations(self):
+        """Those of steps that are known are counted, and of systematic resampling they are as large as planned."""
+        text = SMALL.replace("  runs: 2\n", "  runs: 2\n  resampling: systematic\n  configurations: {betas: [0, 0.5]}\n")
+        config = self.write("c.yaml", text)
+        task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+        self.gpumc("run", config, "--quiet")
+        with h5py.File(self.path("small.h5")) as file:
+            stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
+        self.assertEqual(stored, task["configuration_bytes"])
+        text = self.gpumc("plan", config, "--set", "algorithm.beta={to: 0.5, overlap: 0.8}").out
+        self.assertIn(" of configurations (estimate)\n", text)
+
     def test_rate_does_not_depend_on_what_else_runs(self):
         """A tiny job beside busy loops: the estimate of an idle machine, but for a factor of 10."""
         config = self.write("c.yaml", SMALL)

@@ -163,6 +163,101 @@ class ParallelTempering(Written):
         np.testing.assert_array_equal(whole, spins[:1])
 
 
+class PopulationAnnealing(Written):
+    def anneal(self, model=BIMODAL, beta="{to: 1, step: 0.1}", **keys):
+        keys = dict(dict(population=500, sweeps=3, beta=beta, runs=3), **keys)
+        return self.simulate(model, "pa, " + ", ".join(f"{key}: {value}" for key, value in keys.items()))
+
+    def check_populations(self, path, steps):
+        """Each is one that was measured: sizes, mean energies and families of the row of its run."""
+        betas, spins, families = gpumc_reader.configurations(path)
+        with h5py.File(path) as file:
+            runs = [{name: item[...] for name, item in file[f"runs/{m:04d}"].items() if name != "blocks"}
+                    for m in range(3)]
+            self.assertEqual([len(of_step) for of_step in spins + families], 2 * len(steps) * [3])
+            for k, row in enumerate(steps):
+                for run, replicas, family in zip(runs, spins[k], families[k]):
+                    self.assertEqual(betas[k], run["beta"][row])
+                    self.assertEqual(len(replicas), run["population"][row])
+                    found = energies(replicas, file)
+                    self.assertAlmostEqual(found.mean(), run["energy"][row], delta=1e-12)
+                    self.assertAlmostEqual(found.min(), run["lowest_energy"][row], delta=1e-12)
+                    self.assertEqual((found < found.min() + 1e-12).sum(), run["lowest_energy_replicas"][row])
+                    self.assertEqual(len(set(family)), run["families"][row])
+                    size = np.unique(family, return_counts=True)[1] / len(family)
+                    self.assertAlmostEqual(len(family) * (size ** 2).sum() / run["rho_t"][row], 1, delta=1e-12)
+                    if row > 0:
+                        self.assertGreater(abs(found.mean() - run["energy"][row - 1]), 1e-3)
+            self.assertEqual(len(file["configurations/bytes"]), sum(len(x) for of_step in spins for x in of_step))
+        return betas, spins, families
+
+    def test_populations(self):
+        """Of equal steps and of a list, of all kinds of couplings; rows begin with that of beta = 0."""
+        for model in BIMODAL, GAUSSIAN, SQUARE:
+            for moments, steps in (("{every: 4}", [4, 8, 10]), ("{betas: [0, 0.3, 0.7, 1]}", [0, 3, 7, 10]),
+                                   ("{every: 100}", [10])):
+                with self.subTest(model, moments=moments):
+                    self.check_populations(self.anneal(model, configurations=moments), steps)
+        path = self.anneal(beta="{to: 1, values: [0.3, 0.7, 1]}", configurations="{betas: [0.7]}",
+                           resampling="systematic")
+        betas, spins, _ = self.check_populations(path, [2])
+        self.assertEqual(betas, [0.7])
+        self.assertEqual([len(replicas) for replicas in spins[0]], 3 * [500])
+
+    def test_adaptive_steps(self):
+        """The first temperatures that are not below those asked for, one where there are two, and the last."""
+        path = self.anneal(beta="{to: 1, overlap: 0.8}", configurations="{betas: [0.5, 0.5001, 0.8, 1]}")
+        with h5py.File(path) as file:
+            steps = [int(np.argmax(file["runs/0000/beta"][:] >= beta)) for beta in (0.5, 0.8, 1)]
+        self.assertEqual(len(set(steps)), 3)
+        betas, _, _ = self.check_populations(path, steps)
+        self.assertGreater(betas[0], 0.5001)
+        self.assertEqual(betas[-1], 1)
+        path = self.anneal(beta="{to: 1, overlap: 0.8}", configurations="{every: 3}")
+        with h5py.File(path) as file:
+            last = len(file["runs/0000/beta"]) - 1
+        self.check_populations(path, sorted({*range(3, last + 1, 3), last}))
+
+    def test_more_than_go_together(self):
+        """Replicas come from the device in blocks of 16 MiB, 2048 replicas here."""
+        path = self.anneal("name: ea, shape: [256, 256], write_couplings: true", population=2200, sweeps=1,
+                           beta="{to: 0.01, step: 0.01}", configurations="{every: 1}", runs=2)
+        with h5py.File(path) as file:
+            for m in range(2):
+                _, spins, _ = gpumc_reader.configurations(path, run=m, beta=0.01)
+                self.assertEqual(len(spins[0][0]), file[f"runs/{m:04d}/population"][1])
+                found = np.concatenate([energies(part, file) for part in np.array_split(spins[0][0], 50)])
+                self.assertEqual(len({replica.tobytes() for replica in spins[0][0][2040:2060]}), 20)
+                self.assertAlmostEqual(found.mean(), file[f"runs/{m:04d}/energy"][1], delta=1e-12)
+
+    def test_a_part_of_the_file(self):
+        path = self.anneal(configurations="{betas: [0.3, 1]}")
+        betas, spins, families = gpumc_reader.configurations(path)
+        some, chosen, labels = gpumc_reader.configurations(path, beta=0.3, run=2)
+        self.assertEqual(list(some), [betas[0]])
+        np.testing.assert_array_equal(chosen[0][0], spins[0][2])
+        np.testing.assert_array_equal(labels[0][0], families[0][2])
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of beta 0.4 and run 1"):
+            gpumc_reader.configurations(path, beta=0.4, run=1)
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "chosen by beta and run"):
+            gpumc_reader.configurations(path, sweep=10)
+
+    def test_of_a_stopped_run(self):
+        path = self.anneal(configurations="{betas: [0.3, 1]}")
+        _, spins, _ = gpumc_reader.configurations(path)
+        with h5py.File(path, "r+") as file:
+            file.attrs["complete"] = 0
+            rows = len(file["configurations/bytes"])
+            for item in file["configurations"].values():
+                item.resize(rows - 1, axis=0)
+        betas, whole, _ = gpumc_reader.configurations(path)
+        self.assertEqual([len(of_step) for of_step in whole], [3, 2])
+        np.testing.assert_array_equal(whole[1][1], spins[1][1])
+
+    def test_change_no_number(self):
+        self.assert_same_summary(self.anneal(configurations="{every: 2}"), self.anneal())
+
+
 if __name__ == "__main__":
     device.require()
     unittest.main(verbosity=2)
