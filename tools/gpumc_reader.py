@@ -13,13 +13,14 @@
     result.remarks                        # {"trusted": 1, "rho_t_maximum": 12.3, ...}
     result.runs[0]["families"]            # curves of one independent run
     result.samples["overlap2"]            # of pt: averages of each disorder sample, [sample, beta]
-    sweeps, spins = gpumc_reader.configurations("results/ising3d-canonical.h5")
+    sweeps, spins = gpumc_reader.configurations("results/ea-pt.h5", temperature=19)
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
 Needs numpy and h5py. The format itself is in docs/file-format.md.
 """
 import dataclasses
 import json
+import math
 
 import h5py
 import numpy
@@ -95,37 +96,118 @@ def read(path):
             provenance=_attributes(file.get("provenance")))
 
 
-def configurations(path, sweep=None):
-    """The configurations of Ising spins that a canonical run has written (its key `configurations`); other models have
-    other portable forms, which are refused.
+def configurations(path, sweep=None, temperature=None, beta=None, run=None):
+    """The configurations that a run has written (its key `configurations`), Ising spins as int8, +1 and -1;
+    other models have other portable forms, which are refused.
 
-    Returns `sweeps`, when they were taken, counted from the end of the thermalization, and `spins`, an int8
-    array of +1 and -1 with the axes [time, temperature, replica, (z,) y, x]: spins[k] is of sweeps[k], of
-    temperature m and replica r as everywhere else in the file. `sweep`: only those of that time, a part of
-    the file. What a stopped run has not written at all temperatures yet is left out.
+    Of `canonical` and `pt`: `sweeps`, when they were taken, counted from the end of the thermalization, and
+    `spins`, an array: spins[k] is of sweeps[k]. Its axes are
+
+        canonical   [time, temperature, replica, (z,) y, x]
+        pt          [time, temperature, copy, sample, (z,) y, x], after the exchange at that time
+
+    with temperatures, replicas and samples as everywhere else in the file. Where the configuration names
+    `temperatures`, the file has those alone, in that order.
+
+    Of `pa`: `betas`, `spins` and `families`, where spins[k][m] is the population of run m at the inverse
+    temperature betas[k], an array [replica, (z,) y, x], and families[k][m] are the initial replicas from which
+    its replicas descend. Populations differ in size. The number of a replica is its place: it says nothing of
+    its place at another temperature.
+
+    Large files can be read in parts: of canonical and pt `sweep`, only those of that time, and `temperature`, only
+    those of the temperature with that number, from 0, the hottest; of pa `beta`, only those of that inverse
+    temperature, and `run`, only those of that run, which is spins[k][0] then. What a stopped run has not written
+    at all temperatures of a time, or of all of a population, is left out.
     """
     with _open(path) as file:
         if "configurations" not in file:
-            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them")
-        group = file["configurations"]
-        count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
-        times = group["sweep"][:count]
+            raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
+                              "tools/merge-pt leaves them in the files that it merges")
         config = json.loads(_scalar_text(file, "config/resolved"))
-        runs = len(file["runs"])
-        replicas = 1 + (int(group["replica"][:count].max()) if count > 0 else 0)
-        count -= count % (runs * replicas)
-        chosen = numpy.arange(count) if sweep is None else numpy.flatnonzero(times[:count] == sweep)
-        if sweep is not None and len(chosen) == 0:
-            raise ResultError(f"{path}: no configurations of sweep {sweep}")
-        rows = slice(chosen[0], chosen[-1] + 1) if len(chosen) > 0 else slice(0, 0)
-        shape = tuple(reversed(config["model"].get("shape", ())))
-        sites = int(numpy.prod(shape))
-        if not shape or group["bytes"].shape[1] != (sites + 7) // 8:
-            raise ResultError(f"{path}: replicas of model {config['model']['name']} are not stored as one bit a site; "
-                              "read configurations/bytes and see the model's source for their portable form")
-        bits = numpy.unpackbits(group["bytes"][rows], axis=1, bitorder="little", count=sites)
-    spins = 2 * bits.astype(numpy.int8) - 1
-    return times[rows][::runs * replicas], spins.reshape(-1, runs, replicas, *shape)
+        _check_bits(path, file["configurations/bytes"], config["model"])
+        if config["algorithm"]["name"] == "pa":
+            if sweep is not None or temperature is not None:
+                raise ResultError(f"{path}: populations of pa are chosen by beta and run")
+            return _populations(path, file, config, beta, run)
+        if beta is not None or run is not None:
+            raise ResultError(f"{path}: only populations of pa are chosen by beta and run; here by sweep and "
+                              "temperature")
+        return _grid(path, file, config, sweep, temperature)
+
+
+def _check_bits(path, portable, model):
+    sites = math.prod(model.get("shape", ()))
+    if "shape" not in model or portable.shape[1] != (sites + 7) // 8:
+        raise ResultError(f"{path}: replicas of model {model['name']} are not stored as one bit a site; read "
+                          "configurations/bytes and see the model's source for their portable form")
+
+
+def _populations(path, file, config, beta, run):
+    """A row for each replica, population behind population, in batches of runs."""
+    group = file["configurations"]
+    count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+    first = numpy.flatnonzero(group["replica"][:count] == 0)
+    end = numpy.append(first[1:], count)[:len(first)]
+    steps, betas, runs = (group[name][:count][first] for name in ("step", "beta", "run"))
+    chosen = numpy.ones(len(first), bool)
+    if not file.attrs["complete"]:
+        chosen[-1:] = False  # may be a part of a population
+    if beta is not None:
+        chosen &= numpy.isclose(betas, beta, rtol=1e-9, atol=0)
+    if run is not None:
+        chosen &= runs == run
+    if (beta is not None or run is not None) and not chosen.any():
+        raise ResultError(f"{path}: no configurations of " + " and ".join(
+            f"{name} {value}" for name, value in (("beta", beta), ("run", run)) if value is not None))
+    shape = tuple(reversed(config["model"]["shape"]))
+    spins, families, found = [], [], []
+    for p in sorted(numpy.flatnonzero(chosen), key=lambda p: (steps[p], runs[p])):
+        if not found or betas[p] != found[-1]:
+            found.append(betas[p])
+            spins.append([])
+            families.append([])
+        spins[-1].append(numpy.empty((end[p] - first[p], *shape), numpy.int8))
+        _unpack(group["bytes"][first[p]:end[p]], spins[-1][-1])
+        families[-1].append(group["family"][first[p]:end[p]])
+    return numpy.array(found), spins, families
+
+
+def _grid(path, file, config, sweep, temperature):
+    """Configurations of the same replicas at every time: a row for each time, temperature and replica, and
+    the replicas copy by copy where there are any."""
+    group = file["configurations"]
+    algorithm = config["algorithm"]
+    if algorithm["name"] == "pt":
+        all_temperatures = len(file["runs/0000/temperature"])
+        replicas = algorithm["replicas"], algorithm["samples"]
+    else:
+        all_temperatures = len(file["runs"])
+        replicas = (max(algorithm["replicas"], algorithm["samples"]),)
+    temperatures = algorithm["configurations"].get("temperatures", list(range(all_temperatures)))
+    rows = math.prod(replicas)  # of a temperature
+    per_time = len(temperatures) * rows
+    count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
+    times = group["sweep"][:count - count % per_time:per_time]
+    chosen = range(len(times)) if sweep is None else numpy.flatnonzero(times == sweep)
+    if sweep is not None and len(chosen) == 0:
+        raise ResultError(f"{path}: no configurations of sweep {sweep}")
+    first, height = 0, len(temperatures)
+    if temperature is not None:
+        if temperature not in temperatures:
+            raise ResultError(f"{path}: no configurations of temperature {temperature}")
+        first, height = temperatures.index(temperature), 1
+    shape = tuple(reversed(config["model"]["shape"]))
+    spins = numpy.empty((len(chosen), height, *replicas, *shape), numpy.int8)
+    for k, time in enumerate(chosen):
+        begin = time * per_time + first * rows
+        _unpack(group["bytes"][begin:begin + height * rows], spins[k])
+    return times[chosen], spins
+
+
+def _unpack(portable, spins):
+    """Replicas in portable form, [replica, bytes], into `spins`, as many of them along its first axes."""
+    bits = numpy.unpackbits(portable, axis=1, bitorder="little", count=spins.size // len(portable))
+    spins[...] = (2 * bits.view(numpy.int8) - 1).reshape(spins.shape)
 
 
 def _open(path):

@@ -145,6 +145,8 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
     cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
     cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
   }
+  if (preparation->demand.configuration_bytes > 0)
+    cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
@@ -175,6 +177,15 @@ static void print_memory(const struct gpumc_preparation *preparation)
            gpumc_size_text(preparation->available_bytes, available));
 }
 
+static void print_configurations(const struct gpumc_demand *demand)
+{
+  char size[32];
+  if (demand->configuration_bytes > 0)
+    printf("result      %s of configurations%s\n",
+           gpumc_size_text(demand->configuration_bytes, size),
+           demand->estimated ? " (estimate)" : "");
+}
+
 static void print_single(const struct task_plan *plan, const char *reason)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
@@ -190,6 +201,7 @@ static void print_single(const struct task_plan *plan, const char *reason)
          preparation->demand.plan.capacity, preparation->demand.plan.runs,
          preparation->demand.plan.runs == 1 ? "" : "s");
   print_memory(preparation);
+  print_configurations(&preparation->demand);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
   if (plan->refusal != NULL)

@@ -13,6 +13,7 @@ struct gpumc_demand {
   struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
+  double configuration_bytes;      /* that are written into the result on request */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
   /* The plan's samples are those from the model's first one on, and runs of other first samples are

@@ -112,6 +112,17 @@ class Keys(ProgramCase):
             self.refuse("must be a multiple of interval = 10 and at most sweeps = 100", 9,
                         more=f"configurations: {moments}, interval: 10".replace(", i", "\n  i"))
 
+    def test_temperatures_of_configurations(self):
+        chosen = "configurations: {every: 10, temperatures: %s}"
+        self.refuse("there is no temperature 1: the 1 of `beta` are numbered from 0, the hottest, to 0", 9,
+                    more=chosen % "[0, 1]")
+        self.refuse("expected ascending values, but 0 does not exceed 1", 9, beta="{values: [0.1, 0.2]}",
+                    more=chosen % "[1, 0]")
+        self.refuse("from 0 to 65534", 9, more=chosen % "[-1]")
+        self.refuse("exactly one of", 9, more="configurations: {temperatures: [0]}")
+        self.gpumc("validate", self.write("c.yaml", CONFIG.format(
+            beta="{values: [0.1, 0.2]}", more=chosen % "[1]")), code=OK)
+
     def test_samples_need_disorder(self):
         self.refuse("model ising2d has no quenched disorder", 9, more="samples: 10")
 

@@ -12,6 +12,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
 from support.program import ProgramCase
 
+sys.path.insert(0, str(device.ROOT / "tools"))
+import gpumc_reader  # noqa: E402
+
 MERGE = pathlib.Path(__file__).resolve().parents[2] / "tools/merge-pt"
 
 CONFIG = """\
@@ -92,6 +95,22 @@ class Merge(ProgramCase):
         with h5py.File(paths[0], "r+") as file:  # no walker there has been at an end
             file["summary/flow"][1] = np.nan
         self.assertAlmostEqual(self.merge(*paths)["summary/flow"][1], expected, 12)
+
+    def test_configurations_stay_in_the_files(self):
+        """Of those with them, without, and of other times: the same summary, and a reader who is told why."""
+        plain = [self.make(f"plain{i}", model__sample=24 * i) for i in range(2)]
+        kinds = "{every: 320}", "{times: [40], temperatures: [2]}"
+        paths = [self.make(f"with{i}", f"{SPIN_GLASS}, sample: {24 * i}",
+                           f"structure_factor: true, configurations: {kind}") for i, kind in enumerate(kinds)]
+        expected = {name: item[...] for name, item in self.merge(*plain)["summary"].items()
+                    if isinstance(item, h5py.Dataset)}
+        for some in paths, [plain[0], paths[1]]:
+            merged = self.merge(*some)
+            self.assertNotIn("configurations", merged)
+            for name, values in expected.items():
+                np.testing.assert_array_equal(merged["summary"][name][...], values, name)
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "merge-pt leaves them in the files that it merges"):
+            gpumc_reader.configurations(self.path("merged.h5"))
 
     def test_warnings_are_those_of_all_samples(self):
         """That there are few samples is said of the files, and not of all together."""

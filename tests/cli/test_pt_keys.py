@@ -104,6 +104,19 @@ class Keys(ProgramCase):
                 self.assertTrue(np.isfinite(acceptance).all(), acceptance)
                 self.assertTrue((file["runs/0000/tuning/sweeps"][:] >= 20).all())
 
+    def test_configurations(self):
+        """Times are ends of rounds, whether with an exchange or without."""
+        for moments in "every: 15", "times: [10, 15]", "times: [10, 110]", "every: 110":
+            self.refuse("must be a multiple of exchange_every = 10 and at most sweeps = 100", 8,
+                        more=f"configurations: {{{moments}}}")
+        self.refuse("25 must be a multiple of measure_every = 20 and at most sweeps = 100", 8,
+                    more="configurations: {every: 25}\n  exchange_every: 0\n  measure_every: 20")
+        for moments in "every: 5", "times: [5, 20, 100]", "every: 100, temperatures: [1]":
+            self.gpumc("validate", self.config(more=f"configurations: {{{moments}}}\n  exchange_every: 5"), code=OK)
+        self.refuse("there is no temperature 2: the 2 of `beta` are numbered from 0, the hottest, to 1", 8,
+                    more="configurations: {every: 10, temperatures: [0, 2]}")
+        self.refuse("exclude each other", 8, more="configurations: {every: 10, times: [10]}")
+
     def test_blocks_of_many_samples(self):
         self.refuse("leave out blocks", 9, more="samples: 8\n  blocks: 256")
         self.gpumc("validate", self.config(more="samples: 7\n  blocks: 256"), code=OK)

@@ -37,6 +37,31 @@ class Plan(ProgramCase):
         self.assertTrue(tasks[0]["fits"])
         self.assertGreater(tasks[0]["estimated_seconds"], 0)
 
+    def test_size_of_configurations(self):
+        text = SMALL[:SMALL.index("algorithm:")] + (
+            "algorithm: {name: canonical, beta: {values: [0.3, 0.4]}, replicas: 512, thermalization: 0, sweeps: 1024, "
+            "configurations: {every: 2, temperatures: [1]}}\noutput: small.h5\n")
+        config = self.write("c.yaml", text)
+        self.assertIn("result      10 MiB of configurations\n", self.gpumc("plan", config).out)
+        task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+        self.assertEqual(task["configuration_bytes"], 512 * 512 * (8 + 4 * 8))
+        self.gpumc("run", config, "--quiet")
+        with h5py.File(self.path("small.h5")) as file:
+            stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
+        self.assertEqual(stored, task["configuration_bytes"])
+
+    def test_size_of_populations(self):
+        """Those of steps that are known are counted, and of systematic resampling they are as large as planned."""
+        text = SMALL.replace("  runs: 2\n", "  runs: 2\n  resampling: systematic\n  configurations: {betas: [0, 0.5]}\n")
+        config = self.write("c.yaml", text)
+        task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
+        self.gpumc("run", config, "--quiet")
+        with h5py.File(self.path("small.h5")) as file:
+            stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
+        self.assertEqual(stored, task["configuration_bytes"])
+        text = self.gpumc("plan", config, "--set", "algorithm.beta={to: 0.5, overlap: 0.8}").out
+        self.assertIn(" of configurations (estimate)\n", text)
+
     def test_rate_does_not_depend_on_what_else_runs(self):
         """A tiny job beside busy loops: the estimate of an idle machine, but for a factor of 10."""
         config = self.write("c.yaml", SMALL)

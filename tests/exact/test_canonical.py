@@ -229,6 +229,34 @@ class File(unittest.TestCase):
             with self.assertRaisesRegex(gpumc_reader.ResultError, "ising2d are not stored as one bit"):
                 gpumc_reader.configurations(other)
 
+    def test_configurations_of_one_temperature(self):
+        sweeps, spins = gpumc_reader.configurations(self.path)
+        same, chosen = gpumc_reader.configurations(self.path, temperature=1)
+        np.testing.assert_array_equal(same, sweeps)
+        np.testing.assert_array_equal(chosen, spins[:, 1:])
+        one, chosen = gpumc_reader.configurations(self.path, sweep=40, temperature=0)
+        np.testing.assert_array_equal(one, [40])
+        np.testing.assert_array_equal(chosen, spins[:1, :1])
+        with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of temperature 2"):
+            gpumc_reader.configurations(self.path, temperature=2)
+
+    def test_configurations_of_chosen_temperatures(self):
+        """Those alone are written, and are what they are among the others."""
+        sweeps, spins = gpumc_reader.configurations(self.path)
+        more = self.MORE.replace("1000]", "1000], temperatures: [1]")
+        with gpumc.folder() as folder:
+            path = simulate(folder, shape="[8, 6]", sweeps=1000, interval=20, more=more,
+                            beta="{values: [0.2, 0.5]}")
+            with h5py.File(path) as file:
+                self.assertEqual(set(file["configurations/run"][:]), {1})
+                self.assertEqual(len(file["configurations/bytes"]), 3 * 6)
+            for keys in {}, {"temperature": 1}:
+                same, chosen = gpumc_reader.configurations(path, **keys)
+                np.testing.assert_array_equal(same, sweeps)
+                np.testing.assert_array_equal(chosen, spins[:, 1:])
+            with self.assertRaisesRegex(gpumc_reader.ResultError, "no configurations of temperature 0"):
+                gpumc_reader.configurations(path, temperature=0)
+
     def test_series_and_configurations_change_no_number(self):
         with gpumc.folder() as folder:
             plain = simulate(folder, shape="[8, 6]", sweeps=1000, interval=20,

@@ -43,6 +43,13 @@ CASES = {
     "packed": dict(variant="packed", model="name: ising3d, shape: [64, 4, 6]",
                    algorithm="beta: {values: [0.15, 0.2, 0.22]}, sweeps: 320, exchange_every: 2, "
                              "structure_factor: true"),
+    "configurations": dict(variant="multispin", model="name: ea, shape: [6, 4, 4], disorder_seed: 3",
+                           algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 70, sweeps: 640, "
+                                     "replicas: 3, configurations: {every: 160}"),
+    "configurations of some": dict(variant="spin", model="name: ea, shape: [4, 8], couplings: gaussian",
+                                   algorithm="beta: {from: 0.4, to: 1.2, count: 6}, samples: 40, sweeps: 640, "
+                                             "tune: {sweeps: 500}, "
+                                             "configurations: {times: [10, 640], temperatures: [3, 5]}"),
     "without exchange": dict(variant="spin", model="name: ea, shape: [4, 4]",
                              algorithm="beta: {values: [0.5, 1]}, samples: 9, exchange_every: 0, "
                                        "sweeps: 320, measure_every: 5"),

@@ -132,6 +132,37 @@ class Killed(JobCase):
         return files
 
 
+class Configurations(ResumeCase):
+    """Whole populations stand in the log, those of adaptive runs in two batches."""
+
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG.replace("  blocks: 16\n", "  blocks: 16\n  configurations: {betas: [0, 0.2, 0.45, 0.6]}\n"))
+
+    def test_are_there(self):
+        with h5py.File(self.path("whole.h5")) as file:
+            steps = [set(file["configurations/step"][:][file["configurations/run"][:] == m]) for m in range(3)]
+        self.assertEqual([len(of_run) for of_run in steps], [4, 4, 4])
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants()
+
+    def test_stopped_after_every_unit(self):
+        self.assertGreater(self.stop_after_every_unit(), 10)
+
+    def test_tell_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_log_is_needed(self):
+        for _ in range(5):
+            self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
+        content = self.path("run.h5.log").read_bytes()
+        self.path("run.h5.log").unlink()
+        self.assertIn("run.h5.log", self.gpumc("run", self.config, code=FAILURE).err)
+        self.path("run.h5.log").write_bytes(content)
+        self.finish()
+
+
 class Stopped(JobCase):
     def test_after_every_unit(self):
         """One temperature an invocation, and never a checkpoint but at its end."""

@@ -27,7 +27,7 @@ algorithm:
   structure_factor: true
   series: true
   reweight: {from: 0.43, to: 0.46, step: 0.005}
-  configurations: {times: [70, 4900, 4970, 10500]}
+  configurations: {times: [70, 4900, 4970, 10500], temperatures: [0, 2]}
 output: run.h5
 checkpoint: {every: 20 ms}
 """

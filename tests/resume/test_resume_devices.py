@@ -13,7 +13,7 @@ from support import two_devices
 from support.program import ProgramCase
 from support.results import assert_same_numbers, numbers
 
-# As of test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch.
+# As of test_resume.py: adaptive steps, reweighting, an odd population; several runs in a batch; and configurations.
 CONFIG = """\
 gpumc: 1
 seed: 20170801
@@ -26,6 +26,7 @@ algorithm:
   runs: 4
   blocks: 16
   reweight: {{from: 0.1, to: 0.5, step: 0.05}}
+  configurations: {{every: 3}}
 kernel: {{variant: {variant}}}
 output: run.h5
 checkpoint: {{every: 20 ms}}

@@ -1,12 +1,15 @@
 """Parallel tempering that is killed or stopped at any instant ends with the numbers of the uninterrupted
-run: temperatures, walkers, half-filled sums and histograms come back.
+run: temperatures, walkers, half-filled sums, histograms and configurations come back.
 """
 import pathlib
 import sys
 import unittest
 
+import h5py
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
+from support.program import FAILURE, STOPPED
 from support.resume import ResumeCase
 
 CONFIG = """\
@@ -28,10 +31,11 @@ CASES = {
     "spin glass": ("name: ea, shape: [4, 4, 4], disorder_seed: 5",
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "
                    "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
-                   "update: heat_bath"),
+                   "update: heat_bath, configurations: {every: 2015, temperatures: [0, 4, 5]}"),
     "long rounds": ("name: ising2d, shape: [32, 32]",
                     "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 8000, iterations: 1}, "
-                    "samples: 512, sweeps: 16000, exchange_every: 4000"),
+                    "samples: 512, sweeps: 16000, exchange_every: 4000, "
+                    "configurations: {times: [4000, 12000, 16000]}"),
 }
 
 
@@ -53,6 +57,23 @@ class Resume(ResumeCase):
                 stops = self.stop_after_every_unit()
                 print(f"{case}: {stops} stops")
                 self.assertGreater(stops, 5)
+
+    def test_configurations_are_there(self):
+        for case, times in ("spin glass", [2015 * (i + 1) for i in range(7)]), ("long rounds", [4000, 12000, 16000]):
+            self.use_case(case)
+            with h5py.File(self.path("whole.h5")) as file:
+                self.assertEqual(sorted(set(file["configurations/sweep"][:])), times)
+
+    def test_log_is_needed(self):
+        """Configurations stand in the log; without it, or with more of them, nothing is lost silently."""
+        self.use_case("spin glass")
+        for _ in range(5):
+            self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
+        content = self.path("run.h5.log").read_bytes()
+        self.path("run.h5.log").unlink()
+        self.assertIn("run.h5.log", self.gpumc("run", self.config, code=FAILURE).err)
+        self.path("run.h5.log").write_bytes(content + b"more")
+        self.finish()
 
     def test_tells_another_run_apart(self):
         self.use_case("few samples")

@@ -1,4 +1,4 @@
-/* Canonical runs: what a configuration says of grids, moments and chains, and what is made of the
+/* Canonical runs: what a configuration says of grids and chains, and what is made of the
  * channels of a measurement. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,32 +74,6 @@ static void test_no_grid(void **state)
   canonical_grid_free(&grid);
   canonical_betas_free(&betas);
   release(&params);
-}
-
-static void check_moments(const char *json, uint32_t sweep, size_t expected)
-{
-  struct gpumc_error error = {0};
-  struct gpumc_params params = params_of(json);
-  struct canonical_moments moments;
-  assert_ok(canonical_moments_make(&params, &moments, &error), &error);
-  assert_int_equal(canonical_moments_any(&moments), strcmp(json, "{}") != 0);
-  assert_int_equal(canonical_moments_until(&moments, sweep), expected);
-  canonical_moments_free(&moments);
-  release(&params);
-}
-
-static void test_moments_of_configurations(void **state)
-{
-  (void)state;
-  check_moments("{}", 1000, 0);
-  check_moments("{\"configurations\":{\"every\":10}}", 0, 0);
-  check_moments("{\"configurations\":{\"every\":10}}", 9, 0);
-  check_moments("{\"configurations\":{\"every\":10}}", 10, 1);
-  check_moments("{\"configurations\":{\"every\":10}}", 1000, 100);
-  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 0, 0);
-  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 1, 1);
-  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 99, 2);
-  check_moments("{\"configurations\":{\"times\":[1, 10, 100]}}", 4000000000u, 3);
 }
 
 static struct canonical_settings settings_of(const char *sizes)
@@ -227,7 +201,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_grid),
       cmocka_unit_test(test_no_grid),
-      cmocka_unit_test(test_moments_of_configurations),
       cmocka_unit_test(test_replicas_and_chains),
       cmocka_unit_test(test_times),
       cmocka_unit_test(test_units),

@@ -12,12 +12,12 @@ static void destroy(void *state)
   if (canonical == NULL)
     return;
   canonical_sums_free(canonical);
-  canonical_moments_free(&canonical->moments);
+  gpumc_configurations_request_free(&canonical->request);
+  gpumc_configurations_free(&canonical->configurations);
   canonical_grid_free(&canonical->grid);
   canonical_betas_free(&canonical->betas);
   free(canonical->table);
   free(canonical->row);
-  free(canonical->configuration);
   free(canonical);
 }
 
@@ -36,7 +36,7 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   if (status == GPUMC_OK)
     status = canonical_tables_declare(canonical, error);
   if (status == GPUMC_OK)
-    status = canonical_moments_make(params, &canonical->moments, error);
+    status = gpumc_configurations_read(params, canonical->betas.count, &canonical->request, error);
   if (status == GPUMC_OK)
     status = canonical_configurations_declare(canonical, error);
   canonical->unit = canonical_unit(&canonical->settings, model, canonical->betas.count);

@@ -87,11 +87,8 @@ static bool rows_fit(const struct canonical *canonical)
   bool good = true;
   for (size_t m = 0; m < canonical->betas.count && canonical->settings.series; m++)
     good = good && gpumc_recorder_count(recorder, canonical->table[m]) == canonical->measured;
-  if (canonical_moments_any(&canonical->moments))
-    good = good && gpumc_recorder_count(recorder, canonical->configurations) ==
-                       canonical_moments_until(&canonical->moments, (uint32_t)sweeps) *
-                           canonical->betas.count * canonical->settings.replicas;
-  return good;
+  return good && gpumc_configurations_count(&canonical->configurations) ==
+                     canonical_configurations_rows(canonical, (uint32_t)sweeps);
 }
 
 /* A checkpoint that is whole may still be wrong. */

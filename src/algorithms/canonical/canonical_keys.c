@@ -19,16 +19,6 @@ static const struct gpumc_key reweight_keys[] = {
     GPUMC_BETA_STEP_KEY(.sweepable = true, .required = true, .doc = "Spacing from `from` to `to`."),
     {0}};
 
-static const struct gpumc_key configurations_keys[] = {
-    GPUMC_SWEEPS_KEY(
-        "every", 1, .exactly_one_of = "moments",
-        .doc = "After so many sweeps each time, counted from the end of the thermalization."),
-    GPUMC_SWEEPS_KEY(
-        "times", 1, .list_minimum = 1, .list_maximum = 100000, .ascending = true,
-        .exactly_one_of = "moments",
-        .doc = "After these numbers of sweeps, counted from the end of the thermalization."),
-    {0}};
-
 const struct gpumc_key canonical_keys[] = {
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
@@ -74,7 +64,7 @@ const struct gpumc_key canonical_keys[] = {
             "the energy histograms overlap."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
-     .children = configurations_keys,
+     .children = gpumc_configurations_keys,
      .doc = "Write configurations of all replicas into the result, at times that are multiples of "
             "`interval`."},
     {0}};
@@ -95,29 +85,6 @@ static void check_times(const struct gpumc_params *params, struct gpumc_report *
                          (long long)sweeps, (long long)thermalization, GPUMC_SWEEPS_MAXIMUM);
 }
 
-static void check_moment(const struct gpumc_params *params, struct gpumc_report *report,
-                         const char *key, int64_t time)
-{
-  int64_t sweeps = gpumc_params_integer(params, "sweeps");
-  int64_t interval = gpumc_params_integer(params, "interval");
-  if (time % interval != 0 || time > sweeps)
-    gpumc_params_mistake(params, report, key,
-                         "%lld must be a multiple of interval = %lld and at most sweeps = %lld",
-                         (long long)time, (long long)interval, (long long)sweeps);
-}
-
-static void check_configurations(const struct gpumc_params *params, struct gpumc_report *report)
-{
-  if (gpumc_params_has(params, "configurations.every"))
-    check_moment(params, report, "configurations.every",
-                 gpumc_params_integer(params, "configurations.every"));
-  if (!gpumc_params_has(params, "configurations.times"))
-    return;
-  for (size_t i = 0; i < gpumc_params_count(params, "configurations.times"); i++)
-    check_moment(params, report, "configurations.times",
-                 gpumc_params_integer_at(params, "configurations.times", i));
-}
-
 static void check_replicas(const struct gpumc_params *params, struct gpumc_report *report)
 {
   if (gpumc_params_integer(params, "samples") > 1 && gpumc_params_has(params, "replicas") &&
@@ -133,12 +100,15 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
   const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
-  if (report->calls == before)
+  if (report->calls == before) {
     gpumc_update_check_temperatures(params, model, report);
+    gpumc_configurations_check_temperatures(params, report);
+  }
   if (gpumc_params_has(params, "reweight.step"))
     gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
   check_times(params, report);
-  check_configurations(params, report);
+  gpumc_configurations_check_times(params, "interval", gpumc_params_integer(params, "interval"),
+                                   report);
   check_replicas(params, report);
   gpumc_observables_check(params, model, report);
 }

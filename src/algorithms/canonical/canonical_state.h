@@ -6,6 +6,7 @@
 #include "algorithms/canonical/canonical_quantities.h"
 #include "core/algorithm.h"
 #include "core/bins.h"
+#include "core/configurations.h"
 #include "core/series.h"
 
 enum {
@@ -47,14 +48,6 @@ struct canonical_grid {
   size_t *first; /* [temperatures + 1] */
 };
 
-/* When configurations are written: every so many sweeps, or at `times`, both counted from the end
- * of the thermalization. */
-struct canonical_moments {
-  uint32_t every; /* 0: at `times`, if there are any */
-  uint32_t *times;
-  size_t n_times;
-};
-
 /* One temperature's accumulators. `vector`: what is averaged, canonical_vector_width() numbers for
  * each measurement: the quantities, then for each point of the grid the weight, its square, and the
  * weight times each quantity. */
@@ -72,7 +65,8 @@ struct canonical {
   struct canonical_quantities quantities;
   struct canonical_betas betas;
   struct canonical_grid grid;
-  struct canonical_moments moments;
+  struct gpumc_configurations_request request;
+  struct gpumc_configurations configurations;
   uint32_t unit;               /* sweeps between which the run may stop */
   struct canonical_sums *sums; /* [temperatures] */
   uint64_t measured;           /* measurements that are in the sums */
@@ -83,8 +77,6 @@ struct canonical {
   double *scratch;                                 /* [threads][canonical_scratch_width()] */
   size_t *table;                                   /* [temperatures] of the time series */
   double *row;                                     /* of a time series */
-  size_t configurations;                           /* table of them */
-  double *configuration;                           /* a row of that */
 };
 
 static inline size_t canonical_grid_count(const struct canonical_grid *grid, size_t m)
@@ -125,19 +117,15 @@ canonical_grid_make(const struct gpumc_params *params, const struct canonical_be
                     struct canonical_grid *grid, struct gpumc_error *error);
 void canonical_grid_free(struct canonical_grid *grid);
 
-/* Legal to free when zeroed or when making it failed. */
-GPUMC_MUST_CHECK enum gpumc_status canonical_moments_make(const struct gpumc_params *params,
-                                                          struct canonical_moments *moments,
-                                                          struct gpumc_error *error);
-void canonical_moments_free(struct canonical_moments *moments);
-/* Whether configurations are written at all, and how often by the measured sweep `sweep`. */
-bool canonical_moments_any(const struct canonical_moments *moments);
-size_t canonical_moments_until(const struct canonical_moments *moments, uint32_t sweep);
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error);
 /* At the time of a measurement: the configurations, if this is a moment for them. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error);
+/* Rows that there are by the measured sweep `sweep`, and the bytes of all in the result. */
+uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep);
+double
+canonical_configurations_bytes(const struct canonical *canonical, const struct gpumc_model *model);
 
 /* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
  * measurement at least. */

@@ -87,9 +87,6 @@ void canonical_sums_free(struct canonical *canonical)
   free(canonical->scratch);
 }
 
-/* A configuration on its way: the row, and where the recorder keeps it, logs it and writes it. */
-static const double copies_of_a_row = 4;
-
 /* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
 static double host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
                          const struct gpumc_device *device)
@@ -105,8 +102,8 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_m
   const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
   for (size_t m = 0; m < canonical->betas.count; m++)
     numbers += (double)canonical_vector_width(canonical, m) * sums;
-  if (canonical_moments_any(&canonical->moments))
-    series += copies_of_a_row * (double)model->portable_bytes;
+  if (gpumc_configurations_asked(&canonical->request))
+    series += gpumc_configurations_host_bytes(model, replicas);
   return series + numbers * sizeof(double);
 }
 
@@ -124,7 +121,7 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
   if (status == GPUMC_OK)
     status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
   if (status == GPUMC_OK)
-    status = canonical_moments_make(params, &canonical.moments, error);
+    status = gpumc_configurations_read(params, canonical.betas.count, &canonical.request, error);
   if (status == GPUMC_OK) {
     const double channels = (double)observables.n_channels;
     const double replicas = (double)canonical.betas.count * (double)settings->replicas;
@@ -138,9 +135,10 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                      .update = settings->update};
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, model, device));
     demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
+    demanded->configuration_bytes = canonical_configurations_bytes(&canonical, model);
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
   }
-  canonical_moments_free(&canonical.moments);
+  gpumc_configurations_request_free(&canonical.request);
   canonical_grid_free(&canonical.grid);
   canonical_betas_free(&canonical.betas);
   return status;

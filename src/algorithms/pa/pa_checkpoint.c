@@ -2,80 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_families.h"
 #include "core/memory.h"
 
 enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
 
-/* The replicas of the batch, run behind run, as they stand in the file. */
-struct labels {
-  uint32_t *size;   /* [runs of the batch] */
-  uint32_t *family; /* [replicas of all runs] */
-  size_t replicas;
-};
-
-static void labels_free(struct labels *labels)
-{
-  free(labels->size);
-  free(labels->family);
-}
-
-static enum gpumc_status
-labels_make(const struct pa *pa, struct labels *labels, struct gpumc_error *error)
-{
-  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
-  memset(labels, 0, sizeof *labels);
-  enum gpumc_status status =
-      gpumc_allocate_array(&labels->size, ensemble->runs + 1, "sizes of the populations", error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_get_sizes(ensemble, labels->size, error);
-  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++)
-    labels->replicas += labels->size[m];
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&labels->family, labels->replicas + 1, "families", error);
-  return status;
-}
-
-typedef enum gpumc_status copy_labels(struct gpumc_device *device, uint32_t *on_device,
-                                      uint32_t *on_host, size_t count, struct gpumc_error *error);
-
-static enum gpumc_status fetch(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
-                               size_t count, struct gpumc_error *error)
-{
-  return device->ops->copy_to_host(device, on_host, on_device, count * sizeof *on_host, error);
-}
-
-static enum gpumc_status bring(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
-                               size_t count, struct gpumc_error *error)
-{
-  return device->ops->copy_to_device(device, on_device, on_host, count * sizeof *on_host, error);
-}
-
-/* Between the device, where every run has room for `capacity`, and the file's order. */
-static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
-                                       const struct labels *labels, struct gpumc_error *error)
-{
-  uint32_t *on_host = labels->family;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t m = 0; m < pa->context.ensemble->runs && status == GPUMC_OK; m++) {
-    status = copy(pa->context.device, pa->population.family + m * pa->population.plan.capacity,
-                  on_host, labels->size[m], error);
-    on_host += labels->size[m];
-  }
-  return status;
-}
-
 static enum gpumc_status save_families(const struct pa *pa, struct gpumc_checkpoint_writer *writer,
                                        struct gpumc_error *error)
 {
-  struct labels labels;
-  enum gpumc_status status = labels_make(pa, &labels, error);
+  struct pa_families families;
+  enum gpumc_status status = pa_families_make(pa, &families, error);
   if (status == GPUMC_OK)
-    status = copy_families(pa, fetch, &labels, error);
+    status = pa_families_fetch(pa, &families, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, labels.replicas, 1,
-                                  labels.family, error);
-  labels_free(&labels);
+    status = gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas, 1,
+                                  families.family, error);
+  pa_families_free(&families);
   return status;
 }
 
@@ -150,7 +92,7 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   return status;
 }
 
-/* Whether every run has the rows that the counters say. */
+/* Whether every run has the rows that the counters say, and configurations are those of them. */
 static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
 {
   const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
@@ -163,12 +105,13 @@ static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
     if (n_rows != expected || n_rows > pa->schedule.count)
       return false;
   }
-  return true;
+  return pa_configurations_fit(pa);
 }
 
 /* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
 static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
-                                        const struct labels *labels, struct gpumc_error *error)
+                                        const struct pa_families *families,
+                                        struct gpumc_error *error)
 {
   const int64_t runs = (int64_t)pa->settings.runs;
   bool fits =
@@ -181,8 +124,8 @@ static enum gpumc_status check_position(const struct pa *pa, const int64_t count
       fits = fits && batch.count == pa->context.ensemble->runs &&
              batch.first == pa->context.ensemble->first_run;
   }
-  for (size_t r = 0; r < labels->replicas && fits; r++)
-    fits = labels->family[r] < pa->settings.population;
+  for (size_t r = 0; r < families->replicas && fits; r++)
+    fits = families->family[r] < pa->settings.population;
   if (fits)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
@@ -207,16 +150,16 @@ static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_re
                                        const int64_t counters[N_COUNTERS],
                                        struct gpumc_error *error)
 {
-  struct labels labels;
-  enum gpumc_status status = labels_make(pa, &labels, error);
+  struct pa_families families;
+  enum gpumc_status status = pa_families_make(pa, &families, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, labels.replicas, 1,
-                                       labels.family, error);
+    status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, families.replicas, 1,
+                                       families.family, error);
   if (status == GPUMC_OK)
-    status = check_position(pa, counters, &labels, error);
+    status = check_position(pa, counters, &families, error);
   if (status == GPUMC_OK)
-    status = copy_families(pa, bring, &labels, error);
-  labels_free(&labels);
+    status = pa_families_bring(pa, &families, error);
+  pa_families_free(&families);
   return status;
 }
 

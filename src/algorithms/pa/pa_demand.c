@@ -50,9 +50,10 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   const double replicas = (double)plan.runs * (double)plan.capacity;
   enum gpumc_status status = pa_schedule_make(params, &schedule, error);
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
-  free(schedule.beta);
-  if (status != GPUMC_OK)
+  if (status != GPUMC_OK) {
+    free(schedule.beta);
     return status;
+  }
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
   demanded->plan = (struct gpumc_ensemble_plan){
@@ -63,5 +64,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;
   demanded->estimated = settings.adaptive;
-  return GPUMC_OK;
+  status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
+  free(schedule.beta);
+  return status;
 }

@@ -86,6 +86,10 @@ const struct gpumc_key pa_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
      .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum."},
+    {.name = "configurations",
+     .type = GPUMC_KEY_MAPPING,
+     .children = pa_configurations_keys,
+     .doc = "Write the configurations of whole populations into the result, as they are measured."},
     {0}};
 
 /* Number of steps from `from` to `to`; a rest below a millionth of a step is rounding. */
@@ -97,6 +101,7 @@ static double step_count(double from, double to, double step)
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report)
 {
+  const size_t before = report->calls;
   (void)model_params;
   gpumc_observables_check(params, model, report);
   double from = gpumc_params_real(params, "beta.from");
@@ -128,6 +133,8 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
       gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
                            PA_BETA_ROWS_MAXIMUM);
   }
+  if (report->calls == before)
+    pa_request_check(params, report);
 }
 
 static double power_of(enum gpumc_moment moment)

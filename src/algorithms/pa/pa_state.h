@@ -4,6 +4,7 @@
 #define GPUMC_ALGORITHMS_PA_STATE_H
 
 #include "core/algorithm.h"
+#include "core/configurations.h"
 #include "core/observables.h"
 
 /* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
@@ -64,6 +65,13 @@ struct pa_schedule {
   size_t count, capacity;
 };
 
+/* What the block `configurations` asks for: after every so many steps, or at temperatures. */
+struct pa_request {
+  size_t every; /* 0: at beta[count], if there are any */
+  double *beta;
+  size_t count;
+};
+
 struct pa_run_tables {
   size_t curve, blocks;
 };
@@ -95,6 +103,8 @@ struct pa {
   double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
   double updates;                           /* as recorded */
   double *curve_row, *block_row;
+  struct pa_request request;
+  struct gpumc_configurations configurations;
 };
 
 static inline size_t pa_curve_width(const struct pa_settings *settings)
@@ -113,7 +123,7 @@ static inline size_t pa_block_width(const struct pa_settings *settings)
   return 1 + (PA_BLOCK_OBSERVABLES + settings->observables.count) * settings->blocks;
 }
 
-extern const struct gpumc_key pa_keys[];
+extern const struct gpumc_key pa_keys[], pa_configurations_keys[];
 void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report);
 void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
@@ -158,6 +168,32 @@ GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error 
 /* Wait for the row `row` and record it. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
+
+/* Mistakes of a block `configurations` whose temperatures have none. */
+void pa_request_check(const struct gpumc_params *params, struct gpumc_report *report);
+/* Legal to free when zeroed or when reading failed. */
+GPUMC_MUST_CHECK enum gpumc_status pa_request_read(const struct gpumc_params *params,
+                                                   struct pa_request *request,
+                                                   struct gpumc_error *error);
+void pa_request_free(struct pa_request *request);
+bool pa_request_asks(const struct pa_request *request);
+/* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
+ * inverse temperature `last`. */
+bool pa_request_has_row(const struct pa_request *request, const double *beta, size_t row,
+                        double last);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
+/* The populations of the row pa->row as they were measured, if it is one of those asked for; waits
+ * for them. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_configurations_write(struct pa *pa, struct gpumc_error *error);
+/* Whether there are as many as follows from the rows of the runs. */
+bool pa_configurations_fit(const struct pa *pa);
+/* Adds what they need of memory and of the result, in so many steps. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                         const struct pa_settings *settings, const struct pa_schedule *schedule,
+                         double steps, struct gpumc_demand *demanded, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);

@@ -175,7 +175,7 @@ enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = pa->context.device->ops->population->publish(&pa->population, slot_of(pa->row), error);
   enter(pa, GPUMC_STAGE_OTHER);
-  return status;
+  return status == GPUMC_OK ? pa_configurations_write(pa, error) : status;
 }
 
 static enum gpumc_status

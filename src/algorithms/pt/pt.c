@@ -27,6 +27,8 @@ static void destroy(void *state)
   for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
     free(pt->histogram[kind]);
   free(pt->row);
+  gpumc_configurations_request_free(&pt->request);
+  gpumc_configurations_free(&pt->configurations);
   free(pt);
 }
 
@@ -113,7 +115,12 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
     status = allocate_histograms(pt, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&pt->row, pt_bin_row_width(pt), "a row", error);
-  return status == GPUMC_OK ? pt_tables_declare(pt, error) : status;
+  if (status == GPUMC_OK)
+    status = pt_tables_declare(pt, error);
+  if (status == GPUMC_OK)
+    status = gpumc_configurations_read(&pt->context.params, pt->settings.temperatures, &pt->request,
+                                       error);
+  return status == GPUMC_OK ? pt_configurations_declare(pt, error) : status;
 }
 
 static enum gpumc_status

@@ -95,13 +95,15 @@ check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_err
   fits = fits && counters[COUNTER_SWEPT] < pt->settings.round_sweeps &&
          (stretch < timeline->count || counters[COUNTER_SWEPT] == 0);
   fits = fits && counters[COUNTER_ROUND] == rounds_before(timeline, stretch) + done;
+  fits = fits && gpumc_configurations_count(&pt->configurations) ==
+                     pt_configurations_rows(pt, counters[COUNTER_ROUND]);
   if (fits && counters[COUNTER_BEGUN] != 0)
     fits = ensemble->runs == pt->settings.copies * pt->settings.temperatures;
   if (fits && pt_ladder_ascends(pt->beta, pt->settings.temperatures))
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "the checkpoint's counters, temperatures and replicas contradict each "
-                         "other");
+                         "the checkpoint's counters, temperatures, replicas and rows contradict "
+                         "each other");
 }
 
 enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished,

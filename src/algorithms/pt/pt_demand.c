@@ -105,5 +105,5 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
   pt_timeline_free(&timeline);
-  return GPUMC_OK;
+  return pt_configurations_demand(params, model, &settings, demanded, error);
 }

@@ -82,6 +82,12 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1024,
      .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 256 unless given; "
             "neighbours are joined until they are independent."},
+    {.name = "configurations",
+     .type = GPUMC_KEY_MAPPING,
+     .children = gpumc_configurations_keys,
+     .doc = "Write configurations of all samples and copies into the result, at times that are "
+            "multiples of `exchange_every`, after the exchange (of `measure_every` without "
+            "exchanges)."},
     {0}};
 
 static void check_tuning(const struct gpumc_params *params, struct gpumc_report *report)
@@ -126,15 +132,26 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
                          all, GPUMC_SWEEPS_MAXIMUM);
 }
 
+/* Rounds are whole, whether there is an exchange at their ends or not. */
+static void check_configurations(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  gpumc_configurations_check_times(params, every > 0 ? "exchange_every" : "measure_every",
+                                   every > 0 ? every : pt_measure_every(params), report);
+}
+
 void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
               const struct gpumc_params *model_params, struct gpumc_report *report)
 {
   const size_t before = report->calls;
   (void)model_params;
   gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
-  if (report->calls == before)
+  if (report->calls == before) {
     gpumc_update_check_temperatures(params, model, report);
+    gpumc_configurations_check_temperatures(params, report);
+  }
   check_sweeps(params, report);
+  check_configurations(params, report);
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)
     gpumc_params_mistake(params, report, "blocks",

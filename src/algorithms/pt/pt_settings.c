@@ -143,6 +143,7 @@ enum gpumc_status pt_timeline_make(const struct pt_settings *settings, struct pt
     halvings++;
   append_tuning(settings, timeline);
   append(timeline, PT_THERMALIZATION, 0, settings->thermalization_rounds);
+  timeline->lead = timeline->rounds;
   append_bin(settings, timeline, 0, settings->measurements >> halvings);
   for (int k = halvings; k > 0; k--)
     append_bin(settings, timeline, settings->measurements >> k, settings->measurements >> (k - 1));

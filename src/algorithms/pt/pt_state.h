@@ -8,6 +8,7 @@
 
 #include "algorithms/pt/pt_quantities.h"
 #include "core/algorithm.h"
+#include "core/configurations.h"
 #include "core/tempering.h"
 
 enum {
@@ -56,6 +57,7 @@ struct pt_timeline {
   struct pt_stretch *stretch;
   size_t count, bins;
   uint64_t rounds; /* of all */
+  uint64_t lead;   /* before the first that is measured */
 };
 
 /* Exchanges and walkers, summed up since the measurements (or the tuning's iteration) began. */
@@ -103,6 +105,8 @@ struct pt {
   uint64_t *histogram[GPUMC_OVERLAPS];
   size_t table_bins, table_tuning;
   double *row;
+  struct gpumc_configurations_request request;
+  struct gpumc_configurations configurations;
 };
 
 extern const struct gpumc_key pt_keys[];
@@ -172,6 +176,20 @@ pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_e
 /* The row of a bin of time, all of whose blocks are there. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+pt_configurations_declare(struct pt *pt, struct gpumc_error *error);
+/* At the end of the round before pt->round, its exchange included: the configurations, if this is a
+ * time for them. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_configurations_write(struct pt *pt, struct gpumc_error *error);
+/* Rows that there are after so many rounds of the run. */
+uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round);
+/* Adds what they need of memory and of the result. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                         const struct pt_settings *settings, struct gpumc_demand *demanded,
+                         struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);

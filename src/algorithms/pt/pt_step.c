@@ -83,7 +83,7 @@ static enum gpumc_status end_round(struct pt *pt, bool measured, struct gpumc_er
   pt->swept = 0;
   pt->done++;
   pt->round++;
-  return status;
+  return status == GPUMC_OK ? pt_configurations_write(pt, error) : status;
 }
 
 enum gpumc_status pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error *error)
