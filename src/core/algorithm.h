@@ -16,9 +16,6 @@ struct gpumc_demand {
   double configuration_bytes;      /* that are written into the result on request */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
-  /* The plan's samples are those from the model's first one on, and runs of other first samples are
-   * for one average: their random numbers are to be independent (gpumc_samples_seed). */
-  bool many_samples;
 };
 
 /* A number of bytes that was added up in double precision: more than any memory stays so. */

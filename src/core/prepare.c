@@ -89,8 +89,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
     gpumc_preparation_free(preparation);
     return status;
   }
-  if (preparation->demand.many_samples)
-    preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
+  preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
   struct memory_plan plan = plan_memory(preparation, &preparation->demand);
   preparation->ensemble_bytes = plan.ensemble;
   preparation->host_bytes = plan.host;

@@ -204,6 +204,14 @@ class PopulationAnnealing(Written):
         self.assertEqual(betas, [0.7])
         self.assertEqual([len(replicas) for replicas in spins[0]], 3 * [500])
 
+    def test_other_samples_begin_otherwise(self):
+        """Or averages over samples would share the fluctuations of their random numbers."""
+        first = [gpumc_reader.configurations(self.anneal(f"name: ea, shape: [4, 6, 2], sample: {sample}",
+                                                         configurations="{betas: [0]}"))[1][0][0]
+                 for sample in (0, 1)]
+        agree = (first[0] == first[1]).mean()
+        self.assertLess(abs(agree - 0.5), 4 * 0.5 / first[0].size ** 0.5)
+
     def test_adaptive_steps(self):
         """The first temperatures that are not below those asked for, one where there are two, and the last."""
         path = self.anneal(beta="{to: 1, overlap: 0.8}", configurations="{betas: [0.5, 0.5001, 0.8, 1]}")

@@ -127,7 +127,6 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
     const double replicas = (double)canonical.betas.count * (double)settings->replicas;
     memset(demanded, 0, sizeof *demanded);
     demanded->replicas = settings->replicas;
-    demanded->many_samples = settings->each_sample;
     demanded->plan =
         (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
                                      .capacity = settings->replicas,
