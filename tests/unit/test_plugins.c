@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/curves.h"
 #include "core/observables.h"
 #include "core/registry.h"
 
@@ -81,6 +82,12 @@ static const char *channels_flaw(const struct gpumc_model_ops *model)
     return "no channel, or too many";
   if (model->channels[0].on_request)
     return "the energy on request";
+  if (model->channels[0].units == NULL || strcmp(model->channels[0].units, GPUMC_UNIT_ENERGY) != 0)
+    return "an energy in another unit";
+  for (size_t c = 0; c < model->n_channels; c++)
+    if (model->channels[c].name == NULL || model->channels[c].symbol == NULL ||
+        model->channels[c].units == NULL || model->channels[c].long_name == NULL)
+      return "a channel without a label";
   for (size_t c = 1; c < model->n_channels; c++)
     if (model->channels[c - 1].on_request && !model->channels[c].on_request)
       return "a channel behind one on request";
@@ -238,6 +245,16 @@ static void test_flaws_are_found(void **state)
   model = good;
   model.n_channels = 1;
   assert_string_equal(model_flaw(&model), "an observable of no channel");
+  struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
+  memcpy(channels, good.channels, good.n_channels * sizeof *channels);
+  model = good;
+  model.channels = channels;
+  assert_null(model_flaw(&model));
+  channels[1].units = NULL;
+  assert_string_equal(model_flaw(&model), "a channel without a label");
+  channels[1].units = good.channels[1].units;
+  channels[0].units = "1";
+  assert_string_equal(model_flaw(&model), "an energy in another unit");
   model = good;
   model.destroy = NULL;
   assert_non_null(model_flaw(&model));
