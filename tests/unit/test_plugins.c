@@ -13,6 +13,7 @@
 #include "core/curves.h"
 #include "core/observables.h"
 #include "core/registry.h"
+#include "core/sweeps.h"
 
 /* The block of a small instance. A new model adds its own here. */
 static const struct {
@@ -128,6 +129,9 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
       algorithm->settle == NULL || algorithm->position == NULL || algorithm->save == NULL ||
       algorithm->load == NULL || algorithm->summarize == NULL || algorithm->destroy == NULL)
     return "an operation that is not optional";
+  for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
+    if (key->choices == gpumc_update_choices && algorithm->further == NULL)
+      return "the key update without further";
   return NULL;
 }
 
