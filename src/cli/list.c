@@ -43,7 +43,7 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   cJSON *algorithms = cJSON_AddObjectToObject(json, "algorithms");
   for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
     struct gpumc_text missing = {0};
-    bool serves = gpumc_kernel_serves(kernel, *a, &missing);
+    bool serves = gpumc_kernel_serves(kernel, (*a)->required, &missing);
     cJSON *cell = cJSON_AddObjectToObject(algorithms, (*a)->name);
     cJSON_AddBoolToObject(cell, "serves", serves);
     cJSON_AddStringToObject(cell, "missing", gpumc_text_string(&missing));
@@ -122,7 +122,7 @@ kernel_row(struct cli_table *cells, const char *model, const struct gpumc_kernel
   cli_table_cell(cells, "%s", kernel->variant);
   for (size_t a = 0; a + 3 < cells->columns; a++) {
     struct gpumc_text missing = {0};
-    if (!gpumc_kernel_serves(kernel, gpumc_algorithms()[a], &missing))
+    if (!gpumc_kernel_serves(kernel, gpumc_algorithms()[a]->required, &missing))
       cli_table_cell(cells, "no: lacks %s", gpumc_text_string(&missing));
     else
       cli_table_cell(cells, kernel->absent ? "not in this build" : "yes");

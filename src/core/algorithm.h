@@ -50,6 +50,9 @@ struct gpumc_algorithm_ops {
   const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
   uint32_t required;            /* capabilities, of enum gpumc_capability */
+  /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
+   * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */
+  uint32_t (*further)(const struct gpumc_params *params, const char **remedy);
   /* Combinations of keys that the table cannot exclude, with the model's block and an instance-free
    * view of it at hand; may be NULL. */
   void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,

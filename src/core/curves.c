@@ -24,6 +24,11 @@ const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
   return text;
 }
 
+struct gpumc_label gpumc_channel_label(const struct gpumc_channel *channel)
+{
+  return (struct gpumc_label){channel->name, channel->long_name, channel->units, channel->symbol};
+}
+
 struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable)
 {
   return (struct gpumc_label){observable->name, observable->long_name, observable->units,
@@ -44,15 +49,31 @@ gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *tex
   return (struct gpumc_label){texts->name, texts->long_name, label->units, texts->symbol};
 }
 
+static void settle_units(const struct gpumc_model *model, struct gpumc_column *columns,
+                         size_t n_columns, char text[static GPUMC_UNIT_BYTES])
+{
+  for (size_t c = 0; c < n_columns; c++)
+    columns[c].label.units = gpumc_unit_of(model, columns[c].label.units, text);
+}
+
 enum gpumc_status gpumc_curve_add_table(struct gpumc_recorder *recorder,
                                         const struct gpumc_model *model, const char *group,
                                         struct gpumc_column *columns, size_t n_columns,
                                         size_t *table, struct gpumc_error *error)
 {
   char text[GPUMC_UNIT_BYTES];
-  for (size_t c = 0; c < n_columns; c++)
-    columns[c].label.units = gpumc_unit_of(model, columns[c].label.units, text);
+  settle_units(model, columns, n_columns, text);
   return gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error);
+}
+
+enum gpumc_status gpumc_curve_add_series(struct gpumc_recorder *recorder,
+                                         const struct gpumc_model *model, const char *group,
+                                         struct gpumc_column *columns, size_t n_columns,
+                                         size_t *table, struct gpumc_error *error)
+{
+  char text[GPUMC_UNIT_BYTES];
+  settle_units(model, columns, n_columns, text);
+  return gpumc_recorder_add_series(recorder, group, columns, n_columns, table, error);
 }
 
 static enum gpumc_status write_dataset(const struct gpumc_curve_place *place,

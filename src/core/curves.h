@@ -19,6 +19,7 @@ enum { GPUMC_UNIT_BYTES = 48 };
 const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
                           char text[static GPUMC_UNIT_BYTES]);
 
+struct gpumc_label gpumc_channel_label(const struct gpumc_channel *channel);
 struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable);
 struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived);
 
@@ -29,12 +30,16 @@ struct gpumc_error_texts {
 struct gpumc_label
 gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
 
-/* Declare a table before the start (recorder.h). `columns` have declared units, and are scratch
- * afterwards. */
+/* Declare a table, or one of series, before the start (recorder.h). `columns` have declared units,
+ * and are scratch afterwards. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
                       const char *group, struct gpumc_column *columns, size_t n_columns,
                       size_t *table, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_add_series(struct gpumc_recorder *recorder, const struct gpumc_model *model,
+                       const char *group, struct gpumc_column *columns, size_t n_columns,
+                       size_t *table, struct gpumc_error *error);
 
 /* Where curves over the same axes go: `axis` has the paths of these, count their lengths; count[1]
  * = 0: there is but one. */

@@ -91,23 +91,6 @@ int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long lon
   return 0;
 }
 
-int gpumc_write_all(int descriptor, const void *bytes, size_t count)
-{
-  const char *next = bytes;
-  while (count > 0) {
-    ssize_t written = write(descriptor, next, count);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0) {
-      errno = written == 0 ? ENOSPC : errno;
-      return -1;
-    }
-    next += written;
-    count -= (size_t)written;
-  }
-  return 0;
-}
-
 static int sync_path(const char *path, int flags)
 {
   int descriptor = open(path, flags | O_CLOEXEC);

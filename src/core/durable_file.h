@@ -22,8 +22,7 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpum
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error);
 
-/* Write all bytes in spite of interruptions and partial writes; 0, or -1 with errno. */
-int gpumc_write_all(int descriptor, const void *bytes, size_t count);
+/* Write all bytes at `offset` in spite of interruptions and partial writes; 0, or -1 with errno. */
 int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long long offset);
 
 #endif

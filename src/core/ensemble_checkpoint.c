@@ -17,6 +17,10 @@ struct transfer {
   uint8_t *slice;
 };
 
+/* Copies the sizes of the populations, which the replicas follow. */
+typedef enum gpumc_status
+copy_sizes(struct transfer *transfer, void *file, struct gpumc_error *error);
+
 /* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
 typedef enum gpumc_status copy_slice(struct transfer *transfer, void *file, size_t m, size_t first,
                                      size_t count, size_t row, struct gpumc_error *error);
@@ -88,26 +92,18 @@ static enum gpumc_status load_slice(struct transfer *transfer, void *reader, siz
   return status;
 }
 
-static enum gpumc_status save_replicas(struct gpumc_ensemble *ensemble,
-                                       struct gpumc_checkpoint_writer *writer,
-                                       struct gpumc_error *error)
+static enum gpumc_status
+save_sizes(struct transfer *transfer, void *writer, struct gpumc_error *error)
 {
-  struct transfer transfer;
-  if (ensemble->runs == 0)
-    return GPUMC_OK;
-  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_get_sizes(ensemble, transfer.size, error);
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  enum gpumc_status status = gpumc_ensemble_get_sizes(ensemble, transfer->size, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
-                                  transfer.size, error);
+                                  transfer->size, error);
   if (status == GPUMC_OK)
     status =
-        gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8,
-                                 count_replicas(&transfer), ensemble->model->portable_bytes, error);
-  if (status == GPUMC_OK)
-    status = copy_replicas(&transfer, save_slice, writer, error);
-  transfer_end(&transfer);
+        gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, count_replicas(transfer),
+                                 ensemble->model->portable_bytes, error);
   return status;
 }
 
@@ -120,23 +116,31 @@ static enum gpumc_status check_sizes(const struct transfer *transfer, struct gpu
   return GPUMC_OK;
 }
 
-static enum gpumc_status load_replicas(struct gpumc_ensemble *ensemble,
-                                       struct gpumc_checkpoint_reader *reader,
-                                       struct gpumc_error *error)
+static enum gpumc_status
+load_sizes(struct transfer *transfer, void *reader, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0,
+                                                       ensemble->runs, 1, transfer->size, error);
+  if (status == GPUMC_OK)
+    status = check_sizes(transfer, error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_set_sizes(ensemble, transfer->size, error);
+  return status;
+}
+
+/* All replicas into the file or out of it. */
+static enum gpumc_status transfer_replicas(struct gpumc_ensemble *ensemble, copy_sizes *sizes,
+                                           copy_slice *slice, void *file, struct gpumc_error *error)
 {
   struct transfer transfer;
   if (ensemble->runs == 0)
     return GPUMC_OK;
   enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
   if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0, ensemble->runs, 1,
-                                       transfer.size, error);
+    status = sizes(&transfer, file, error);
   if (status == GPUMC_OK)
-    status = check_sizes(&transfer, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_set_sizes(ensemble, transfer.size, error);
-  if (status == GPUMC_OK)
-    status = copy_replicas(&transfer, load_slice, reader, error);
+    status = copy_replicas(&transfer, slice, file, error);
   transfer_end(&transfer);
   return status;
 }
@@ -197,7 +201,7 @@ enum gpumc_status gpumc_ensemble_save(struct gpumc_ensemble *ensemble,
                                       struct gpumc_checkpoint_writer *writer,
                                       struct gpumc_error *error)
 {
-  enum gpumc_status status = save_replicas(ensemble, writer, error);
+  enum gpumc_status status = transfer_replicas(ensemble, save_sizes, save_slice, writer, error);
   return status == GPUMC_OK ? save_generators(ensemble, writer, error) : status;
 }
 
@@ -206,7 +210,7 @@ enum gpumc_status gpumc_ensemble_load(struct gpumc_ensemble *ensemble,
                                       struct gpumc_error *error)
 {
   const size_t bytes = state_bytes(ensemble);
-  enum gpumc_status status = load_replicas(ensemble, reader, error);
+  enum gpumc_status status = transfer_replicas(ensemble, load_sizes, load_slice, reader, error);
   return status == GPUMC_OK && bytes > 0
              ? copy_generators(ensemble, load_state, reader, bytes, error)
              : status;

@@ -8,7 +8,6 @@
 #include "core/language_internal.h"
 #include "core/params_internal.h"
 #include "core/registry.h"
-#include "core/sweeps.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -137,18 +136,16 @@ static struct gpumc_mark kernel_place(const struct gpumc_node *root)
 }
 
 /* A kernel for the CPU pins the trajectory; a variant of another device alone is accepted too. */
-static bool choose_kernel(const struct gpumc_language *language, const struct gpumc_model *instance,
-                          const char *variant, const struct gpumc_kernel_ops **kernel,
-                          struct gpumc_error *error)
+static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *variant,
+                          const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
 {
-  const struct gpumc_model_ops *model = language->model;
-  if (gpumc_kernel_choose(model, instance, language->algorithm, "cpu", variant, kernel, error) ==
-      GPUMC_OK)
+  const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
+  if (gpumc_kernel_choose(wish, "cpu", variant, kernel, error) == GPUMC_OK)
     return true;
-  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+  for (size_t i = 0; kernels[i] != NULL; i++) {
     struct gpumc_error unused = {0};
-    enum gpumc_status status = gpumc_kernel_choose(
-        model, instance, language->algorithm, model->kernels[i]->device, variant, kernel, &unused);
+    enum gpumc_status status =
+        gpumc_kernel_choose(wish, kernels[i]->device, variant, kernel, &unused);
     gpumc_error_free(&unused);
     if (status == GPUMC_OK)
       return true;
@@ -164,27 +161,26 @@ is_open(const struct gpumc_language *language, const cJSON *resolved, const char
   return language->look && strcmp(variant, "auto") == 0 && reads_file(language, &model);
 }
 
-/* `instance`: NULL where there is none. `*kernel`: the one that was chosen, or NULL where
- * there is none or it stays open. False when memory ran out. */
+/* `*kernel`: the one that was chosen, or NULL where there is none or it stays open. False when
+ * memory ran out. */
 static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
-                        const struct gpumc_model *instance, cJSON *resolved,
+                        const struct gpumc_kernel_wish *wish, cJSON *resolved,
                         const struct gpumc_kernel_ops **kernel)
 {
   struct gpumc_error error = {0};
   const size_t before = language->report.calls;
   cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
   const char *variant = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "variant"));
-  if (language->model == NULL || language->algorithm == NULL || variant == NULL ||
-      variant[0] == '\0')
+  if (wish->model == NULL || wish->algorithm == NULL || variant == NULL || variant[0] == '\0')
     return true;
   bool good = true;
-  if (choose_kernel(language, instance, variant, kernel, &error)) {
+  if (choose_kernel(wish, variant, kernel, &error)) {
     const struct gpumc_params params = view(resolved, root, "kernel");
     const bool open = is_open(language, resolved, variant);
     if (!open)
       good = gpumc_json_replace(block, "variant", cJSON_CreateString((*kernel)->variant));
     if (language->report.calls == before)
-      gpumc_language_settle_tiling(language, &params, block, instance, *kernel);
+      gpumc_language_settle_tiling(language, &params, block, wish->instance, *kernel);
     if (open)
       *kernel = NULL;
   } else {
@@ -194,19 +190,6 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
-/* What the kernel cannot do though it serves the algorithm, whose block is without mistakes. */
-static void check_update(struct gpumc_language *language, const struct gpumc_node *root,
-                         const cJSON *resolved, const struct gpumc_kernel_ops *kernel)
-{
-  const struct gpumc_params params = view(resolved, root, "algorithm");
-  struct gpumc_error error = {0};
-  if (gpumc_params_has(&params, "update") &&
-      gpumc_update_check(gpumc_update_of(&params), kernel, language->model->name, &error) !=
-          GPUMC_OK)
-    gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
-  gpumc_error_free(&error);
-}
-
 /* Model, algorithm and what serves them. False when memory ran out. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
                            cJSON *resolved, cJSON **defaults)
@@ -214,17 +197,21 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   struct gpumc_model instance = {0};
   const struct gpumc_kernel_ops *kernel = NULL;
   const size_t before = language->report.calls;
-  bool good =
-      check_plugins(language, root, resolved, &instance) &&
-      pin_variant(language, root, instance.ops != NULL ? &instance : NULL, resolved, &kernel);
+  bool good = check_plugins(language, root, resolved, &instance);
+  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  const struct gpumc_kernel_wish wish = {
+      .model = language->model,
+      .instance = instance.ops != NULL ? &instance : NULL,
+      .algorithm = language->algorithm,
+      .params = language->report.calls == before ? &algorithm : NULL,
+  };
+  good = good && pin_variant(language, root, &wish, resolved, &kernel);
   if (good && kernel != NULL && language->report.calls == before) {
-    check_update(language, root, resolved, kernel);
     const struct gpumc_params tiles = view(resolved, root, "kernel");
-    const struct gpumc_params algorithm = view(resolved, root, "algorithm");
     gpumc_language_check_order(language, &tiles, &algorithm);
   }
   if (good && language->report.calls == before)
-    good = fill_defaults(language, instance.ops != NULL ? &instance : NULL, resolved, defaults);
+    good = fill_defaults(language, wish.instance, resolved, defaults);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;

@@ -8,8 +8,10 @@
 /* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit,
  * the quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
 struct gpumc_channel {
-  const char *name;
-  const char *symbol;
+  const char *name;      /* "magnetization" */
+  const char *symbol;    /* "M" */
+  const char *units;     /* as it is reported, GPUMC_UNIT_ENERGY (core/curves.h) or "1" */
+  const char *long_name; /* says the normalisation: "magnetization per site" */
   /* Costs more than the others: measured only where it is asked for. Behind all that do not. */
   bool on_request;
 };

@@ -7,13 +7,17 @@
 #include "core/isa.h"
 #include "core/memory.h"
 #include "core/samples.h"
-#include "core/sweeps.h"
 #include "core/system_memory.h"
 
 static enum gpumc_status
 open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
 {
-  struct gpumc_params params = gpumc_task_params(preparation->task, "kernel");
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params params = gpumc_task_params(task, "kernel");
+  const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
+  /* The variant is pinned: the instance has been asked for when the task was made. */
+  const struct gpumc_kernel_wish wish = {
+      .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
   enum gpumc_status status = gpumc_device_open(gpumc_params_string(&params, "device"), threads,
                                                &preparation->device, error);
   if (status != GPUMC_OK)
@@ -23,10 +27,8 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
   if (status != GPUMC_OK)
     return status;
-  /* The variant is pinned: the instance has been asked for when the task was made. */
-  return gpumc_kernel_choose(preparation->task->model, NULL, preparation->task->algorithm,
-                             preparation->device.ops->name, gpumc_params_string(&params, "variant"),
-                             &preparation->kernel, error);
+  return gpumc_kernel_choose(&wish, preparation->device.ops->name,
+                             gpumc_params_string(&params, "variant"), &preparation->kernel, error);
 }
 
 /* What the algorithm asks for with that block, and the tiles of the kernel's. */
@@ -82,9 +84,6 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   }
   if (status == GPUMC_OK)
     status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
-  if (status == GPUMC_OK)
-    status = gpumc_update_check(preparation->demand.plan.update, preparation->kernel,
-                                task->model->name, error);
   if (status != GPUMC_OK) {
     gpumc_preparation_free(preparation);
     return status;

@@ -51,10 +51,10 @@ const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name)
   return NULL;
 }
 
-bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
-                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing)
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
+                         struct gpumc_text *missing)
 {
-  uint32_t lacking = algorithm->required & ~kernel->capabilities;
+  uint32_t lacking = required & ~kernel->capabilities;
   const char *separator = "";
   for (int bit = 0; bit < CAPABILITY_BITS; bit++)
     if (lacking & 1u << bit) {
@@ -164,21 +164,25 @@ gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_m
              : instance->ops->refuses(instance, kernel);
 }
 
-/* What a kernel is wanted for. */
-struct wish {
-  const struct gpumc_model_ops *model;
-  const struct gpumc_model *instance;
-  const struct gpumc_algorithm_ops *algorithm;
-};
-
-/* Whether a kernel does; if not, why not is appended. */
-static bool
-does(const struct wish *wish, const struct gpumc_kernel_ops *kernel, struct gpumc_text *why_not)
+/* `*remedy`: how to do without them, NULL where there are none. */
+static uint32_t further_of(const struct gpumc_kernel_wish *wish, const char **remedy)
 {
+  *remedy = NULL;
+  return wish->params != NULL && wish->algorithm->further != NULL
+             ? wish->algorithm->further(wish->params, remedy)
+             : 0;
+}
+
+/* Whether a kernel does what it is wanted for; if not, why not is appended. */
+static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
+                 struct gpumc_text *why_not)
+{
+  const char *remedy;
+  const uint32_t required = wish->algorithm->required | further_of(wish, &remedy);
   struct gpumc_text missing = {0};
   const char *separator = why_not->length == 0 ? "" : "; ";
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
-  const bool serves = gpumc_kernel_serves(kernel, wish->algorithm, &missing);
+  const bool serves = gpumc_kernel_serves(kernel, required, &missing);
   if (!serves)
     gpumc_text_append(why_not, "%s%s lacks %s", separator, kernel->variant,
                       gpumc_text_string(&missing));
@@ -189,9 +193,24 @@ does(const struct wish *wish, const struct gpumc_kernel_ops *kernel, struct gpum
   return serves && refusal == NULL;
 }
 
-/* `why_not`: of each kernel that was considered. */
-static enum gpumc_status refuse_kernels(const struct wish *wish, const char *device,
-                                        const char *why_not, struct gpumc_error *error)
+/* What helps where a kernel would do but for what keys of the algorithm ask for, else NULL. */
+static const char *
+remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_kernel_wish without = *wish;
+  struct gpumc_text unused = {0};
+  const char *remedy;
+  without.params = NULL;
+  (void)further_of(wish, &remedy);
+  const bool helps = does(&without, kernel, &unused);
+  gpumc_text_free(&unused);
+  return helps ? remedy : NULL;
+}
+
+/* `why_not`: of each kernel that was considered; `remedy`: what makes one of them do, or NULL. */
+static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, const char *device,
+                                        const char *why_not, const char *remedy,
+                                        struct gpumc_error *error)
 {
   const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
   struct gpumc_text able = {0}, unused = {0};
@@ -201,21 +220,22 @@ static enum gpumc_status refuse_kernels(const struct wish *wish, const char *dev
                         kernels[i]->device);
   enum gpumc_status status = gpumc_error_set(
       error, GPUMC_INVALID,
-      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s", wish->model->name,
-      device, wish->algorithm->name, why_not, able.length == 0 ? "none" : gpumc_text_string(&able));
+      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s%s%s",
+      wish->model->name, device, wish->algorithm->name, why_not,
+      able.length == 0 ? "none" : gpumc_text_string(&able), remedy != NULL ? "; or " : "",
+      remedy != NULL ? remedy : "");
   gpumc_text_free(&able);
   gpumc_text_free(&unused);
   return status;
 }
 
-enum gpumc_status
-gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_model *instance,
-                    const struct gpumc_algorithm_ops *algorithm, const char *device,
-                    const char *variant, const struct gpumc_kernel_ops **kernel,
-                    struct gpumc_error *error)
+enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device,
+                                      const char *variant, const struct gpumc_kernel_ops **kernel,
+                                      struct gpumc_error *error)
 {
-  const struct wish wish = {model, instance, algorithm};
+  const struct gpumc_model_ops *model = wish->model;
   struct gpumc_text why_not = {0};
+  const char *remedy = NULL;
   bool any = strcmp(variant, "auto") == 0, on_device = false;
   *kernel = NULL;
   for (size_t i = 0; model->kernels[i] != NULL && *kernel == NULL; i++) {
@@ -223,8 +243,12 @@ gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_mode
     if (candidate->absent || strcmp(candidate->device, device) != 0)
       continue;
     on_device = true;
-    if ((any || strcmp(candidate->variant, variant) == 0) && does(&wish, candidate, &why_not))
+    if (!any && strcmp(candidate->variant, variant) != 0)
+      continue;
+    if (does(wish, candidate, &why_not))
       *kernel = candidate;
+    else if (remedy == NULL)
+      remedy = remedy_of(wish, candidate);
   }
   enum gpumc_status status = GPUMC_OK;
   if (*kernel == NULL && !on_device)
@@ -232,7 +256,7 @@ gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_mode
   else if (*kernel == NULL && why_not.length == 0)
     status = gpumc_kernel_refuse_variant(model, device, variant, error);
   else if (*kernel == NULL)
-    status = refuse_kernels(&wish, device, gpumc_text_string(&why_not), error);
+    status = refuse_kernels(wish, device, gpumc_text_string(&why_not), remedy, error);
   gpumc_text_free(&why_not);
   return status;
 }

@@ -12,10 +12,10 @@ const struct gpumc_algorithm_ops *const *gpumc_algorithms(void);
 const struct gpumc_model_ops *gpumc_model_find(const char *name);
 const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
 
-/* Why a kernel cannot serve an algorithm: the names of the missing capabilities, into `missing`;
- * true when nothing is missing. */
-bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel,
-                         const struct gpumc_algorithm_ops *algorithm, struct gpumc_text *missing);
+/* Whether a kernel has all `required` capabilities; the names of those that it lacks are appended
+ * to `missing`. */
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
+                         struct gpumc_text *missing);
 
 /* Why a kernel cannot take an instance (gpumc_model_ops.refuses), or NULL. */
 const char *
@@ -26,14 +26,20 @@ enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *mode
                                               const char *device, const char *variant,
                                               struct gpumc_error *error);
 
-/* The kernel of `model` on `device` ("cpu", "cuda") of that variant ("auto": the first that serves
- * the algorithm and takes the instance; NULL: whatever the instance). GPUMC_INVALID with what does
- * exist: unknown variant (nearest name), one of another device or of none in this build, one that
- * lacks capabilities the algorithm needs or refuses the instance, no kernel on that device. */
+/* What a kernel is wanted for. */
+struct gpumc_kernel_wish {
+  const struct gpumc_model_ops *model;
+  const struct gpumc_model *instance; /* NULL: whatever the instance */
+  const struct gpumc_algorithm_ops *algorithm;
+  const struct gpumc_params *params; /* the algorithm's block; NULL: whatever its keys ask for */
+};
+
+/* The kernel of the model on `device` ("cpu", "cuda") of that variant ("auto": the first that
+ * serves the algorithm with its keys and takes the instance). GPUMC_INVALID with what does exist:
+ * unknown variant (nearest name), one of another device or of none in this build, one that lacks
+ * capabilities the algorithm needs or refuses the instance, no kernel on that device. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_kernel_choose(const struct gpumc_model_ops *model, const struct gpumc_model *instance,
-                    const struct gpumc_algorithm_ops *algorithm, const char *device,
-                    const char *variant, const struct gpumc_kernel_ops **kernel,
-                    struct gpumc_error *error);
+gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device, const char *variant,
+                    const struct gpumc_kernel_ops **kernel, struct gpumc_error *error);
 
 #endif

@@ -20,9 +20,9 @@ static const char *trajectory_of(const struct gpumc_task *task, const char *devi
   struct gpumc_params root = gpumc_task_params(task, "");
   const char *variant = gpumc_params_string(&root, "kernel.variant");
   const char *const devices[] = {device, "cpu"};
+  const struct gpumc_kernel_wish wish = {.model = task->model, .algorithm = task->algorithm};
   for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
-    if (gpumc_kernel_choose(task->model, NULL, task->algorithm, devices[i], variant, &kernel,
-                            &ignored) != GPUMC_OK)
+    if (gpumc_kernel_choose(&wish, devices[i], variant, &kernel, &ignored) != GPUMC_OK)
       gpumc_error_free(&ignored);
   return kernel != NULL ? kernel->trajectory : "none";
 }

@@ -51,7 +51,7 @@ static int write_record(const char *path, const char *written, const char *text)
   int descriptor = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
   if (descriptor < 0)
     return -1;
-  int failed = gpumc_write_all(descriptor, text, strlen(text));
+  int failed = gpumc_write_all_at(descriptor, text, strlen(text), 0);
   int code = errno;
   if (close(descriptor) != 0 && failed == 0) {
     failed = -1;

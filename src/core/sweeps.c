@@ -26,14 +26,10 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
                          "beta above 0");
 }
 
-enum gpumc_status gpumc_update_check(enum gpumc_update update,
-                                     const struct gpumc_kernel_ops *kernel, const char *model,
-                                     struct gpumc_error *error)
+uint32_t gpumc_update_further(const struct gpumc_params *params, const char **remedy)
 {
-  if (update == GPUMC_METROPOLIS || (kernel->capabilities & GPUMC_CAN_HEAT_BATH) != 0)
-    return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "kernel %s of model %s on %s has no heat-bath updates; use "
-                         "algorithm.update: metropolis, or another kernel.variant",
-                         kernel->variant, model, kernel->device);
+  if (gpumc_update_of(params) == GPUMC_METROPOLIS)
+    return 0;
+  *remedy = "use algorithm.update: metropolis";
+  return GPUMC_CAN_HEAT_BATH;
 }

@@ -29,10 +29,9 @@ enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_model_ops *model,
                                      struct gpumc_report *report);
-/* GPUMC_INVALID where the kernel has no such updates: they are asked for by a key, not by every run
- * of an algorithm. `model`: its name. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_update_check(enum gpumc_update update,
-                                                      const struct gpumc_kernel_ops *kernel,
-                                                      const char *model, struct gpumc_error *error);
+/* gpumc_algorithm_ops.further of an algorithm with `update`: not every kernel has heat-bath
+ * updates.
+ */
+uint32_t gpumc_update_further(const struct gpumc_params *params, const char **remedy);
 
 #endif

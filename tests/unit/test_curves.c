@@ -132,6 +132,36 @@ static void test_table(void **state)
   gpumc_recorder_free(recorder);
 }
 
+/* Each channel of a series has its own unit and name, and the energy that of the model. */
+static void test_series_of_channels(void **state)
+{
+  static const struct gpumc_channel energy = {"energy", "E", GPUMC_UNIT_ENERGY, "energy per site",
+                                              false};
+  static const struct gpumc_channel length = {"length", "l", "σ", "mean length of a bond", false};
+  (void)state;
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder = create();
+  struct gpumc_result result;
+  struct gpumc_column columns[] = {
+      {.label = {"sweep", "sweeps done", "sweeps", "t"}, .width = 1, .integer = true},
+      {.label = gpumc_channel_label(&energy), .width = 1},
+      {.label = gpumc_channel_label(&length), .width = 1},
+  };
+  size_t table;
+  assert_ok(gpumc_curve_add_series(recorder, &model, "runs/0000", columns, 3, &table, &error),
+            &error);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_result_read("x.h5.partial", &result, &error), &error);
+  assert_int_equal(result.runs[0].n_columns, 3);
+  assert_string_equal(result.runs[0].columns[0].units, "sweeps");
+  assert_string_equal(result.runs[0].columns[1].units, "J/2.5");
+  assert_string_equal(result.runs[0].columns[2].name, "length");
+  assert_string_equal(result.runs[0].columns[2].units, "σ");
+  assert_string_equal(result.runs[0].columns[2].long_name, "mean length of a bond");
+  gpumc_result_free(&result);
+  gpumc_recorder_free(recorder);
+}
+
 int main(void)
 {
   gpumc_hdf5_prepare_program();
@@ -141,6 +171,7 @@ int main(void)
       TEST(test_one_axis),
       TEST(test_two_axes),
       TEST(test_table),
+      TEST(test_series_of_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

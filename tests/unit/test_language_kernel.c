@@ -46,42 +46,66 @@ static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is u
 static const struct gpumc_algorithm_ops updating = {.name = "updating",
                                                     .summary = "Updates nothing.",
                                                     .keys = update_keys,
-                                                    .required = GPUMC_CAN_SWEEP};
+                                                    .required = GPUMC_CAN_SWEEP,
+                                                    .further = gpumc_update_further};
 
-/* The mistakes of an algorithm with the key `update`, "" where there are none. */
-static void check_update(const char *text, const char *expected)
+/* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
+static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
+                         const char *expected)
 {
-  static const struct gpumc_model_ops *const models[] = {&fake_chain, NULL};
+  const struct gpumc_model_ops *const models[] = {model, NULL};
   static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
   const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   struct gpumc_config config;
   struct gpumc_error error = {0};
   const enum gpumc_status status =
       gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error);
-  assert_int_equal(status, expected[0] == '\0' ? GPUMC_OK : GPUMC_INVALID);
-  if (status != GPUMC_OK)
+  assert_int_equal(status, expected == NULL ? GPUMC_OK : GPUMC_INVALID);
+  if (status == GPUMC_OK) {
+    const struct gpumc_params kernel = gpumc_task_params(&config.tasks[0], "kernel");
+    assert_string_equal(gpumc_params_string(&kernel, "variant"), variant);
+  } else {
     assert_string_equal(gpumc_error_text(&error), expected);
+  }
   gpumc_error_free(&error);
   gpumc_config_free(&config);
 }
 
+#define UPDATING "algorithm: {name: updating}\n"
+#define BATH "algorithm: {name: updating, update: heat_bath}\n"
+
 /* No kernel of the chain has heat-bath updates. */
-static void test_updates_that_the_kernel_does_not_have(void **state)
+static void test_updates_that_no_kernel_has(void **state)
 {
   (void)state;
-#define MESSAGE(kernel)                                                                            \
-  "kernel " kernel " of model chain on cpu has no heat-bath updates; use algorithm.update: "       \
-  "metropolis, or another kernel.variant"
-  check_update(HEAD MODEL "algorithm: {name: updating}\nkernel: {variant: wide}\n", "");
-  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n"
-                          "kernel: {variant: wide}\n",
-               "c.yaml:6:19: " MESSAGE("wide"));
-  check_update(HEAD MODEL "algorithm: {name: updating, update: heat_bath}\n",
-               "c.yaml:5:19: " MESSAGE("plain"));
-  check_update(HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n",
+  check_update(&fake_chain, HEAD MODEL UPDATING "kernel: {variant: wide}\n", "wide", NULL);
+  check_update(&fake_chain, HEAD MODEL BATH "kernel: {variant: wide}\n", NULL,
+               "c.yaml:6:19: no kernel of model chain on cpu serves algorithm updating: wide lacks "
+               "heat_bath; kernels that do: none; or use algorithm.update: metropolis");
+  check_update(&fake_chain, HEAD MODEL BATH, NULL,
+               "c.yaml:5:19: no kernel of model chain on cpu serves algorithm updating: plain "
+               "lacks heat_bath; wide lacks heat_bath; kernels that do: none; or use "
+               "algorithm.update: metropolis");
+  check_update(&fake_chain, HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n", NULL,
                "c.yaml:5:37: algorithm.update: expected one of metropolis, heat_bath, found text "
                "'hot_bath'; did you mean 'heat_bath'?");
-#undef MESSAGE
+}
+
+/* `auto` passes over those that do not have them. */
+static void test_updates_that_one_kernel_has(void **state)
+{
+  struct gpumc_kernel_ops kernel[] = {*fake_chain.kernels[0], *fake_chain.kernels[1]};
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel[0], &kernel[1], NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  kernel[1].capabilities |= GPUMC_CAN_HEAT_BATH;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
+  check_update(&model, HEAD MODEL BATH, "wide", NULL);
+  check_update(
+      &model, HEAD MODEL BATH "kernel: {variant: plain}\n", NULL,
+      "c.yaml:6:19: no kernel of model chain on cpu serves algorithm updating: plain lacks "
+      "heat_bath; kernels that do: wide on cpu; or use algorithm.update: metropolis");
 }
 
 /* Every build has "auto" and lacks some level. */
@@ -116,7 +140,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_variant),
       cmocka_unit_test(test_variant_errors),
-      cmocka_unit_test(test_updates_that_the_kernel_does_not_have),
+      cmocka_unit_test(test_updates_that_no_kernel_has),
+      cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_instruction_set_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

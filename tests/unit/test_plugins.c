@@ -10,8 +10,10 @@
 
 #include <cmocka.h>
 
+#include "core/curves.h"
 #include "core/observables.h"
 #include "core/registry.h"
+#include "core/sweeps.h"
 
 /* The block of a small instance. A new model adds its own here. */
 static const struct {
@@ -81,6 +83,12 @@ static const char *channels_flaw(const struct gpumc_model_ops *model)
     return "no channel, or too many";
   if (model->channels[0].on_request)
     return "the energy on request";
+  if (model->channels[0].units == NULL || strcmp(model->channels[0].units, GPUMC_UNIT_ENERGY) != 0)
+    return "an energy in another unit";
+  for (size_t c = 0; c < model->n_channels; c++)
+    if (model->channels[c].name == NULL || model->channels[c].symbol == NULL ||
+        model->channels[c].units == NULL || model->channels[c].long_name == NULL)
+      return "a channel without a label";
   for (size_t c = 1; c < model->n_channels; c++)
     if (model->channels[c - 1].on_request && !model->channels[c].on_request)
       return "a channel behind one on request";
@@ -121,6 +129,9 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
       algorithm->settle == NULL || algorithm->position == NULL || algorithm->save == NULL ||
       algorithm->load == NULL || algorithm->summarize == NULL || algorithm->destroy == NULL)
     return "an operation that is not optional";
+  for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
+    if (key->choices == gpumc_update_choices && algorithm->further == NULL)
+      return "the key update without further";
   return NULL;
 }
 
@@ -238,6 +249,16 @@ static void test_flaws_are_found(void **state)
   model = good;
   model.n_channels = 1;
   assert_string_equal(model_flaw(&model), "an observable of no channel");
+  struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
+  memcpy(channels, good.channels, good.n_channels * sizeof *channels);
+  model = good;
+  model.channels = channels;
+  assert_null(model_flaw(&model));
+  channels[1].units = NULL;
+  assert_string_equal(model_flaw(&model), "a channel without a label");
+  channels[1].units = good.channels[1].units;
+  channels[0].units = "1";
+  assert_string_equal(model_flaw(&model), "an energy in another unit");
   model = good;
   model.destroy = NULL;
   assert_non_null(model_flaw(&model));

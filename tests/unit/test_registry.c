@@ -32,18 +32,21 @@ static void test_find_errors(void **state)
   assert_null(gpumc_algorithm_find("PA"));
 }
 
+static const struct gpumc_kernel_wish annealed_chain = {.model = &fake_chain,
+                                                        .algorithm = &fake_anneal};
+
 static const struct gpumc_kernel_ops *choose(const char *device, const char *variant)
 {
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
-  if (gpumc_kernel_choose(&fake_chain, NULL, &fake_anneal, device, variant, &kernel, &error) !=
-      GPUMC_OK)
+  if (gpumc_kernel_choose(&annealed_chain, device, variant, &kernel, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   return kernel;
 }
 
 static void test_choose(void **state)
 {
+  const struct gpumc_kernel_wish look = {.model = &fake_chain, .algorithm = &fake_look};
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
   (void)state;
@@ -51,8 +54,7 @@ static void test_choose(void **state)
   assert_string_equal(choose("cuda", "auto")->variant, "wide");
   assert_string_equal(choose("cuda", "auto")->trajectory, choose("cpu", "auto")->trajectory);
   assert_string_equal(choose("cuda", "deep")->variant, "deep");
-  assert_int_equal(
-      gpumc_kernel_choose(&fake_chain, NULL, &fake_look, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&look, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_string_equal(kernel->variant, "plain");
 }
 
@@ -76,8 +78,8 @@ static void test_choose_errors(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct gpumc_kernel_ops *kernel = &(struct gpumc_kernel_ops){0};
     struct gpumc_error error = {0};
-    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &fake_anneal, cases[i].device,
-                                         cases[i].variant, &kernel, &error),
+    const struct gpumc_kernel_wish wish = {.model = cases[i].model, .algorithm = &fake_anneal};
+    assert_int_equal(gpumc_kernel_choose(&wish, cases[i].device, cases[i].variant, &kernel, &error),
                      GPUMC_INVALID);
     assert_string_equal(gpumc_error_text(&error), cases[i].message);
     assert_null(kernel);
@@ -116,14 +118,14 @@ static void test_kernels_that_a_build_lacks(void **state)
   struct gpumc_error error = {0};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(gpumc_kernel_choose(cases[i].model, NULL, &idle, cases[i].device,
-                                         cases[i].variant, &kernel, &error),
+    const struct gpumc_kernel_wish wish = {.model = cases[i].model, .algorithm = &idle};
+    assert_int_equal(gpumc_kernel_choose(&wish, cases[i].device, cases[i].variant, &kernel, &error),
                      GPUMC_INVALID);
     assert_string_equal(gpumc_error_text(&error), cases[i].message);
     gpumc_error_free(&error);
   }
-  assert_int_equal(gpumc_kernel_choose(&half, NULL, &idle, "cpu", "auto", &kernel, &error),
-                   GPUMC_OK);
+  const struct gpumc_kernel_wish wish = {.model = &half, .algorithm = &idle};
+  assert_int_equal(gpumc_kernel_choose(&wish, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_ptr_equal(kernel, &near);
 }
 
@@ -143,23 +145,76 @@ static const struct gpumc_model_ops choosy = {
 static void test_kernels_that_cannot_take_the_instance(void **state)
 {
   const struct gpumc_model even = {.ops = &choosy, .sites = 4}, odd = {.ops = &choosy, .sites = 3};
+  const struct gpumc_kernel_wish for_even = {&choosy, &even, &idle, NULL},
+                                 for_odd = {&choosy, &odd, &idle, NULL},
+                                 for_any = {&choosy, NULL, &idle, NULL};
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
   (void)state;
-  assert_int_equal(gpumc_kernel_choose(&choosy, &even, &idle, "cpu", "auto", &kernel, &error),
-                   GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&for_even, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_ptr_equal(kernel, &picky);
-  assert_int_equal(gpumc_kernel_choose(&choosy, &odd, &idle, "cpu", "auto", &kernel, &error),
-                   GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&for_odd, "cpu", "auto", &kernel, &error), GPUMC_OK);
   assert_ptr_equal(kernel, &near);
-  assert_int_equal(gpumc_kernel_choose(&choosy, NULL, &idle, "cpu", "picky", &kernel, &error),
-                   GPUMC_OK);
-  assert_int_equal(gpumc_kernel_choose(&choosy, &odd, &idle, "cpu", "picky", &kernel, &error),
-                   GPUMC_INVALID);
+  assert_int_equal(gpumc_kernel_choose(&for_any, "cpu", "picky", &kernel, &error), GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&for_odd, "cpu", "picky", &kernel, &error), GPUMC_INVALID);
   assert_string_equal(gpumc_error_text(&error),
                       "no kernel of model choosy on cpu serves algorithm idle: picky cannot take "
                       "this model: it takes no odd number of sites; kernels that do: near on cpu");
   gpumc_error_free(&error);
+}
+
+/* Two kernels, of which only the second walks, which only some blocks ask for. */
+static const struct gpumc_kernel_ops still = {.device = "cpu", .variant = "still"},
+                                     walker = {.device = "cpu",
+                                               .variant = "walker",
+                                               .capabilities = GPUMC_CAN_WALK};
+static const struct gpumc_kernel_ops *const walking_kernels[] = {&still, &walker, NULL};
+static const struct gpumc_model_ops walkable = {.name = "walkable", .kernels = walking_kernels};
+
+static uint32_t asks_for(const struct gpumc_params *params, const char **remedy)
+{
+  if (!gpumc_params_boolean(params, "far"))
+    return 0;
+  *remedy = "use algorithm.far: false";
+  return GPUMC_CAN_WALK;
+}
+
+static const struct gpumc_algorithm_ops stroll = {.name = "stroll", .further = asks_for},
+                                        march = {.name = "march",
+                                                 .required = GPUMC_CAN_MEASURE,
+                                                 .further = asks_for};
+
+/* `auto` passes over a kernel that cannot do what a key asks for; asked for, it is refused, with
+ * what to do about the key where that alone is in the way. */
+static void test_kernels_that_lack_what_a_key_asks_for(void **state)
+{
+  (void)state;
+  const struct gpumc_params near_by = {.values = cJSON_Parse("{\"far\":false}")};
+  const struct gpumc_params far_away = {.values = cJSON_Parse("{\"far\":true}")};
+  const struct gpumc_kernel_wish short_one = {&walkable, NULL, &stroll, &near_by},
+                                 long_one = {&walkable, NULL, &stroll, &far_away},
+                                 any = {&walkable, NULL, &stroll, NULL},
+                                 measured = {&walkable, NULL, &march, &far_away};
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_error error = {0};
+  assert_int_equal(gpumc_kernel_choose(&short_one, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_ptr_equal(kernel, &still);
+  assert_int_equal(gpumc_kernel_choose(&long_one, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_ptr_equal(kernel, &walker);
+  assert_int_equal(gpumc_kernel_choose(&any, "cpu", "still", &kernel, &error), GPUMC_OK);
+  assert_int_equal(gpumc_kernel_choose(&long_one, "cpu", "still", &kernel, &error), GPUMC_INVALID);
+  assert_string_equal(gpumc_error_text(&error),
+                      "no kernel of model walkable on cpu serves algorithm stroll: still lacks "
+                      "walk; kernels that do: walker on cpu; or use algorithm.far: false");
+  gpumc_error_free(&error);
+  assert_int_equal(gpumc_kernel_choose(&measured, "cpu", "auto", &kernel, &error), GPUMC_INVALID);
+  assert_string_equal(
+      gpumc_error_text(&error),
+      "no kernel of model walkable on cpu serves algorithm march: still lacks walk, "
+      "measure; walker lacks measure; kernels that do: none");
+  gpumc_error_free(&error);
+  cJSON_Delete((cJSON *)near_by.values);
+  cJSON_Delete((cJSON *)far_away.values);
 }
 
 int main(void)
@@ -171,6 +226,7 @@ int main(void)
       cmocka_unit_test(test_choose_errors),
       cmocka_unit_test(test_kernels_that_a_build_lacks),
       cmocka_unit_test(test_kernels_that_cannot_take_the_instance),
+      cmocka_unit_test(test_kernels_that_lack_what_a_key_asks_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* How a spin is updated: what kernels and temperatures allow. */
+/* How a spin is updated: what that asks of kernels and temperatures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,26 +37,30 @@ static void test_metropolis_at_infinite_temperature(void **state)
   assert_int_equal(mistakes(range, &three_states), 0);
 }
 
-static void test_kernels_without_heat_bath(void **state)
+static uint32_t further(const char *block, const char **remedy)
+{
+  const struct gpumc_params params = {.values = cJSON_Parse(block)};
+  assert_non_null(params.values);
+  const uint32_t capabilities = gpumc_update_further(&params, remedy);
+  cJSON_Delete((cJSON *)params.values);
+  return capabilities;
+}
+
+static void test_capabilities_of_updates(void **state)
 {
   (void)state;
-  const struct gpumc_kernel_ops without = {.device = "cpu", .variant = "plain"};
-  const struct gpumc_kernel_ops with = {.capabilities = GPUMC_CAN_HEAT_BATH};
-  struct gpumc_error error = {0};
-  assert_int_equal(gpumc_update_check(GPUMC_METROPOLIS, &without, "three", &error), GPUMC_OK);
-  assert_int_equal(gpumc_update_check(GPUMC_HEAT_BATH, &with, "three", &error), GPUMC_OK);
-  assert_int_equal(gpumc_update_check(GPUMC_HEAT_BATH, &without, "three", &error), GPUMC_INVALID);
-  assert_string_equal(gpumc_error_text(&error),
-                      "kernel plain of model three on cpu has no heat-bath updates; use "
-                      "algorithm.update: metropolis, or another kernel.variant");
-  gpumc_error_free(&error);
+  const char *remedy = NULL;
+  assert_int_equal(further("{\"update\":\"metropolis\"}", &remedy), 0);
+  assert_null(remedy);
+  assert_int_equal(further("{\"update\":\"heat_bath\"}", &remedy), GPUMC_CAN_HEAT_BATH);
+  assert_string_equal(remedy, "use algorithm.update: metropolis");
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_metropolis_at_infinite_temperature),
-      cmocka_unit_test(test_kernels_without_heat_bath),
+      cmocka_unit_test(test_capabilities_of_updates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

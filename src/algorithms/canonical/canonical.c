@@ -5,6 +5,7 @@
 
 #include "algorithms/canonical/canonical_state.h"
 #include "core/memory.h"
+#include "core/sweeps.h"
 
 static void destroy(void *state)
 {
@@ -182,6 +183,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .citation = citation,
     .keys = canonical_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
+    .further = gpumc_update_further,
     .check = canonical_check,
     .check_instance = canonical_check_instance,
     .defaults = canonical_defaults,

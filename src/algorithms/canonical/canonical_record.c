@@ -7,23 +7,18 @@
 #include "core/curves.h"
 #include "core/memory.h"
 
-enum { LONGEST_TEXT = 128, LONGEST_GROUP = 32 };
+enum { LONGEST_GROUP = 32 };
 
 static bool is_recorded(const struct canonical *canonical, size_t channel)
 {
   return canonical->channel[channel] != NULL;
 }
 
-/* A channel's column, whose name is "energy per site" in `long_name`. */
-static struct gpumc_column
-column_of(const struct canonical *canonical, size_t channel, char long_name[static LONGEST_TEXT])
+static struct gpumc_column column_of(const struct canonical *canonical, size_t channel)
 {
-  const struct gpumc_model *model = canonical->context.model;
-  const struct gpumc_channel *declared = &model->ops->channels[channel];
+  const struct gpumc_model_ops *model = canonical->context.model->ops;
   const size_t replicas = canonical->settings.replicas;
-  snprintf(long_name, LONGEST_TEXT, "%s per site", declared->name);
-  return (struct gpumc_column){.label = {declared->name, long_name,
-                                         channel == 0 ? model->energy_unit : "1", declared->symbol},
+  return (struct gpumc_column){.label = gpumc_channel_label(&model->channels[channel]),
                                .width = replicas,
                                .across = replicas > 1 ? "replica" : NULL};
 }
@@ -31,7 +26,6 @@ column_of(const struct canonical *canonical, size_t channel, char long_name[stat
 static enum gpumc_status
 declare_series(struct canonical *canonical, size_t m, const char *group, struct gpumc_error *error)
 {
-  char long_name[GPUMC_CHANNELS_MAXIMUM][LONGEST_TEXT];
   struct gpumc_column column[1 + GPUMC_CHANNELS_MAXIMUM] = {
       {.label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"},
        .width = 1,
@@ -39,11 +33,11 @@ declare_series(struct canonical *canonical, size_t m, const char *group, struct 
   size_t columns = 1;
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     if (is_recorded(canonical, c)) {
-      column[columns] = column_of(canonical, c, long_name[c]);
+      column[columns] = column_of(canonical, c);
       columns++;
     }
-  return gpumc_recorder_add_series(canonical->context.recorder, group, column, columns,
-                                   &canonical->table[m], error);
+  return gpumc_curve_add_series(canonical->context.recorder, canonical->context.model, group,
+                                column, columns, &canonical->table[m], error);
 }
 
 enum gpumc_status canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error)

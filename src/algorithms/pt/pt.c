@@ -4,6 +4,7 @@
 
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
+#include "core/sweeps.h"
 #include "core/temperatures.h"
 
 static void destroy(void *state)
@@ -232,6 +233,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .keys = pt_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_EXCHANGE, /* overlaps: pt_check_instance */
+    .further = gpumc_update_further,
     .check = pt_check,
     .check_instance = pt_check_instance,
     .defaults = pt_defaults,

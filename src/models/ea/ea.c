@@ -97,7 +97,6 @@ const struct gpumc_model_ops gpumc_model_ea = {
     .keys = keys,
     .file_key = "file",
     .kernels = ising_disorder_kernels,
-    .refuses = ising_refuses,
     .check = check,
     .create = create,
     .record = ising_record,

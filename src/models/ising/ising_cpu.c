@@ -10,6 +10,7 @@
 enum {
   CACHE_LINE = 64,
   PART_BYTES = 1 << 18, /* of small replicas that a thread copies at a time */
+  PART_REPLICAS = 8,    /* that it sweeps at a time, or a block of more */
 };
 
 static int at_least_one(int threads)
@@ -129,6 +130,43 @@ enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble, size_t m, size_
 {
   (void)error;
   transfer(ensemble, m, first, count, NULL, portable);
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t places = ising_cpu_places(ensemble);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->randomize(ensemble, &place);
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                  const double *beta, int64_t *const *channel,
+                                  struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_cpu_layout *layout = storage->layout;
+  const size_t places = ising_cpu_places(ensemble), part = ising_cpu_blocks(layout, PART_REPLICAS);
+  if (sweeps > 0)
+    layout->set_rules(ensemble, beta);
+#pragma omp parallel for schedule(dynamic, part) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    if (place.count == 0)
+      continue;
+    if (sweeps > 0)
+      layout->sweep(ensemble, &place, sweeps);
+    if (channel != NULL)
+      layout->measure(ensemble, &place, channel);
+  }
   return GPUMC_OK;
 }
 

@@ -24,8 +24,8 @@ enum {
 
 struct ising_cpu_place;
 
-/* How a kernel lays out its replicas, and what it keeps beside them. set, get, measure and overlap
- * are for the operations below, NULL where the kernel has its own. */
+/* How a kernel lays out its replicas, and what it keeps beside them. What stands behind own_free is
+ * for the operations below, NULL where the kernel has its own. */
 struct ising_cpu_layout {
   size_t replicas; /* in a block */
   size_t buffers;  /* 1, or 2: with a spare one */
@@ -46,13 +46,18 @@ struct ising_cpu_layout {
               const uint8_t *const portable[ISING_CPU_BLOCK]);
   void (*get)(const struct gpumc_model *model, const void *block,
               uint8_t *const portable[ISING_CPU_BLOCK]);
+  /* Of one block, all its replicas: drawn at beta = 0; swept by the rules of their run, which
+   * set_rules makes for all runs, beta[runs]; their channels. */
+  void (*randomize)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place);
+  void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *beta);
+  void (*sweep)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                uint32_t sweeps);
+  void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                  int64_t *const *channel);
   /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
    */
   void (*overlap)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
                   const void *other, size_t at, int64_t *const overlap[GPUMC_OVERLAPS]);
-  /* The channels of the replicas of one block. */
-  void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
-                  int64_t *const *channel);
 };
 
 /* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
@@ -129,6 +134,11 @@ ising_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t co
 GPUMC_MUST_CHECK enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
                                                  size_t first, size_t count, uint8_t *portable,
                                                  struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                                   const double *beta, int64_t *const *channel,
+                                                   struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble,
                                                      int64_t *const *channel,
                                                      struct gpumc_error *error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/curves.h"
 #include "core/elementary.h"
 #include "core/memory.h"
 #include "models/ising/ising.h"
@@ -20,9 +21,9 @@ enum {
 };
 
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
-    [ISING_ENERGY] = {"energy", "E", false},
-    [ISING_MAGNETIZATION] = {"magnetization", "M", false},
-    [ISING_WAVE] = {"wave", "|M_k|^2", true},
+    [ISING_ENERGY] = {"energy", "E", GPUMC_UNIT_ENERGY, "energy per site", false},
+    [ISING_MAGNETIZATION] = {"magnetization", "M", "1", "magnetization per site", false},
+    [ISING_WAVE] = {"wave", "|M_k|^2", "1", "wave per site", true},
 };
 
 /* Order of ising_observables. */

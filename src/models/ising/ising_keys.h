@@ -71,7 +71,4 @@ void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *
 void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings);
 void ising_read_fields(const struct gpumc_params *params, struct ising_settings *settings);
 
-/* gpumc_model_ops.refuses */
-const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
-
 #endif

@@ -52,7 +52,6 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
     ISING_MODEL,
     .keys = keys,
     .kernels = ising_kernels,
-    .refuses = ising_refuses,
     .check = check,
     .create = create,
 };

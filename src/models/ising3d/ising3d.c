@@ -54,7 +54,6 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
     ISING_MODEL,
     .keys = keys,
     .kernels = ising_kernels,
-    .refuses = ising_refuses,
     .check = check,
     .create = create,
     .record = ising_record,

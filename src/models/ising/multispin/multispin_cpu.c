@@ -78,6 +78,30 @@ group_of(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *pl
   };
 }
 
+static void
+randomize_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+{
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
+  const size_t sites = ensemble->model->sites;
+  uint32_t *words = place->data;
+  for (size_t w = 0; w < sites; w += 4)
+    gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place->block, 0, label, words + w);
+}
+
+static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  ising_multispin_set_rules(ensemble, storage->own, beta);
+}
+
+static void sweep_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                        uint32_t sweeps)
+{
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  ops_of(ensemble)->sweep(&group, &tables_of(ensemble)->rule[place->run], ensemble->time, sweeps);
+}
+
 static int64_t wave_of(const struct ising_multispin_waves *waves,
                        const struct ising_multispin_sums *sums, size_t lane)
 {
@@ -169,6 +193,9 @@ static const struct ising_cpu_layout layout = {
     .own_free = free_tables,
     .set = set_group,
     .get = get_group,
+    .randomize = randomize_group,
+    .set_rules = set_rules,
+    .sweep = sweep_group,
     .measure = measure_group,
     .overlap = overlap_group,
 };
@@ -184,47 +211,6 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   return ising_cpu_create(&layout, ensemble, error);
-}
-
-static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
-  const size_t sites = ensemble->model->sites, places = ising_cpu_places(ensemble);
-#pragma omp parallel for schedule(static) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    const struct gpumc_random random = gpumc_ensemble_random(ensemble, place.run);
-    uint32_t *words = place.data;
-    for (size_t w = 0; w < sites && place.count > 0; w += 4)
-      gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place.block, 0, label, words + w);
-  }
-  return GPUMC_OK;
-}
-
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  struct ising_multispin_tables *tables = storage->own;
-  const struct ising_multispin_ops *ops = ops_of(ensemble);
-  const size_t places = ising_cpu_places(ensemble);
-  if (sweeps > 0)
-    ising_multispin_set_rules(ensemble, tables, beta);
-#pragma omp parallel for schedule(dynamic) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    if (place.count == 0)
-      continue;
-    const struct ising_multispin_group group = group_of(ensemble, &place);
-    if (sweeps > 0)
-      ops->sweep(&group, &tables->rule[place.run], ensemble->time, sweeps);
-    if (channel != NULL)
-      measure_group(ensemble, &place, channel);
-  }
-  return GPUMC_OK;
 }
 
 /* The replicas of a group that are copied; returns how many. parent: of the run. */
@@ -295,8 +281,8 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .randomize = randomize,
-    .sweep = sweep,
+    .randomize = ising_cpu_randomize,
+    .sweep = ising_cpu_sweep,
     .measure = ising_cpu_measure,
     .gather = gather,
     .exchange = exchange,

@@ -43,14 +43,14 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
   return ising_storage_bytes(model, &layout, plan);
 }
 
-static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+struct ising_multispin_replicas
+ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
+                            const struct gpumc_checkerboard *lattice, size_t groups)
 {
-  const struct gpumc_checkerboard *lattice = &ising_parameters(ensemble->model)->lattice;
   return (struct ising_multispin_replicas){
       .batch = ising_batch_of(ensemble),
       .words = ising_storage_of(ensemble)->replicas,
-      .groups = (uint32_t)ising_parts(ensemble->plan.capacity, ISING_MULTISPIN_LANES),
-      .tiles = (uint32_t)tiles_of(ensemble->model),
+      .groups = (uint32_t)groups,
       .dimension = (uint32_t)lattice->dimension,
       .length_x = (uint32_t)lattice->length_x,
       .colour = (uint32_t)lattice->colour,
@@ -58,6 +58,15 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
       .row = gpumc_divisor_make((uint32_t)lattice->row),
       .height = gpumc_divisor_make((uint32_t)lattice->length_y),
   };
+}
+
+static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
+{
+  const size_t groups = ising_parts(ensemble->plan.capacity, ISING_MULTISPIN_LANES);
+  struct ising_multispin_replicas replicas =
+      ising_multispin_replicas_on(ensemble, &ising_parameters(ensemble->model)->lattice, groups);
+  replicas.tiles = (uint32_t)tiles_of(ensemble->model);
+  return replicas;
 }
 
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,

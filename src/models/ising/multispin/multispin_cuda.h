@@ -135,6 +135,14 @@ struct ising_multispin_comparison {
 };
 
 struct gpumc_device;
+struct gpumc_ensemble;
+struct gpumc_checkerboard;
+
+/* The replicas of an ensemble, `groups` a run, without tiles. `lattice` counts words of a group,
+ * which are sites, or in the packed kernel many sites of a row. */
+struct ising_multispin_replicas
+ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
+                            const struct gpumc_checkerboard *lattice, size_t groups);
 
 /* In multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
 struct ising_multispin_spread

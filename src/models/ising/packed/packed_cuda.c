@@ -9,8 +9,9 @@
 #include "models/ising/ising.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/multispin/multispin_temperature_cuda.h"
 #include "models/ising/ising_storage_cuda.h"
+#include "models/ising/multispin/multispin_temperature_cuda.h"
+#include "models/ising/packed/packed.h"
 
 /* ising_storage.table: where its parts begin, in bytes. */
 struct table {
@@ -51,18 +52,9 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
 
 static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_checkerboard *lattice = &ising_parameters(ensemble->model)->lattice;
-  return (struct ising_multispin_replicas){
-      .batch = ising_batch_of(ensemble),
-      .words = ising_storage_of(ensemble)->replicas,
-      .groups = (uint32_t)ensemble->plan.capacity,
-      .dimension = (uint32_t)lattice->dimension,
-      .length_x = (uint32_t)lattice->length_x,
-      .colour = (uint32_t)(lattice->colour / 32),
-      .plane = (uint32_t)(lattice->plane / 32),
-      .row = gpumc_divisor_make((uint32_t)(lattice->row / 32)),
-      .height = gpumc_divisor_make((uint32_t)lattice->length_y),
-  };
+  const struct gpumc_checkerboard lattice =
+      ising_packed_lattice(&ising_parameters(ensemble->model)->lattice);
+  return ising_multispin_replicas_on(ensemble, &lattice, ensemble->plan.capacity);
 }
 
 /* Without a field Metropolis of an antiferromagnet is that of a ferromagnet turned over. */

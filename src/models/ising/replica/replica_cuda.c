@@ -112,13 +112,7 @@ static enum gpumc_status
 measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
   const struct ising_replica_measurement arguments = {
-      .replicas = replicas_of(ensemble),
-      .tables = tables_of(ensemble),
-      .runs = (uint32_t)ensemble->runs,
-      .energy = channel[ISING_ENERGY],
-      .spins = channel[ISING_MAGNETIZATION],
-      .wave = channel[ISING_WAVE],
-  };
+      replicas_of(ensemble), tables_of(ensemble), ising_measured_channels(ensemble->runs, channel)};
   return ising_replica_measure(&arguments, error);
 }
 
@@ -152,16 +146,8 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
                                  struct gpumc_error *error)
 {
   const struct ising_replica_measurement arguments = {
-      .replicas = replicas_of(ensemble),
-      .tables = tables_of(ensemble),
-      .first = (uint32_t)first,
-      .second = (uint32_t)second,
-      .runs = (uint32_t)runs,
-      .product = 1,
-      .spins = overlap[GPUMC_OVERLAP_SPIN],
-      .links = overlap[GPUMC_OVERLAP_LINK],
-      .wave = overlap[GPUMC_OVERLAP_WAVE],
-  };
+      replicas_of(ensemble), tables_of(ensemble),
+      ising_measured_overlaps(first, second, runs, overlap)};
   return ising_replica_measure(&arguments, error);
 }
 

@@ -64,11 +64,12 @@ static __device__ inline void
 add_spin(const struct ising_replica_measurement *arguments, struct sample sample,
          const struct pair *pair, uint32_t colour, uint32_t k, struct sums *sums)
 {
+  const struct ising_measured *measured = &arguments->measured;
   const uint32_t spin = value_of(pair, colour, k);
   sums->up += spin;
-  if (arguments->wave != NULL)
+  if (measured->wave != NULL)
     add_wave(&arguments->tables, pair->one, colour, k, spin, sums);
-  if (arguments->energy == NULL && arguments->links == NULL)
+  if (measured->energy == NULL && measured->links == NULL)
     return;
   uint32_t near[2 * DIMENSION] = {0};
   if (colour == 0) {
@@ -85,14 +86,15 @@ __global__ void __launch_bounds__(THREADS)
     measure_replicas(const __grid_constant__ struct ising_replica_measurement arguments)
 {
   const struct ising_replica_replicas *replicas = &arguments.replicas;
+  const struct ising_measured *measured = &arguments.measured;
   const struct ising_batch *batch = &replicas->batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
-  const uint32_t run = arguments.first + blockIdx.y;
+  const uint32_t run = measured->first + blockIdx.y;
   if (replica >= batch->size[run])
     return;
   const struct pair pair = {lane_of(replicas, run, replica),
-                            lane_of(replicas, arguments.second + blockIdx.y, replica),
-                            arguments.product != 0};
+                            lane_of(replicas, measured->second + blockIdx.y, replica),
+                            measured->product != 0};
   const struct sample sample = sample_of(replicas, &arguments.tables, replica);
   struct sums sums = {0};
   for (uint32_t colour = 0; colour < 2; colour++)
@@ -101,22 +103,22 @@ __global__ void __launch_bounds__(THREADS)
   const size_t element = blockIdx.y * batch->capacity + replica;
   const int64_t sites = 2 * (int64_t)replicas->colour, spins = 2 * sums.up - sites;
   const int64_t bonds = DIMENSION * sites - 2 * sums.unlike;
-  if (arguments.energy != NULL)
-    arguments.energy[element] =
+  if (measured->energy != NULL)
+    measured->energy[element] =
         energy_of(&arguments.tables, bonds, spins, 2 * sums.along - sites, sums.energy);
-  if (arguments.spins != NULL)
-    arguments.spins[element] = spins;
-  if (arguments.links != NULL)
-    arguments.links[element] = bonds;
-  if (arguments.wave != NULL)
-    arguments.wave[element] = ising_wave_square(&arguments.tables.wave, sums.cosine, sums.sine);
+  if (measured->spins != NULL)
+    measured->spins[element] = spins;
+  if (measured->links != NULL)
+    measured->links[element] = bonds;
+  if (measured->wave != NULL)
+    measured->wave[element] = ising_wave_square(&arguments.tables.wave, sums.cosine, sums.sine);
 }
 
 extern "C" enum gpumc_status
 ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error)
 {
   const struct ising_batch *batch = &arguments->replicas.batch;
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, THREADS), arguments->runs);
+  const dim3 grid((uint32_t)ising_parts(batch->capacity, THREADS), arguments->measured.runs);
   void (*kernel)(struct ising_replica_measurement) =
       arguments->tables.dimension == 3 ? measure_replicas<3> : measure_replicas<2>;
   kernel<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);

@@ -146,32 +146,6 @@ static void free_tables(void *own)
   ising_spin_tables_free(own);
 }
 
-static const struct ising_cpu_layout layout = {
-    .replicas = 1,
-    .buffers = 1,
-    .block_bytes = block_bytes,
-    .scratch_bytes = scratch_bytes,
-    .own_size = sizeof(struct ising_spin_tables),
-    .own_bytes = ising_spin_tables_bytes,
-    .own_create = create_tables,
-    .own_free = free_tables,
-    .set = set_replica,
-    .get = get_replica,
-    .measure = measure_replica,
-    .overlap = overlap_replicas,
-};
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  return ising_cpu_bytes(&layout, model, device, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return ising_cpu_create(&layout, ensemble, error);
-}
-
 static void
 randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
 {
@@ -186,20 +160,6 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_
     for (size_t i = 0; i < n; i++)
       spins[first + i] = word[i / 32] >> i % 32 & 1;
   }
-}
-
-static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t places = ising_cpu_places(ensemble);
-#pragma omp parallel for schedule(static) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    if (place.count > 0)
-      randomize_replica(ensemble, &place);
-  }
-  return GPUMC_OK;
 }
 
 /* One for each run; most have the temperature of the run before. */
@@ -230,25 +190,33 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   ops_of(ensemble)->sweep(&with);
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static const struct ising_cpu_layout layout = {
+    .replicas = 1,
+    .buffers = 1,
+    .block_bytes = block_bytes,
+    .scratch_bytes = scratch_bytes,
+    .own_size = sizeof(struct ising_spin_tables),
+    .own_bytes = ising_spin_tables_bytes,
+    .own_create = create_tables,
+    .own_free = free_tables,
+    .set = set_replica,
+    .get = get_replica,
+    .randomize = randomize_replica,
+    .set_rules = set_rules,
+    .sweep = sweep_replica,
+    .measure = measure_replica,
+    .overlap = overlap_replicas,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
 {
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t places = ising_cpu_places(ensemble);
-  if (sweeps > 0)
-    set_rules(ensemble, beta);
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    if (place.count == 0)
-      continue;
-    if (sweeps > 0)
-      sweep_replica(ensemble, &place, sweeps);
-    if (channel != NULL)
-      measure_replica(ensemble, &place, channel);
-  }
-  return GPUMC_OK;
+  return ising_cpu_bytes(&layout, model, device, plan);
+}
+
+static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  return ising_cpu_create(&layout, ensemble, error);
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
@@ -259,8 +227,8 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .randomize = randomize,
-    .sweep = sweep,
+    .randomize = ising_cpu_randomize,
+    .sweep = ising_cpu_sweep,
     .measure = ising_cpu_measure,
     .gather = ising_cpu_gather,
     .exchange = ising_cpu_exchange,

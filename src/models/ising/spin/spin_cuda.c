@@ -219,16 +219,12 @@ static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double
 static enum gpumc_status measure_rest(const struct ising_spin_sweep *sweep, size_t runs,
                                       int64_t *const *channel, struct gpumc_error *error)
 {
-  const bool fused = sweep->mode <= ISING_SPIN_FIELD;
-  const struct ising_spin_measurement arguments = {
-      .replicas = sweep->replicas,
-      .tables = sweep->tables,
-      .runs = (uint32_t)runs,
-      .energy = fused ? NULL : channel[ISING_ENERGY],
-      .spins = fused ? NULL : channel[ISING_MAGNETIZATION],
-      .wave = channel[ISING_WAVE],
-  };
-  if (arguments.energy == NULL && arguments.spins == NULL && arguments.wave == NULL)
+  struct ising_spin_measurement arguments = {sweep->replicas, sweep->tables,
+                                             ising_measured_channels(runs, channel)};
+  struct ising_measured *measured = &arguments.measured;
+  if (sweep->mode <= ISING_SPIN_FIELD)
+    measured->energy = measured->spins = NULL;
+  if (measured->energy == NULL && measured->spins == NULL && measured->wave == NULL)
     return GPUMC_OK;
   return ising_spin_measure_stored(&arguments, error);
 }
@@ -267,16 +263,8 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
                                  struct gpumc_error *error)
 {
   const struct ising_spin_measurement arguments = {
-      .replicas = replicas_of(ensemble),
-      .tables = tables_of(ensemble),
-      .first = (uint32_t)first,
-      .second = (uint32_t)second,
-      .runs = (uint32_t)runs,
-      .product = 1,
-      .spins = overlap[GPUMC_OVERLAP_SPIN],
-      .links = overlap[GPUMC_OVERLAP_LINK],
-      .wave = overlap[GPUMC_OVERLAP_WAVE],
-  };
+      replicas_of(ensemble), tables_of(ensemble),
+      ising_measured_overlaps(first, second, runs, overlap)};
   return ising_spin_measure_stored(&arguments, error);
 }
 

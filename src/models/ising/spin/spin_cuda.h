@@ -8,6 +8,7 @@
 
 #include "core/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
+#include "models/ising/spin/spin_measured_cuda.h"
 #include "models/ising/spin/spin_tables_cuda.h"
 
 #ifdef __cplusplus
@@ -69,14 +70,10 @@ struct ising_spin_sweep {
   uint32_t sweeps;
 };
 
-/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
- * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
- * links (the sum of s_i s_j over the bonds) only of products. */
 struct ising_spin_measurement {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
-  uint32_t first, second, runs, product;
-  int64_t *energy, *spins, *links, *wave;
+  struct ising_measured measured;
 };
 
 /* swap[runs][gpumc_swap_words(capacity)] */

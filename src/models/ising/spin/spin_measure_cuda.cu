@@ -101,9 +101,9 @@ static __device__ inline void add_word(const struct ising_spin_measurement *argu
   const enum ising_spin_kind kind = pair.other == NULL ? tables->kind : ISING_SPIN_UNIFORM;
   const uint32_t spins = word_of(lattice, pair, colour, w);
   sum[UP] += (uint32_t)__popc(spins);
-  if (arguments->wave != NULL)
+  if (arguments->measured.wave != NULL)
     add_waves(lattice, tables, colour, w, spins, sum);
-  if (arguments->energy == NULL && arguments->links == NULL)
+  if (arguments->measured.energy == NULL && arguments->measured.links == NULL)
     return;
   struct ising_spin_near near = {{0}, 0};
   if (colour == 0)
@@ -125,23 +125,24 @@ static __device__ inline void add_word(const struct ising_spin_measurement *argu
 static __device__ inline void record(const struct ising_spin_measurement *arguments, size_t element,
                                      const unsigned long long *sum)
 {
+  const struct ising_measured *measured = &arguments->measured;
   const struct ising_spin_lattice *lattice = &arguments->replicas.lattice;
   const int64_t sites = 2 * (int64_t)lattice->colour, spins = 2 * (int64_t)sum[UP] - sites;
   const int64_t bonds = lattice->dimension * sites - 2 * (int64_t)sum[UNLIKE];
-  if (arguments->energy != NULL)
-    arguments->energy[element] = energy_of(&arguments->tables, bonds, spins,
-                                           2 * (int64_t)sum[ALONG] - sites, (int64_t)sum[ENERGY]);
-  if (arguments->spins != NULL)
-    arguments->spins[element] = spins;
-  if (arguments->links != NULL)
-    arguments->links[element] = bonds;
-  if (arguments->wave != NULL) {
+  if (measured->energy != NULL)
+    measured->energy[element] = energy_of(&arguments->tables, bonds, spins,
+                                          2 * (int64_t)sum[ALONG] - sites, (int64_t)sum[ENERGY]);
+  if (measured->spins != NULL)
+    measured->spins[element] = spins;
+  if (measured->links != NULL)
+    measured->links[element] = bonds;
+  if (measured->wave != NULL) {
     int64_t cosine[AXES], sine[AXES];
     for (int axis = 0; axis < AXES; axis++) {
       cosine[axis] = (int64_t)sum[COSINE + axis];
       sine[axis] = (int64_t)sum[SINE + axis];
     }
-    arguments->wave[element] = ising_wave_square(&arguments->tables.wave, cosine, sine);
+    measured->wave[element] = ising_wave_square(&arguments->tables.wave, cosine, sine);
   }
 }
 
@@ -150,14 +151,15 @@ static __global__ void __launch_bounds__(THREADS)
 {
   __shared__ unsigned long long all[SUMS];
   const struct ising_spin_replicas *replicas = &arguments.replicas;
+  const struct ising_measured *measured = &arguments.measured;
   const struct ising_batch *batch = &replicas->batch;
   const uint32_t n_words = ising_spin_words(&replicas->lattice), replica = blockIdx.x;
-  const uint32_t run = arguments.first + blockIdx.y;
+  const uint32_t run = measured->first + blockIdx.y;
   if (replica >= batch->size[run])
     return;
-  const size_t second = arguments.second + blockIdx.y;
+  const size_t second = measured->second + blockIdx.y;
   struct pair pair = {replicas->words + (run * batch->capacity + replica) * 2 * n_words, NULL};
-  if (arguments.product)
+  if (measured->product)
     pair.other = replicas->words + (second * batch->capacity + replica) * 2 * n_words;
   const uint8_t *sample = ising_spin_sample_of(&arguments.tables, replica);
   unsigned long long sum[SUMS] = {0};
@@ -186,7 +188,7 @@ ising_spin_measure_stored(const struct ising_spin_measurement *arguments, struct
   uint32_t threads = WARP;
   while (threads < THREADS && threads < words)
     threads *= 2;
-  measure_stored<<<dim3((uint32_t)batch->capacity, arguments->runs), threads, 0,
+  measure_stored<<<dim3((uint32_t)batch->capacity, arguments->measured.runs), threads, 0,
                    (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("measure_stored", error);
 }
