@@ -167,10 +167,7 @@ int main(void)
   gpumc_hdf5_prepare_program();
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_units),
-      TEST(test_one_axis),
-      TEST(test_two_axes),
-      TEST(test_table),
+      cmocka_unit_test(test_units),  TEST(test_one_axis), TEST(test_two_axes), TEST(test_table),
       TEST(test_series_of_channels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

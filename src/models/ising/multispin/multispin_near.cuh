@@ -145,8 +145,8 @@ ising_multispin_load_neighbours(const struct ising_multispin_replicas *lattice,
     const uint32_t before = j == 0 ? beyond : in_row[(j + WIDTH - 1) % WIDTH];
     const uint32_t after = j == WIDTH - 1 ? beyond : in_row[(j + 1) % WIDTH];
     if constexpr (KIND::PACKED)
-      at->near[ISING_MULTISPIN_SIDE][j] = place.back ? __funnelshift_l(before, in_row[j], 1)
-                                                     : __funnelshift_r(in_row[j], after, 1);
+      at->near[ISING_MULTISPIN_SIDE][j] =
+          place.back ? __funnelshift_l(before, in_row[j], 1) : __funnelshift_r(in_row[j], after, 1);
     else
       at->near[ISING_MULTISPIN_SIDE][j] = place.back ? before : after;
   }
