@@ -18,6 +18,10 @@ import gpumc_reader  # noqa: E402
 from support import device  # noqa: E402
 
 
+# Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
+POPULATION = 1000
+
+
 def gpumc(*arguments, folder=ROOT):
     return subprocess.run([device.PROGRAM, *arguments], capture_output=True, text=True, cwd=folder,
                           stdin=subprocess.DEVNULL)
@@ -28,7 +32,7 @@ def shortened(config):
     changes = {"model.shape": shape(config, 4)}
     algorithm = config["algorithm"]
     if "population" in algorithm:
-        changes["algorithm.population"] = 200
+        changes["algorithm.population"] = POPULATION
     if algorithm["name"] == "canonical":
         changes.update(canonical(algorithm))
     elif algorithm["name"] == "pt":
@@ -48,7 +52,7 @@ def shortened(config):
         if "model.shape" in campaign:
             campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
         if "algorithm.population" in campaign:
-            campaign["algorithm.population"] = [200]
+            campaign["algorithm.population"] = [POPULATION]
         for key in set(campaign) & set(changes):
             del changes[key]
         changes["campaign"] = campaign
@@ -145,7 +149,7 @@ class Configs(unittest.TestCase):
         self.assertEqual(result.title, config["title"])
         self.assertEqual(result.config["model"]["name"], config["model"]["name"])
         self.assertEqual(result.config["algorithm"].get("population"),
-                         200 if "population" in config["algorithm"] else None)
+                         POPULATION if "population" in config["algorithm"] else None)
         for name in result.quantities():
             if name + "_error" not in result.summary:
                 continue

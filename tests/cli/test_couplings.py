@@ -38,7 +38,7 @@ class Couplings(ProgramCase):
         return message.split("c.yaml:", 1)[-1]
 
     def test_signs_that_were_written_give_the_same_run(self):
-        first = self.run_model("sample: 2, write_couplings: true", "first.h5")
+        first = self.run_model("disorder_seed: 2, write_couplings: true", "first.h5")
         with h5py.File(first) as file:
             self.assertEqual(list(file["disorder/shape"][...]), [4, 6])
             self.assertEqual(file["disorder/couplings"].shape, (1, 24, 2))
