@@ -122,6 +122,9 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
   if (status == GPUMC_OK)
     status = record_generator(run, error);
   if (status == GPUMC_OK)
+    status = gpumc_recorder_integer(run->recorder, "provenance", "thermal_seed",
+                                    (int64_t)run->preparation.seed, error);
+  if (status == GPUMC_OK)
     status = record_what_was_read(run, error);
   if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
     status = record_cuda(run->recorder, error);

@@ -49,6 +49,14 @@ class Couplings(ProgramCase):
                                 "second.h5")
         self.assertEqual(numeric_datasets(first), numeric_datasets(second))
 
+    def test_the_thermal_seed(self):
+        """As documented; the numbers are those of the draw with seed 1 at the samples 4096 and 8192."""
+        for sample, seed in ((0, 1), (4096, 274255960581154), (8192, 22267784462142)):
+            self.gpumc("run", self.config("couplings: gaussian"), "--quiet", "--fresh", "--set", "seed=1",
+                       "--set", f"model.sample={sample}")
+            with h5py.File(self.path("out.h5")) as file:
+                self.assertEqual(file["provenance"].attrs["thermal_seed"], seed)
+
     def test_samples_that_are_written_in_pieces(self):
         """Those of 2.3 MB and fields of 0.8 MB, by a mebibyte: each is that of its number."""
         algorithm = "{name: pt, beta: {values: [0.5, 1.0]}, samples: 24, sweeps: 320}"

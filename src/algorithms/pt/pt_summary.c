@@ -86,7 +86,6 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
       {"replicas", settings->copies},
       {"measurements", measurements},
       {"round_trips", trips},
-      {"thermal_seed", pt->context.seed},
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
