@@ -139,7 +139,7 @@ def _check_bits(path, portable, model):
     sites = math.prod(model.get("shape", ()))
     if "shape" not in model or portable.shape[1] != (sites + 7) // 8:
         raise ResultError(f"{path}: replicas of model {model['name']} are not stored as one bit a site; read "
-                          "configurations/bytes and see the model's source for their portable form")
+                          "configurations/bytes, whose form is in docs/file-format.md")
 
 
 def _populations(path, file, config, beta, run):
@@ -157,8 +157,10 @@ def _populations(path, file, config, beta, run):
     if run is not None:
         chosen &= runs == run
     if (beta is not None or run is not None) and not chosen.any():
-        raise ResultError(f"{path}: no configurations of " + " and ".join(
-            f"{name} {value}" for name, value in (("beta", beta), ("run", run)) if value is not None))
+        wanted = " and ".join(f"{name} {value}" for name, value in (("beta", beta), ("run", run))
+                              if value is not None)
+        raise ResultError(f"{path}: no configurations of {wanted}; there are those of beta "
+                          f"{_some(numpy.unique(betas))} and run {_some(numpy.unique(runs))}")
     shape = tuple(reversed(config["model"]["shape"]))
     spins, families, found = [], [], []
     for p in sorted(numpy.flatnonzero(chosen), key=lambda p: (steps[p], runs[p])):
@@ -190,11 +192,12 @@ def _grid(path, file, config, sweep, temperature):
     times = group["sweep"][:count - count % per_time:per_time]
     chosen = range(len(times)) if sweep is None else numpy.flatnonzero(times == sweep)
     if sweep is not None and len(chosen) == 0:
-        raise ResultError(f"{path}: no configurations of sweep {sweep}")
+        raise ResultError(f"{path}: no configurations of sweep {sweep}; there are those of {_some(times)}")
     first, height = 0, len(temperatures)
     if temperature is not None:
         if temperature not in temperatures:
-            raise ResultError(f"{path}: no configurations of temperature {temperature}")
+            raise ResultError(f"{path}: no configurations of temperature {temperature}; there are those of "
+                              f"{_some(temperatures)}")
         first, height = temperatures.index(temperature), 1
     shape = tuple(reversed(config["model"]["shape"]))
     spins = numpy.empty((len(chosen), height, *replicas, *shape), numpy.int8)
@@ -202,6 +205,12 @@ def _grid(path, file, config, sweep, temperature):
         begin = time * per_time + first * rows
         _unpack(group["bytes"][begin:begin + height * rows], spins[k])
     return times[chosen], spins
+
+
+def _some(values):
+    """A few of them, for a message."""
+    shown = [f"{value:.9g}" for value in values[:8]]
+    return ", ".join(shown + ["..."] * (len(values) > 8)) or "none"
 
 
 def _unpack(portable, spins):

@@ -197,11 +197,12 @@ static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct 
 static void warn_of_walkers(struct pt *pt, struct gpumc_text *all)
 {
   char text[320];
-  snprintf(text, sizeof text,
-           "%.3g round trips of a walker between the hottest and the coldest temperature, on "
-           "average, are too few to know of equilibrium: at least %g is needed; use more sweeps, or "
-           "more temperatures where few exchanges are accepted",
-           pt_round_trips_per_walker(pt), round_trips_needed);
+  snprintf(
+      text, sizeof text,
+      "%.3g round trips of a walker between the hottest and the coldest temperature, on "
+      "average, are too few to know of equilibrium: at least %g is needed; use more sweeps, or "
+      "more temperatures where few exchanges are accepted",
+      pt_round_trips_per_walker(pt), round_trips_needed);
   warn(pt, all, text);
 }
 
