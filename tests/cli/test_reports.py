@@ -50,6 +50,18 @@ class Plan(ProgramCase):
             stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
         self.assertEqual(stored, task["configuration_bytes"])
 
+    def test_size_of_configurations_of_a_campaign(self):
+        """A column and the sum, where tasks have them."""
+        text = SMALL[:SMALL.index("algorithm:")] + (
+            "algorithm: {name: canonical, beta: {values: [0.4]}, replicas: 512, thermalization: 0, sweeps: 512, "
+            "configurations: {every: 512}}\noutput: '{algorithm.sweeps}.h5'\ncampaign: {algorithm.sweeps: [512, 1024]}\n")
+        text = self.gpumc("plan", self.write("c.yaml", text)).out
+        self.assertRegex(text, r"memory +configurations +updates")
+        self.assertRegex(text, r"iB +20 KiB +\S+e\+")
+        self.assertRegex(text, r"iB +40 KiB +\S+e\+")
+        self.assertIn("memory at once; 60 KiB of configurations\n", text)
+        self.assertNotIn("configurations", self.gpumc("plan", self.write("without.yaml", CAMPAIGN)).out)
+
     def test_size_of_populations(self):
         """Those of steps that are known are counted, and of systematic resampling they are as large as planned."""
         text = SMALL.replace("  runs: 2\n", "  runs: 2\n  resampling: systematic\n  configurations: {betas: [0, 0.5]}\n")
