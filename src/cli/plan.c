@@ -178,13 +178,15 @@ static void print_memory(const struct gpumc_preparation *preparation)
            gpumc_size_text(preparation->available_bytes, available));
 }
 
+/* The log has them beside the working file, of which a resume writes another one. */
 static void print_configurations(const struct gpumc_demand *demand)
 {
-  char size[32];
-  if (demand->configuration_bytes > 0)
-    printf("result      %s of configurations%s\n",
-           gpumc_size_text(demand->configuration_bytes, size),
-           demand->estimated ? " (estimate)" : "");
+  const double bytes = demand->configuration_bytes;
+  char size[32], running[32], resuming[32];
+  if (bytes > 0)
+    printf("result      %s of configurations%s; on disk %s while it runs, %s at a resume\n",
+           gpumc_size_text(bytes, size), demand->estimated ? " (estimate)" : "",
+           gpumc_size_text(2 * bytes, running), gpumc_size_text(3 * bytes, resuming));
 }
 
 static void print_single(const struct task_plan *plan, const char *reason)
