@@ -1,4 +1,5 @@
 /* gpumc plan: what a run would do and need, without doing it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,13 +178,15 @@ static void print_memory(const struct gpumc_preparation *preparation)
            gpumc_size_text(preparation->available_bytes, available));
 }
 
+/* The log has them beside the working file, of which a resume writes another one. */
 static void print_configurations(const struct gpumc_demand *demand)
 {
-  char size[32];
-  if (demand->configuration_bytes > 0)
-    printf("result      %s of configurations%s\n",
-           gpumc_size_text(demand->configuration_bytes, size),
-           demand->estimated ? " (estimate)" : "");
+  const double bytes = demand->configuration_bytes;
+  char size[32], running[32], resuming[32];
+  if (bytes > 0)
+    printf("result      %s of configurations%s; on disk %s while it runs, %s at a resume\n",
+           gpumc_size_text(bytes, size), demand->estimated ? " (estimate)" : "",
+           gpumc_size_text(2 * bytes, running), gpumc_size_text(3 * bytes, resuming));
 }
 
 static void print_single(const struct task_plan *plan, const char *reason)
@@ -217,36 +220,68 @@ static double memory_of(const struct gpumc_preparation *preparation)
   return is_on_gpu(preparation) ? preparation->device_bytes : preparation->host_bytes;
 }
 
-static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason)
+/* Of all tasks. */
+struct totals {
+  double updates, seconds, configuration_bytes;
+  double memory; /* of the task that takes most */
+  bool estimated;
+};
+
+static struct totals add_up(const struct task_plan *plans, size_t n_plans)
 {
-  struct cli_table table = {.columns = 8, .right = {true, false, false, true, true, true, true}};
-  const char *const titles[] = {"task",   "parameters", "kernel", "replicas",
-                                "memory", "updates",    "time",   "output"};
-  char text[32];
-  double updates = 0, seconds = 0, largest = 0;
-  for (size_t c = 0; c < table.columns; c++)
-    cli_table_cell(&table, "%s", titles[c]);
+  struct totals totals = {0};
   for (size_t i = 0; i < n_plans; i++) {
     const struct gpumc_preparation *preparation = &plans[i].preparation;
-    cli_table_cell(&table, "%zu", preparation->task->index);
-    cli_table_cell(&table, "%s", preparation->task->label);
-    cli_table_cell(&table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
-    cli_table_cell(&table, "%zu", preparation->demand.replicas);
-    cli_table_cell(&table, "%s", gpumc_size_text(memory_of(preparation), text));
-    cli_table_cell(&table, "%.4g", preparation->demand.updates);
-    cli_table_cell(&table, "%s",
-                   plans[i].refusal != NULL ? "does not fit"
-                                            : gpumc_duration_text(plans[i].seconds, text));
-    cli_table_cell(&table, "%s", preparation->task->output);
-    updates += preparation->demand.updates;
-    seconds += plans[i].seconds;
-    largest = memory_of(preparation) > largest ? memory_of(preparation) : largest;
+    totals.updates += preparation->demand.updates;
+    totals.seconds += plans[i].seconds;
+    totals.configuration_bytes += preparation->demand.configuration_bytes;
+    totals.memory = fmax(totals.memory, memory_of(preparation));
+    totals.estimated = totals.estimated || preparation->demand.estimated;
   }
+  return totals;
+}
+
+static void print_row(struct cli_table *table, const struct task_plan *plan, bool configurations)
+{
+  const struct gpumc_preparation *preparation = &plan->preparation;
+  const struct gpumc_demand *demand = &preparation->demand;
+  char text[32];
+  cli_table_cell(table, "%zu", preparation->task->index);
+  cli_table_cell(table, "%s", preparation->task->label);
+  cli_table_cell(table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
+  cli_table_cell(table, "%zu", demand->replicas);
+  cli_table_cell(table, "%s", gpumc_size_text(memory_of(preparation), text));
+  if (configurations)
+    cli_table_cell(table, "%s", gpumc_size_text(demand->configuration_bytes, text));
+  cli_table_cell(table, "%.4g", demand->updates);
+  cli_table_cell(table, "%s",
+                 plan->refusal != NULL ? "does not fit" : gpumc_duration_text(plan->seconds, text));
+  cli_table_cell(table, "%s", preparation->task->output);
+}
+
+static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason)
+{
+  const char *const titles[] = {"task",           "parameters", "kernel", "replicas", "memory",
+                                "configurations", "updates",    "time",   "output"};
+  const struct totals totals = add_up(plans, n_plans);
+  const bool configurations = totals.configuration_bytes > 0;
+  struct cli_table table = {.columns = configurations ? 9 : 8,
+                            .right = {true, false, false, true, true, true, true, configurations}};
+  char text[32];
+  for (size_t c = 0; c < sizeof titles / sizeof *titles; c++)
+    if (configurations || strcmp(titles[c], "configurations") != 0)
+      cli_table_cell(&table, "%s", titles[c]);
+  for (size_t i = 0; i < n_plans; i++)
+    print_row(&table, &plans[i], configurations);
   cli_table_print(&table, 0);
   printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
-         n_plans, updates, gpumc_duration_text(seconds, text));
-  printf("; at most %s of %smemory at once\n", gpumc_size_text(largest, text),
+         n_plans, totals.updates, gpumc_duration_text(totals.seconds, text));
+  printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
          is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
+  if (configurations)
+    printf("; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
+           totals.estimated ? " (estimate)" : "");
+  printf("\n");
   printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
 }
 

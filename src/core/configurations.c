@@ -10,8 +10,6 @@
 /* Of replicas that come from the ensemble together, unless one is larger: enough for a GPU not to
  * wait for each of them. */
 static const double block_bytes = 0x1p24;
-/* A replica on its way: the row, and where the recorder keeps it, logs it and writes it. */
-static const double copies_of_a_row = 4;
 
 /* At least one. */
 static double replicas_at_once(const struct gpumc_model *model, double replicas)
@@ -115,14 +113,14 @@ enum gpumc_status gpumc_configurations_write(struct gpumc_configurations *config
   return status;
 }
 
-double gpumc_configurations_host_bytes(const struct gpumc_model *model, double replicas)
+void gpumc_configurations_demand(const struct gpumc_model *model, size_t n_labels, double rows,
+                                 double replicas, struct gpumc_demand *demanded)
 {
+  const double bytes = (double)model->portable_bytes;
+  const double row = bytes + (double)(1 + n_labels) * sizeof(double);
   const double at_once = replicas_at_once(model, replicas);
-  return (copies_of_a_row + (at_once > 1 ? at_once : 0)) * (double)model->portable_bytes;
-}
-
-double
-gpumc_configurations_file_bytes(const struct gpumc_model *model, size_t n_labels, double rows)
-{
-  return rows * ((double)model->portable_bytes + (double)(1 + n_labels) * sizeof(double));
+  const double block = at_once > 1 ? at_once * bytes : 0;
+  demanded->configuration_bytes = rows * row;
+  demanded->host_bytes +=
+      gpumc_demand_bytes(row + block + gpumc_recorder_series_bytes(row, rows * row));
 }

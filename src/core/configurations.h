@@ -65,10 +65,9 @@ gpumc_configurations_write(struct gpumc_configurations *configurations, size_t m
                            gpumc_configurations_label *label, const void *of,
                            struct gpumc_error *error);
 
-/* Host memory that writing takes, of runs of so many replicas; and bytes of so many rows in the
- * result. */
-double gpumc_configurations_host_bytes(const struct gpumc_model *model, double replicas);
-double
-gpumc_configurations_file_bytes(const struct gpumc_model *model, size_t n_labels, double rows);
+/* What so many rows come to in the result, and the host memory that writing them takes, of runs of
+ * so many replicas, which is added to what is demanded already. */
+void gpumc_configurations_demand(const struct gpumc_model *model, size_t n_labels, double rows,
+                                 double replicas, struct gpumc_demand *demanded);
 
 #endif

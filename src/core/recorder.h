@@ -69,6 +69,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_add_series(struct gpumc_recorder *recorder, const char *group,
                           const struct gpumc_column *columns, size_t n_columns, size_t *table,
                           struct gpumc_error *error);
+/* Host memory of all tables of that kind together, of rows of so many bytes and `total` bytes. */
+double gpumc_recorder_series_bytes(double row, double total);
 /* Write the working file with the rows there are (after a resume: those of the checkpoint), put it
  * in its place and open it for appending. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -1,12 +1,20 @@
 /* Long tables: rows into the log, and from it after a resume. */
 #include "core/recorder_long.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
 
-/* Rows that wait in memory, of all long tables together. */
-static const size_t most_waiting_bytes = (size_t)16 << 20;
+/* A record, what is gathered for the file, and a chunk that HDF5 makes of it. */
+static const double copies_on_their_way = 3;
+static const double copy_bytes = 0x1p20; /* unless a row is larger */
+
+double gpumc_recorder_series_bytes(double row, double total)
+{
+  const double waiting = row * ceil(GPUMC_TABLE_WAITING_BYTES / row);
+  return fmin(total, waiting) + copies_on_their_way * fmin(total, fmax(row, copy_bytes));
+}
 
 static bool has_long_tables(const struct gpumc_recorder *recorder)
 {
@@ -46,7 +54,7 @@ bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t
 {
   if (recorder->tables[table].is_long)
     recorder->waiting += n_rows * recorder->tables[table].row_width * sizeof(double);
-  return recorder->waiting >= most_waiting_bytes;
+  return recorder->waiting >= GPUMC_TABLE_WAITING_BYTES;
 }
 
 static enum gpumc_status check_record(const struct gpumc_recorder *recorder,

@@ -14,7 +14,9 @@
 /* Large buffers that come and go would fragment the heap. */
 enum { STORE_BYTES = 1 << 20 };
 /* A chunk is about a page, so that short tables stay small; long ones have fewer, larger ones. */
-enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384, FIRST_CAPACITY = 64 };
+enum { CHUNK_BYTES = 4096, LONG_CHUNK_BYTES = 16384 };
+/* Rows that a table has room for at first, unless they are large ones. */
+enum { FIRST_CAPACITY = 64, FIRST_BYTES = 1 << 20 };
 
 static char *copy_text(const char *text, bool *failed)
 {
@@ -82,15 +84,27 @@ char *gpumc_table_layout(const struct gpumc_table *table)
   return NULL;
 }
 
+/* Twice as much as there was, but of a long table no more than ever waits. */
+static size_t next_capacity(const struct gpumc_table *table, size_t n_rows)
+{
+  const size_t row_bytes = table->row_width * sizeof *table->rows;
+  const size_t first = FIRST_BYTES / row_bytes;
+  const size_t waiting = (GPUMC_TABLE_WAITING_BYTES + row_bytes - 1) / row_bytes;
+  size_t capacity = 2 * table->capacity;
+  if (capacity == 0)
+    capacity = first < 1 ? 1 : first < FIRST_CAPACITY ? first : FIRST_CAPACITY;
+  if (table->is_long && capacity > waiting)
+    capacity = waiting;
+  return capacity < n_rows ? n_rows : capacity;
+}
+
 enum gpumc_status
 gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error)
 {
   double *rows;
   if (n_rows <= table->capacity && table->rows != NULL)
     return GPUMC_OK;
-  size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : 2 * table->capacity;
-  if (capacity < n_rows)
-    capacity = n_rows;
+  size_t capacity = next_capacity(table, n_rows);
   size_t bytes;
   if (__builtin_mul_overflow(capacity, table->row_width * sizeof *rows, &bytes))
     bytes = SIZE_MAX;

@@ -5,6 +5,9 @@
 #include "core/hdf5_file.h"
 #include "core/recorder.h"
 
+/* Rows of long tables are brought to the file once so many bytes of them wait, of all together. */
+enum { GPUMC_TABLE_WAITING_BYTES = 16 << 20 };
+
 /* `columns[n_columns]`: own copies of everything. Of `n_rows` rows `n_stored` are in the file, and
  * those from `n_dropped` on in memory: rows[n_rows - n_dropped][row_width], room for `capacity`.
  * Ordinary tables drop none; long ones have `n_logged` in the log, and drop what is in the file. */

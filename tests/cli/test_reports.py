@@ -42,13 +42,25 @@ class Plan(ProgramCase):
             "algorithm: {name: canonical, beta: {values: [0.3, 0.4]}, replicas: 512, thermalization: 0, sweeps: 1024, "
             "configurations: {every: 2, temperatures: [1]}}\noutput: small.h5\n")
         config = self.write("c.yaml", text)
-        self.assertIn("result      10 MiB of configurations\n", self.gpumc("plan", config).out)
+        self.assertIn("result      10 MiB of configurations; on disk 20 MiB while it runs, 30 MiB at a resume\n", self.gpumc("plan", config).out)
         task, = json.loads(self.gpumc("plan", config, "--json").out)["tasks"]
         self.assertEqual(task["configuration_bytes"], 512 * 512 * (8 + 4 * 8))
         self.gpumc("run", config, "--quiet")
         with h5py.File(self.path("small.h5")) as file:
             stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
         self.assertEqual(stored, task["configuration_bytes"])
+
+    def test_size_of_configurations_of_a_campaign(self):
+        """A column and the sum, where tasks have them."""
+        text = SMALL[:SMALL.index("algorithm:")] + (
+            "algorithm: {name: canonical, beta: {values: [0.4]}, replicas: 512, thermalization: 0, sweeps: 512, "
+            "configurations: {every: 512}}\noutput: '{algorithm.sweeps}.h5'\ncampaign: {algorithm.sweeps: [512, 1024]}\n")
+        text = self.gpumc("plan", self.write("c.yaml", text)).out
+        self.assertRegex(text, r"memory +configurations +updates")
+        self.assertRegex(text, r"iB +20 KiB +\S+e\+")
+        self.assertRegex(text, r"iB +40 KiB +\S+e\+")
+        self.assertIn("memory at once; 60 KiB of configurations\n", text)
+        self.assertNotIn("configurations", self.gpumc("plan", self.write("without.yaml", CAMPAIGN)).out)
 
     def test_size_of_populations(self):
         """Those of steps that are known are counted, and of systematic resampling they are as large as planned."""
@@ -60,7 +72,7 @@ class Plan(ProgramCase):
             stored = sum(item.size * item.dtype.itemsize for item in file["configurations"].values())
         self.assertEqual(stored, task["configuration_bytes"])
         text = self.gpumc("plan", config, "--set", "algorithm.beta={to: 0.5, overlap: 0.8}").out
-        self.assertIn(" of configurations (estimate)\n", text)
+        self.assertIn(" of configurations (estimate); on disk ", text)
 
     def test_rate_does_not_depend_on_what_else_runs(self):
         """A tiny job beside busy loops: the estimate of an idle machine, but for a factor of 10."""

@@ -70,19 +70,30 @@ static void test_temperatures(void **state)
                      (const size_t[]){0, 2});
 }
 
-/* Replicas of many bytes go one by one, small ones in blocks, and few of them in a smaller one. */
+static void
+check_demand(size_t replica_bytes, double rows, double replicas, double result, double host)
+{
+  const struct gpumc_model model = {.portable_bytes = replica_bytes};
+  struct gpumc_demand demanded = {.host_bytes = 1000};
+  gpumc_configurations_demand(&model, 4, rows, replicas, &demanded);
+  assert_float_equal(demanded.configuration_bytes, result, 0);
+  assert_float_equal((double)demanded.host_bytes - 1000, host, 0);
+}
+
+/* Replicas of many bytes go one by one, small ones in blocks, and few of them in a smaller one.
+ * Rows have 40 bytes of labels; 16 MiB of them wait, or all there are, and three are on their way,
+ * or so many as make up 1 MiB each. */
 static void test_memory(void **state)
 {
-  const double mebi = 0x1p20;
-  struct gpumc_model model = {.portable_bytes = 1 << 20};
+  const double mebi = 0x1p20, row = mebi + 40;
   (void)state;
-  assert_float_equal(gpumc_configurations_host_bytes(&model, 1), 4 * mebi, 0);
-  assert_float_equal(gpumc_configurations_host_bytes(&model, 3), 7 * mebi, 0);
-  assert_float_equal(gpumc_configurations_host_bytes(&model, 1e9), 20 * mebi, 0);
-  model.portable_bytes = (size_t)1 << 30;
-  assert_float_equal(gpumc_configurations_host_bytes(&model, 1e9), 4096 * mebi, 0);
-  model.portable_bytes = 8;
-  assert_float_equal(gpumc_configurations_file_bytes(&model, 4, 1e9), 48e9, 0);
+  check_demand(1 << 20, 100, 1, 100 * row, (1 + 16 + 3) * row);
+  check_demand(1 << 20, 100, 3, 100 * row, (1 + 16 + 3) * row + 3 * mebi);
+  check_demand(1 << 20, 100, 1e9, 100 * row, (1 + 16 + 3) * row + 16 * mebi);
+  check_demand(1 << 20, 2, 1, 2 * row, (1 + 2 + 3) * row);
+  check_demand((size_t)1 << 30, 100, 1e9, 100 * (1024 * mebi + 40), 5 * (1024 * mebi + 40));
+  check_demand(88, 0x1p30, 1, 0x1p37, 128 + 16 * mebi + 3 * mebi);
+  check_demand(88, 10, 10, 1280, 128 + 880 + 4 * 1280);
 }
 
 int main(void)

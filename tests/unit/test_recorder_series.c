@@ -179,6 +179,36 @@ static void test_finished_file_has_all_rows_and_memory_none(void **state)
   }
 }
 
+/* Room after asking for one row, then for another again and again. */
+static void
+assert_capacities(size_t row_bytes, bool is_long, size_t n_steps, const size_t *expected)
+{
+  const struct gpumc_column column = {.label = {"index", "row", "1", ""}, .width = 1};
+  struct gpumc_error error = {0};
+  struct gpumc_table table;
+  assert_ok(gpumc_table_init(&table, "rows", &column, 1, &error), &error);
+  table.row_width = row_bytes / sizeof(double);
+  table.is_long = is_long;
+  for (size_t i = 0; i < n_steps; i++) {
+    assert_ok(gpumc_table_reserve(&table, table.capacity + 1, &error), &error);
+    assert_int_equal(table.capacity, expected[i]);
+  }
+  gpumc_table_free(&table);
+}
+
+/* Not 64 rows of a gibibyte; nor, of a long table, more than reach the file together. */
+static void test_room_for_large_rows(void **state)
+{
+  (void)state;
+  const size_t mebi = 1 << 20;
+  assert_capacities(8, false, 2, (const size_t[]){64, 128});
+  assert_capacities(mebi / 64 + 8, false, 2, (const size_t[]){63, 126});
+  assert_capacities(mebi, false, 6, (const size_t[]){1, 2, 4, 8, 16, 32});
+  assert_capacities(mebi, true, 6, (const size_t[]){1, 2, 4, 8, 16, 17});
+  assert_capacities(5 * mebi, true, 4, (const size_t[]){1, 2, 4, 5});
+  assert_capacities(1024 * mebi, true, 1, (const size_t[]){1});
+}
+
 /* Rows of more than a record's mebibyte, and so many that they go to the file without a flush. */
 static void test_rows_larger_than_a_record(void **state)
 {
@@ -418,6 +448,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, work_directory_enter, work_directory_leave)
   const struct CMUnitTest tests[] = {
       TEST(test_finished_file_has_all_rows_and_memory_none),
+      TEST(test_room_for_large_rows),
       TEST(test_rows_larger_than_a_record),
       TEST(test_resume_cuts_the_log_and_rebuilds_the_file),
       TEST(test_every_flipped_bit_is_found),

@@ -61,9 +61,11 @@ uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32
          canonical->settings.replicas;
 }
 
-double
-canonical_configurations_bytes(const struct canonical *canonical, const struct gpumc_model *model)
+void canonical_configurations_demand(const struct canonical *canonical,
+                                     const struct gpumc_model *model, struct gpumc_demand *demanded)
 {
   const double rows = (double)canonical_configurations_rows(canonical, canonical->settings.sweeps);
-  return gpumc_configurations_file_bytes(model, LABELS, rows);
+  if (gpumc_configurations_asked(&canonical->request))
+    gpumc_configurations_demand(model, LABELS, rows, (double)canonical->settings.replicas,
+                                demanded);
 }

@@ -122,10 +122,12 @@ canonical_configurations_declare(struct canonical *canonical, struct gpumc_error
 /* At the time of a measurement: the configurations, if this is a moment for them. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error);
-/* Rows that there are by the measured sweep `sweep`, and the bytes of all in the result. */
+/* Rows that there are by the measured sweep `sweep`. */
 uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep);
-double
-canonical_configurations_bytes(const struct canonical *canonical, const struct gpumc_model *model);
+/* Adds what all of them need. */
+void canonical_configurations_demand(const struct canonical *canonical,
+                                     const struct gpumc_model *model,
+                                     struct gpumc_demand *demanded);
 
 /* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
  * measurement at least. */

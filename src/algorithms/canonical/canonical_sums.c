@@ -88,8 +88,7 @@ void canonical_sums_free(struct canonical *canonical)
 }
 
 /* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
-static double host_bytes(const struct canonical *canonical, const struct gpumc_model *model,
-                         const struct gpumc_device *device)
+static double host_bytes(const struct canonical *canonical, const struct gpumc_device *device)
 {
   const double channels = (double)canonical->quantities.observables.n_channels;
   const struct canonical_settings *settings = &canonical->settings;
@@ -102,8 +101,12 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_m
   const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
   for (size_t m = 0; m < canonical->betas.count; m++)
     numbers += (double)canonical_vector_width(canonical, m) * sums;
-  if (gpumc_configurations_asked(&canonical->request))
-    series += gpumc_configurations_host_bytes(model, replicas);
+  if (settings->series) {
+    const double row = (1 + replicas * channels) * sizeof(double);
+    series += gpumc_recorder_series_bytes(
+        row,
+        row * temperatures * (double)canonical_measurements(settings, canonical_end(settings)));
+  }
   return series + numbers * sizeof(double);
 }
 
@@ -132,9 +135,9 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                      .capacity = settings->replicas,
                                      .samples = settings->each_sample ? settings->replicas : 1,
                                      .update = settings->update};
-    demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, model, device));
+    demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
     demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
-    demanded->configuration_bytes = canonical_configurations_bytes(&canonical, model);
+    canonical_configurations_demand(&canonical, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
   }
   gpumc_configurations_request_free(&canonical.request);

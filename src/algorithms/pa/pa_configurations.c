@@ -109,9 +109,7 @@ pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_m
   if (status == GPUMC_OK && pa_request_asks(&request)) {
     const double rows = populations(&request, settings, schedule, steps) *
                         (double)settings->population * (double)settings->runs;
-    demanded->configuration_bytes = gpumc_configurations_file_bytes(model, LABELS, rows);
-    demanded->host_bytes +=
-        gpumc_demand_bytes(gpumc_configurations_host_bytes(model, (double)demanded->plan.capacity));
+    gpumc_configurations_demand(model, LABELS, rows, (double)demanded->plan.capacity, demanded);
   }
   pa_request_free(&request);
   return status;

@@ -95,12 +95,10 @@ enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
       settings->measurements * settings->measure_rounds * settings->round_sweeps;
   enum gpumc_status status =
       gpumc_configurations_read(params, settings->temperatures, &request, error);
-  if (status == GPUMC_OK && gpumc_configurations_asked(&request)) {
-    demanded->configuration_bytes = gpumc_configurations_file_bytes(
-        model, LABELS, (double)rows_until(settings, &request, (uint32_t)sweeps));
-    demanded->host_bytes +=
-        gpumc_demand_bytes(gpumc_configurations_host_bytes(model, (double)settings->samples));
-  }
+  if (status == GPUMC_OK && gpumc_configurations_asked(&request))
+    gpumc_configurations_demand(model, LABELS,
+                                (double)rows_until(settings, &request, (uint32_t)sweeps),
+                                (double)settings->samples, demanded);
   gpumc_configurations_request_free(&request);
   return status;
 }
