@@ -12,7 +12,7 @@ const struct gpumc_key gpumc_configurations_keys[] = {
         "every", 1, .exactly_one_of = "moments",
         .doc = "After so many sweeps each time, counted from the end of the thermalization."),
     GPUMC_SWEEPS_KEY(
-        "times", 1, .list_minimum = 1, .list_maximum = 100000, .ascending = true,
+        "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,
         .exactly_one_of = "moments",
         .doc = "After these numbers of sweeps, counted from the end of the thermalization."),
     {.name = "temperatures",

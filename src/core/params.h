@@ -21,6 +21,10 @@ enum gpumc_key_type {
   GPUMC_KEY_MAPPING,  /* a block with `children` */
 };
 
+/* The longest list that a key may declare. A configuration is read up to limits of its own
+ * (config_internal.h), in which all lists of a model and an algorithm have room together. */
+enum { GPUMC_LIST_MAXIMUM = 100000 };
+
 /* One declared key. Tables end with an entry whose name is NULL. */
 struct gpumc_key {
   const char *name;

@@ -24,7 +24,7 @@ static const struct gpumc_key beta_keys[] = {
      .exactly_one_of = "schedule",
      .doc = "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
             "practice; later runs keep the steps of the first."},
-    GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = PA_BETA_ROWS_MAXIMUM,
+    GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
                    .doc = "The inverse temperatures themselves, ending at `to`."),
     {0}};

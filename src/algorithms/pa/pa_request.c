@@ -19,8 +19,8 @@ const struct gpumc_key pa_configurations_keys[] = {
      .unit = "steps",
      .exactly_one_of = "moments",
      .doc = "After so many temperature steps each time, and after the last one."},
-    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = 100000, .ascending = true,
-                   .exactly_one_of = "moments",
+    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
+                   .ascending = true, .exactly_one_of = "moments",
                    .doc = "At these inverse temperatures, which must be among those of the steps; "
                           "with adaptive steps at the first that is not below each."),
     {0}};
