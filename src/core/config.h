@@ -63,7 +63,7 @@ struct gpumc_document {
 };
 
 /* Read and parse. Mistakes in the YAML itself (syntax, duplicate keys, aliases into themselves,
- * more than one document, depth over 32, size over 1 MiB, bytes that are not UTF-8, a root that is
+ * more than one document, depth over 32, size over 8 MiB, bytes that are not UTF-8, a root that is
  * no mapping) go to the report; GPUMC_FAILURE is only for a file that cannot be read. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_document_read(const char *path, struct gpumc_document *document, struct gpumc_report *report,

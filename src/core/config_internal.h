@@ -5,17 +5,23 @@
 #include "core/config.h"
 
 enum {
-  GPUMC_CONFIG_BYTES_MAXIMUM = 1 << 20,
+  GPUMC_CONFIG_MEBIBYTES_MAXIMUM = 8, /* of a file, and of keys and values, aliases expanded */
+  GPUMC_CONFIG_BYTES_MAXIMUM = GPUMC_CONFIG_MEBIBYTES_MAXIMUM << 20,
   GPUMC_CONFIG_DEPTH_MAXIMUM = 32,
-  GPUMC_CONFIG_NODES_MAXIMUM = 100000, /* aliases expanded */
-  GPUMC_CONFIG_TEXT_MAXIMUM = 4 << 20, /* bytes of all keys and values, aliases expanded */
+  GPUMC_CONFIG_NODES_MAXIMUM = 300000, /* keys and values, aliases expanded */
   GPUMC_CONFIG_ANCHORS_MAXIMUM = 1000,
 };
 
-/* How much of the limits is used. */
+/* How much of the limits is used; `depth`: of the deepest list or block. */
 struct gpumc_node_budget {
-  size_t nodes, bytes;
+  size_t nodes, bytes, depth;
 };
+/* One key or value more; `depth`: 0 unless it is a list or block. False when that is too much. */
+bool gpumc_node_budget_spend(struct gpumc_node_budget *budget, size_t bytes, size_t depth);
+bool gpumc_node_budget_spent(const struct gpumc_node_budget *budget);
+/* The mistake of a budget that is spent: which limit, and what helps. */
+void gpumc_node_budget_report(const struct gpumc_node_budget *budget, struct gpumc_mark mark,
+                              struct gpumc_report *report);
 
 /* NULL when memory ran out. `text` is copied; NULL for no scalar. */
 struct gpumc_node *
@@ -28,7 +34,6 @@ bool gpumc_node_insert(struct gpumc_node *mapping, const char *key, struct gpumc
  * exceed `budget` (which is then beyond its limits). */
 struct gpumc_node *
 gpumc_node_copy(const struct gpumc_node *node, size_t depth, struct gpumc_node_budget *budget);
-bool gpumc_node_budget_spent(const struct gpumc_node_budget *budget);
 /* Legal on NULL. */
 void gpumc_node_free(struct gpumc_node *node);
 

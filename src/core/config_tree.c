@@ -59,7 +59,34 @@ bool gpumc_node_insert(struct gpumc_node *mapping, const char *key, struct gpumc
 
 bool gpumc_node_budget_spent(const struct gpumc_node_budget *budget)
 {
-  return budget->nodes > GPUMC_CONFIG_NODES_MAXIMUM || budget->bytes > GPUMC_CONFIG_TEXT_MAXIMUM;
+  return budget->nodes > GPUMC_CONFIG_NODES_MAXIMUM || budget->bytes > GPUMC_CONFIG_BYTES_MAXIMUM ||
+         budget->depth > GPUMC_CONFIG_DEPTH_MAXIMUM;
+}
+
+bool gpumc_node_budget_spend(struct gpumc_node_budget *budget, size_t bytes, size_t depth)
+{
+  budget->nodes++;
+  budget->bytes += bytes;
+  if (depth > budget->depth)
+    budget->depth = depth;
+  return !gpumc_node_budget_spent(budget);
+}
+
+void gpumc_node_budget_report(const struct gpumc_node_budget *budget, struct gpumc_mark mark,
+                              struct gpumc_report *report)
+{
+  if (budget->depth > GPUMC_CONFIG_DEPTH_MAXIMUM)
+    gpumc_report_mistake(report, mark, "nested deeper than %d", GPUMC_CONFIG_DEPTH_MAXIMUM);
+  else if (budget->nodes > GPUMC_CONFIG_NODES_MAXIMUM)
+    gpumc_report_mistake(report, mark,
+                         "too large: more than %d keys and values when aliases are expanded; use "
+                         "shorter lists, or several configurations",
+                         GPUMC_CONFIG_NODES_MAXIMUM);
+  else
+    gpumc_report_mistake(report, mark,
+                         "too large: keys and values of more than %d MiB when aliases are "
+                         "expanded; use shorter texts and lists, or several configurations",
+                         GPUMC_CONFIG_MEBIBYTES_MAXIMUM);
 }
 
 static bool copy_children(struct gpumc_node *copy, const struct gpumc_node *node, size_t depth,
@@ -67,18 +94,16 @@ static bool copy_children(struct gpumc_node *copy, const struct gpumc_node *node
 {
   for (size_t i = 0; i < node->count; i++) {
     bool is_sequence = node->kind == GPUMC_NODE_SEQUENCE;
+    if (!is_sequence && !gpumc_node_budget_spend(budget, strlen(node->entries[i].key), 0))
+      return false;
     struct gpumc_node *child =
         gpumc_node_copy(is_sequence ? node->items[i] : node->entries[i].value, depth + 1, budget);
     if (child == NULL)
       return false;
-    if (is_sequence) {
-      if (!gpumc_node_append(copy, child))
-        return false;
-    } else {
-      budget->bytes += strlen(node->entries[i].key);
-      if (!gpumc_node_insert(copy, node->entries[i].key, node->entries[i].key_mark, child))
-        return false;
-    }
+    if (is_sequence
+            ? !gpumc_node_append(copy, child)
+            : !gpumc_node_insert(copy, node->entries[i].key, node->entries[i].key_mark, child))
+      return false;
   }
   return true;
 }
@@ -86,11 +111,8 @@ static bool copy_children(struct gpumc_node *copy, const struct gpumc_node *node
 struct gpumc_node *
 gpumc_node_copy(const struct gpumc_node *node, size_t depth, struct gpumc_node_budget *budget)
 {
-  budget->nodes++;
-  budget->bytes += node->text != NULL ? strlen(node->text) : 0;
-  if (depth > GPUMC_CONFIG_DEPTH_MAXIMUM)
-    budget->nodes = GPUMC_CONFIG_NODES_MAXIMUM + 1;
-  if (gpumc_node_budget_spent(budget))
+  if (!gpumc_node_budget_spend(budget, node->text != NULL ? strlen(node->text) : 0,
+                               node->kind == GPUMC_NODE_SCALAR ? 0 : depth))
     return NULL;
   struct gpumc_node *copy = gpumc_node_create(node->kind, node->mark, node->text, node->plain);
   if (copy != NULL && !copy_children(copy, node, depth, budget)) {

@@ -69,17 +69,13 @@ static bool next_event(struct reader *reader, yaml_event_t *event)
 
 static void report_too_much(struct reader *reader, struct gpumc_mark mark)
 {
-  STOP(reader, mark,
-       "too large: more than %d values or %d bytes when aliases are expanded, or "
-       "nested deeper than %d",
-       GPUMC_CONFIG_NODES_MAXIMUM, GPUMC_CONFIG_TEXT_MAXIMUM, GPUMC_CONFIG_DEPTH_MAXIMUM);
+  gpumc_node_budget_report(&reader->budget, mark, reader->report);
+  reader->stop = true;
 }
 
-static bool spend(struct reader *reader, struct gpumc_mark mark, size_t bytes)
+static bool spend(struct reader *reader, struct gpumc_mark mark, size_t bytes, size_t depth)
 {
-  reader->budget.nodes++;
-  reader->budget.bytes += bytes;
-  if (!gpumc_node_budget_spent(&reader->budget))
+  if (gpumc_node_budget_spend(&reader->budget, bytes, depth))
     return true;
   report_too_much(reader, mark);
   return false;
@@ -165,7 +161,7 @@ static struct gpumc_node *
 compose_scalar(struct reader *reader, const yaml_event_t *event, struct gpumc_mark mark)
 {
   size_t anchor = SIZE_MAX;
-  if (!spend(reader, mark, event->data.scalar.length))
+  if (!spend(reader, mark, event->data.scalar.length, 0))
     return NULL;
   refuse_tag(reader, event->data.scalar.tag, mark);
   refuse_nul(reader, event, mark);
@@ -212,7 +208,7 @@ static void compose_entry(struct reader *reader, struct gpumc_node *mapping,
   refuse_nul(reader, event, mark);
   if (event->data.scalar.anchor != NULL)
     gpumc_report_mistake(reader->report, mark, "a key cannot carry an anchor");
-  if (reader->stop || !spend(reader, mark, event->data.scalar.length))
+  if (reader->stop || !spend(reader, mark, event->data.scalar.length, 0))
     return;
   struct gpumc_node *value = compose_next(reader, depth + 1);
   if (value != NULL && !gpumc_node_insert(mapping, key, mark, value))
@@ -269,11 +265,7 @@ static struct gpumc_node *compose_collection(struct reader *reader, const yaml_e
 {
   bool is_mapping = event->type == YAML_MAPPING_START_EVENT;
   size_t anchor = SIZE_MAX;
-  if (depth > GPUMC_CONFIG_DEPTH_MAXIMUM) {
-    STOP(reader, mark, "nested deeper than %d", GPUMC_CONFIG_DEPTH_MAXIMUM);
-    return NULL;
-  }
-  if (!spend(reader, mark, 0))
+  if (!spend(reader, mark, 0, depth))
     return NULL;
   refuse_tag(reader, is_mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag,
              mark);
@@ -340,7 +332,10 @@ static bool check_bytes(const struct reader *reader, const char *text, size_t le
   struct gpumc_utf8_place place;
   struct gpumc_mark mark = {.source = reader->source, .line = 1, .column = 1 + reader->column};
   if (length > GPUMC_CONFIG_BYTES_MAXIMUM) {
-    gpumc_report_mistake(reader->report, mark, "larger than 1 MiB; this is no configuration");
+    gpumc_report_mistake(reader->report, mark,
+                         "larger than %d MiB; use shorter lists with fewer digits, or several "
+                         "configurations",
+                         GPUMC_CONFIG_MEBIBYTES_MAXIMUM);
     return false;
   }
   enum gpumc_utf8 found = gpumc_utf8_check(text, length, &place);

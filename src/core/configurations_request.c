@@ -12,7 +12,7 @@ const struct gpumc_key gpumc_configurations_keys[] = {
         "every", 1, .exactly_one_of = "moments",
         .doc = "After so many sweeps each time, counted from the end of the thermalization."),
     GPUMC_SWEEPS_KEY(
-        "times", 1, .list_minimum = 1, .list_maximum = 100000, .ascending = true,
+        "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,
         .exactly_one_of = "moments",
         .doc = "After these numbers of sweeps, counted from the end of the thermalization."),
     {.name = "temperatures",
@@ -43,9 +43,8 @@ void gpumc_configurations_check_times(const struct gpumc_params *params, const c
                unit_key, unit, report);
   if (!gpumc_params_has(params, "configurations.times"))
     return;
-  for (size_t i = 0; i < gpumc_params_count(params, "configurations.times"); i++)
-    check_time(params, "configurations.times",
-               gpumc_params_integer_at(params, "configurations.times", i), unit_key, unit, report);
+  for (struct gpumc_list times = gpumc_params_list(params, "configurations.times"); times.left > 0;)
+    check_time(params, "configurations.times", gpumc_list_integer(&times), unit_key, unit, report);
 }
 
 void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
@@ -53,8 +52,7 @@ void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
 {
   if (!gpumc_params_has(params, "configurations.temperatures"))
     return;
-  const size_t last = gpumc_params_count(params, "configurations.temperatures") - 1;
-  const int64_t coldest = gpumc_params_integer_at(params, "configurations.temperatures", last);
+  const int64_t coldest = (int64_t)gpumc_params_last(params, "configurations.temperatures");
   const size_t temperatures = gpumc_temperatures_count(params);
   if (coldest >= (int64_t)temperatures)
     gpumc_params_mistake(params, report, "configurations.temperatures",
@@ -71,11 +69,12 @@ static enum gpumc_status read_times(const struct gpumc_params *params,
     request->every = (uint32_t)gpumc_params_integer(params, "configurations.every");
   if (!gpumc_params_has(params, "configurations.times"))
     return GPUMC_OK;
-  request->n_times = gpumc_params_count(params, "configurations.times");
+  struct gpumc_list times = gpumc_params_list(params, "configurations.times");
+  request->n_times = times.left;
   enum gpumc_status status =
       gpumc_allocate_array(&request->times, request->n_times, "times of configurations", error);
   for (size_t i = 0; i < request->n_times && status == GPUMC_OK; i++)
-    request->times[i] = (uint32_t)gpumc_params_integer_at(params, "configurations.times", i);
+    request->times[i] = (uint32_t)gpumc_list_integer(&times);
   return status;
 }
 
@@ -84,13 +83,14 @@ static enum gpumc_status read_temperatures(const struct gpumc_params *params, si
                                            struct gpumc_error *error)
 {
   const bool some = gpumc_params_has(params, "configurations.temperatures");
-  request->n_temperatures =
-      some ? gpumc_params_count(params, "configurations.temperatures") : temperatures;
+  struct gpumc_list numbers = {0};
+  if (some)
+    numbers = gpumc_params_list(params, "configurations.temperatures");
+  request->n_temperatures = some ? numbers.left : temperatures;
   enum gpumc_status status = gpumc_allocate_array(&request->temperature, request->n_temperatures,
                                                   "temperatures of configurations", error);
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++)
-    request->temperature[i] =
-        some ? (size_t)gpumc_params_integer_at(params, "configurations.temperatures", i) : i;
+    request->temperature[i] = some ? (size_t)gpumc_list_integer(&numbers) : i;
   return status;
 }
 

@@ -151,6 +151,10 @@ static enum gpumc_status expand_block(struct gpumc_language *language, struct ca
   struct gpumc_node_budget budget = {0};
   size_t room = entry->value->count + 1;
   campaign->root = gpumc_node_copy(language->config->document.root, 1, &budget);
+  if (gpumc_node_budget_spent(&budget)) {
+    gpumc_node_budget_report(&budget, entry->key_mark, &language->report);
+    return GPUMC_OK;
+  }
   campaign->axes = calloc(room, sizeof *campaign->axes);
   campaign->slots = calloc(room, sizeof *campaign->slots);
   campaign->keys = calloc(room, sizeof *campaign->keys);

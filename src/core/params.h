@@ -21,6 +21,10 @@ enum gpumc_key_type {
   GPUMC_KEY_MAPPING,  /* a block with `children` */
 };
 
+/* The longest list that a key may declare. A configuration is read up to limits of its own
+ * (config_internal.h), in which all lists of a model and an algorithm have room together. */
+enum { GPUMC_LIST_MAXIMUM = 100000 };
+
 /* One declared key. Tables end with an entry whose name is NULL. */
 struct gpumc_key {
   const char *name;
@@ -57,10 +61,18 @@ bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_
 int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);
 double gpumc_params_real(const struct gpumc_params *params, const char *dotted_key);
 const char *gpumc_params_string(const struct gpumc_params *params, const char *dotted_key);
-/* Lists: the length, and one element. */
-size_t gpumc_params_count(const struct gpumc_params *params, const char *dotted_key);
-int64_t gpumc_params_integer_at(const struct gpumc_params *params, const char *key, size_t index);
-double gpumc_params_real_at(const struct gpumc_params *params, const char *key, size_t index);
+
+/* A list of numbers, read from its first value to its last: `left` values, all of them at first, of
+ * which every call takes the next. It is a chain, in which an index would cost a walk. */
+struct gpumc_list {
+  const cJSON *next;
+  size_t left;
+};
+struct gpumc_list gpumc_params_list(const struct gpumc_params *params, const char *dotted_key);
+int64_t gpumc_list_integer(struct gpumc_list *list);
+double gpumc_list_real(struct gpumc_list *list);
+/* The last value of a list that is not empty: of an ascending one the greatest. */
+double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key);
 
 /* For a plugin's `check`: a mistake at the place of `dotted_key` (or of the nearest block above it
  * that was given). */

@@ -46,6 +46,12 @@ static int64_t integer_of(const cJSON *value)
   return (int64_t)cJSON_GetNumberValue(value);
 }
 
+static double real_of(const cJSON *value)
+{
+  assert(cJSON_IsNumber(value));
+  return cJSON_GetNumberValue(value);
+}
+
 bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key)
 {
   const cJSON *value = find(params, dotted_key);
@@ -60,9 +66,7 @@ int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dott
 
 double gpumc_params_real(const struct gpumc_params *params, const char *dotted_key)
 {
-  const cJSON *value = find(params, dotted_key);
-  assert(cJSON_IsNumber(value));
-  return cJSON_GetNumberValue(value);
+  return real_of(find(params, dotted_key));
 }
 
 const char *gpumc_params_string(const struct gpumc_params *params, const char *dotted_key)
@@ -72,30 +76,38 @@ const char *gpumc_params_string(const struct gpumc_params *params, const char *d
   return cJSON_GetStringValue(value);
 }
 
-size_t gpumc_params_count(const struct gpumc_params *params, const char *dotted_key)
+struct gpumc_list gpumc_params_list(const struct gpumc_params *params, const char *dotted_key)
 {
   const cJSON *list = find(params, dotted_key);
   assert(cJSON_IsArray(list));
-  return (size_t)cJSON_GetArraySize(list);
+  return (struct gpumc_list){.next = list->child, .left = (size_t)cJSON_GetArraySize(list)};
 }
 
-static const cJSON *element(const struct gpumc_params *params, const char *key, size_t index)
+static const cJSON *take(struct gpumc_list *list)
 {
-  const cJSON *list = find(params, key);
-  assert(cJSON_IsArray(list) && index < (size_t)cJSON_GetArraySize(list));
-  return cJSON_GetArrayItem(list, (int)index);
+  const cJSON *value = list->next;
+  assert(list->left > 0);
+  list->next = value->next;
+  list->left--;
+  return value;
 }
 
-int64_t gpumc_params_integer_at(const struct gpumc_params *params, const char *key, size_t index)
+int64_t gpumc_list_integer(struct gpumc_list *list)
 {
-  return integer_of(element(params, key, index));
+  return integer_of(take(list));
 }
 
-double gpumc_params_real_at(const struct gpumc_params *params, const char *key, size_t index)
+double gpumc_list_real(struct gpumc_list *list)
 {
-  const cJSON *value = element(params, key, index);
-  assert(cJSON_IsNumber(value));
-  return cJSON_GetNumberValue(value);
+  return real_of(take(list));
+}
+
+double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key)
+{
+  struct gpumc_list list = gpumc_params_list(params, dotted_key);
+  while (list.left > 1)
+    take(&list);
+  return gpumc_list_real(&list);
 }
 
 /* The place of the deepest part of the key that was given. */

@@ -16,8 +16,10 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      struct gpumc_report *report)
 {
   const bool values = gpumc_params_has(params, "beta.values");
-  const double hottest = values ? gpumc_params_real_at(params, "beta.values", 0)
-                                : gpumc_params_real(params, "beta.from");
+  struct gpumc_list list = {0};
+  if (values)
+    list = gpumc_params_list(params, "beta.values");
+  const double hottest = values ? gpumc_list_real(&list) : gpumc_params_real(params, "beta.from");
   if ((model->traits & GPUMC_TRAIT_TWO_STATES) != 0 &&
       gpumc_update_of(params) == GPUMC_METROPOLIS && !(hottest > 0))
     gpumc_params_mistake(params, report, values ? "beta.values" : "beta.from",

@@ -71,7 +71,7 @@ static struct ladder ladder_of(const struct gpumc_params *params)
 {
   struct ladder ladder = {.kind = VALUES};
   if (gpumc_params_has(params, "beta.values")) {
-    ladder.count = gpumc_params_count(params, "beta.values");
+    ladder.count = gpumc_params_list(params, "beta.values").left;
   } else if (gpumc_params_has(params, "beta.step")) {
     ladder.kind = STEPS;
     ladder.range = gpumc_range_read(params, "beta");
@@ -95,18 +95,10 @@ static double counted(const struct ladder *ladder, size_t i)
                                 : from * gpumc_exp(share * gpumc_log(to / from));
 }
 
-static double temperature(const struct gpumc_params *params, const struct ladder *ladder, size_t i)
+/* Of a ladder that is not VALUES. */
+static double spaced(const struct ladder *ladder, size_t i)
 {
-  switch (ladder->kind) {
-  case VALUES:
-    return gpumc_params_real_at(params, "beta.values", i);
-  case STEPS:
-    return gpumc_range_point(&ladder->range, i);
-  case GEOMETRIC:
-  case LINEAR:
-    return counted(ladder, i);
-  }
-  return NAN;
+  return ladder->kind == STEPS ? gpumc_range_point(&ladder->range, i) : counted(ladder, i);
 }
 
 size_t gpumc_temperatures_count(const struct gpumc_params *params)
@@ -117,8 +109,11 @@ size_t gpumc_temperatures_count(const struct gpumc_params *params)
 void gpumc_temperatures_read(const struct gpumc_params *params, double *beta)
 {
   const struct ladder ladder = ladder_of(params);
+  struct gpumc_list values = {0};
+  if (ladder.kind == VALUES)
+    values = gpumc_params_list(params, "beta.values");
   for (size_t i = 0; i < ladder.count; i++)
-    beta[i] = temperature(params, &ladder, i);
+    beta[i] = ladder.kind == VALUES ? gpumc_list_real(&values) : spaced(&ladder, i);
 }
 
 bool gpumc_temperatures_default(const struct gpumc_params *params, cJSON *defaults)
@@ -136,8 +131,8 @@ check_ascent(const struct gpumc_params *params, const char *key, struct gpumc_re
   const struct ladder ladder = ladder_of(params);
   bool ascends = true;
   for (size_t i = 0; i + 1 < ladder.count && ascends; i++) {
-    const double next = temperature(params, &ladder, i + 1);
-    ascends = temperature(params, &ladder, i) < next && isfinite(next);
+    const double next = spaced(&ladder, i + 1);
+    ascends = spaced(&ladder, i) < next && isfinite(next);
   }
   if (!ascends)
     gpumc_params_mistake(params, report, key,

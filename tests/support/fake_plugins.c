@@ -113,8 +113,8 @@ static const struct gpumc_key look_keys[] = {{0}};
 static void check_chain(const struct gpumc_params *params, struct gpumc_report *report)
 {
   int64_t sites = 1;
-  for (size_t i = 0; i < gpumc_params_count(params, "shape"); i++)
-    sites *= gpumc_params_integer_at(params, "shape", i);
+  for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
+    sites *= gpumc_list_integer(&shape);
   if (sites > 4096)
     gpumc_params_mistake(params, report, "shape", "%lld sites are too many for a test",
                          (long long)sites);
@@ -127,8 +127,8 @@ static enum gpumc_status create_chain(const struct gpumc_params *params, struct 
     return gpumc_error_set(error, GPUMC_INVALID, "no chain is made with J = 13");
   model->ops = &fake_chain;
   model->sites = 1;
-  for (size_t i = 0; i < gpumc_params_count(params, "shape"); i++)
-    model->sites *= (size_t)gpumc_params_integer_at(params, "shape", i);
+  for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
+    model->sites *= (size_t)gpumc_list_integer(&shape);
   return GPUMC_OK;
 }
 

@@ -161,7 +161,9 @@ static void test_billion_laughs(void **state)
   struct gpumc_document document = parse_n(text.characters, text.length, &report);
   assert_null(document.root);
   assert_int_equal(report.mistakes, 1);
-  assert_non_null(strstr(gpumc_text_string(&report.lines), "too large: more than 100000 values"));
+  assert_non_null(strstr(gpumc_text_string(&report.lines),
+                         "too large: more than 300000 keys and values when aliases are expanded; "
+                         "use shorter lists, or several configurations"));
   gpumc_document_free(&document);
   gpumc_report_free(&report);
   gpumc_text_free(&text);
@@ -188,9 +190,43 @@ static void test_size_errors(void **state)
   (void)state;
   refuse_repeated("a: ", "[", 33, "nested deeper than 32");
   refuse_repeated("a: ", "{b: ", 20000, "nested deeper than 32");
-  refuse_repeated("a: [", "x,", 150000, "too large");
+  refuse_repeated("a: [", "x,", 300000, "too large: more than 300000 keys and values");
   refuse_repeated("a: [", "&x y,", 2000, "more than 1000 anchors");
-  refuse_repeated("a: ", "0123456789", 110000, "c.yaml:1:1: larger than 1 MiB");
+  refuse_repeated("a: ", "0123456789", 840000,
+                  "c.yaml:1:1: larger than 8 MiB; use shorter lists with fewer digits, or several");
+}
+
+/* A text of 1 KiB and 8200 aliases to it are more than 8 MiB. */
+static void test_size_of_aliases_errors(void **state)
+{
+  struct gpumc_text head = {0};
+  (void)state;
+  gpumc_text_append(&head, "a: &a %01024d\nb: [", 0);
+  refuse_repeated(head.characters, "*a, ", 8200,
+                  "too large: keys and values of more than 8 MiB when aliases are expanded; use "
+                  "shorter texts and lists, or several configurations");
+  gpumc_text_free(&head);
+  refuse_repeated("a: &a [[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]\nb: [[[[[[[[[[[[[[[[", "*a, ", 1,
+                  "c.yaml:2:20: nested deeper than 32");
+}
+
+/* As many keys and values, 54 of them around the long list, and as deep as is allowed. */
+static void test_largest_document(void **state)
+{
+  struct gpumc_text text = {0};
+  struct gpumc_report report = {0};
+  (void)state;
+  gpumc_text_append(
+      &text, "b: &b [[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]\nc: [[[[[[[[[[[[[[[*b]]]]]]]]]]]]]]]\na: [");
+  for (int i = 0; i < 300000 - 54; i++)
+    gpumc_text_append(&text, "%d, ", i);
+  gpumc_text_append(&text, "]\n");
+  struct gpumc_document document = parse_n(text.characters, text.length, &report);
+  assert_string_equal(gpumc_text_string(&report.lines), "");
+  assert_int_equal(gpumc_node_find(document.root, "a")->count, 300000 - 54);
+  gpumc_document_free(&document);
+  gpumc_report_free(&report);
+  gpumc_text_free(&text);
 }
 
 static void test_many_mistakes_errors(void **state)
@@ -239,6 +275,8 @@ int main(void)
       cmocka_unit_test(test_byte_errors),
       cmocka_unit_test(test_billion_laughs),
       cmocka_unit_test(test_size_errors),
+      cmocka_unit_test(test_size_of_aliases_errors),
+      cmocka_unit_test(test_largest_document),
       cmocka_unit_test(test_many_mistakes_errors),
       cmocka_unit_test(test_report_lines),
   };

@@ -92,6 +92,16 @@ static void test_campaign_too_large(void **state)
   gpumc_text_free(&text);
 }
 
+/* What --set adds may bring a configuration beyond the limits of one that is read. */
+static void test_campaign_nested_too_deep(void **state)
+{
+  (void)state;
+  static const char *const assignment = "title=[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]"
+                                        "]]]]]]]]]]]]]]]]";
+  language_refuse_set(GOOD "campaign: {model.J: [1, 2]}\n", &assignment, 1,
+                      "c.yaml:6:1: nested deeper than 32");
+}
+
 /* Told once, at the value in the campaign that did it. */
 static void test_checks_of_instances_in_campaigns(void **state)
 {
@@ -162,6 +172,7 @@ int main(void)
       cmocka_unit_test(test_campaign_makes_blocks),
       cmocka_unit_test(test_campaign_errors),
       cmocka_unit_test(test_campaign_too_large),
+      cmocka_unit_test(test_campaign_nested_too_deep),
       cmocka_unit_test(test_checks_of_instances_in_campaigns),
       cmocka_unit_test(test_output_errors),
       cmocka_unit_test(test_output_of_every_type),

@@ -250,10 +250,36 @@ static void test_lists(void **state)
 {
   struct resolved r = accept("list: [-1, 0, 1e3]\npair: [3, 4]\nmany: [1]\n");
   (void)state;
-  assert_int_equal(gpumc_params_count(&r.params, "list"), 3);
-  assert_true(gpumc_params_real_at(&r.params, "list", 2) == 1000);
-  assert_int_equal(gpumc_params_integer_at(&r.params, "pair", 1), 4);
+  struct gpumc_list list = gpumc_params_list(&r.params, "list");
+  assert_int_equal(list.left, 3);
+  assert_true(gpumc_list_real(&list) == -1);
+  assert_true(gpumc_list_real(&list) == 0);
+  assert_true(gpumc_list_real(&list) == 1000);
+  assert_int_equal(list.left, 0);
+  list = gpumc_params_list(&r.params, "pair");
+  assert_int_equal(gpumc_list_integer(&list), 3);
+  assert_int_equal(gpumc_list_integer(&list), 4);
+  assert_true(gpumc_params_last(&r.params, "list") == 1000);
+  assert_true(gpumc_params_last(&r.params, "many") == 1);
   release(&r);
+}
+
+/* A walk for each of so many values would take hours. */
+static void test_long_lists_are_read_in_one_walk(void **state)
+{
+  enum { VALUES = 1000000 };
+  cJSON *values = cJSON_CreateObject();
+  cJSON *list = cJSON_AddArrayToObject(values, "many");
+  const struct gpumc_params params = {.values = values};
+  int64_t sum = 0;
+  (void)state;
+  for (int i = 0; i < VALUES; i++)
+    assert_true(cJSON_AddItemToArray(list, cJSON_CreateNumber(i)));
+  for (struct gpumc_list many = gpumc_params_list(&params, "many"); many.left > 0;)
+    sum += gpumc_list_integer(&many);
+  assert_true(sum == (int64_t)VALUES * (VALUES - 1) / 2);
+  assert_true(gpumc_params_last(&params, "many") == VALUES - 1);
+  cJSON_Delete(values);
 }
 
 static void test_lists_errors(void **state)
@@ -322,6 +348,7 @@ int main(void)
       cmocka_unit_test(test_words_errors),
       cmocka_unit_test(test_long_text_is_cut_errors),
       cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_long_lists_are_read_in_one_walk),
       cmocka_unit_test(test_lists_errors),
       cmocka_unit_test(test_blocks),
       cmocka_unit_test(test_blocks_errors),

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "core/config_internal.h"
+#include "core/params_internal.h"
 #include "core/registry.h"
 #include "support/fake_plugins.h"
 
@@ -30,6 +32,29 @@ static void test_find_errors(void **state)
   assert_null(gpumc_model_find("ising"));
   assert_null(gpumc_model_find(""));
   assert_null(gpumc_algorithm_find("PA"));
+}
+
+static void add_list(void *state, const char *dotted_key, const struct gpumc_key *key)
+{
+  size_t *values = state;
+  if (key->list_maximum > GPUMC_LIST_MAXIMUM)
+    fail_msg("%s: a list of %zu values", dotted_key, key->list_maximum);
+  *values += key->list_maximum;
+}
+
+/* Longest lists at once, of numbers with all their digits each in a line of its own. */
+static void test_lists_have_room_in_a_configuration(void **state)
+{
+  enum { LINE_BYTES = 32, OTHER_KEYS_AND_VALUES = 1000 };
+  (void)state;
+  for (size_t i = 0; gpumc_models()[i] != NULL; i++)
+    for (size_t k = 0; gpumc_algorithms()[k] != NULL; k++) {
+      size_t values = OTHER_KEYS_AND_VALUES;
+      gpumc_keys_visit(gpumc_models()[i]->keys, "model", add_list, &values);
+      gpumc_keys_visit(gpumc_algorithms()[k]->keys, "algorithm", add_list, &values);
+      assert_in_range(values, OTHER_KEYS_AND_VALUES, GPUMC_CONFIG_NODES_MAXIMUM);
+      assert_in_range(values * LINE_BYTES, 0, GPUMC_CONFIG_BYTES_MAXIMUM);
+    }
 }
 
 static const struct gpumc_kernel_wish annealed_chain = {.model = &fake_chain,
@@ -222,6 +247,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_find),
       cmocka_unit_test(test_find_errors),
+      cmocka_unit_test(test_lists_have_room_in_a_configuration),
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_choose_errors),
       cmocka_unit_test(test_kernels_that_a_build_lacks),

@@ -24,7 +24,7 @@ static const struct gpumc_key beta_keys[] = {
      .exactly_one_of = "schedule",
      .doc = "Adaptive steps: the overlap of neighbouring energy histograms (eq. 8), 0.5 to 0.9 in "
             "practice; later runs keep the steps of the first."},
-    GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = PA_BETA_ROWS_MAXIMUM,
+    GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
                    .doc = "The inverse temperatures themselves, ending at `to`."),
     {0}};
@@ -114,8 +114,7 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
     gpumc_params_mistake(params, report, "beta.step", "more than %d temperatures",
                          PA_BETA_ROWS_MAXIMUM);
   if (gpumc_params_has(params, "beta.values")) {
-    size_t count = gpumc_params_count(params, "beta.values");
-    double last = gpumc_params_real_at(params, "beta.values", count - 1);
+    double last = gpumc_params_last(params, "beta.values");
     if (last < to || last > to)
       gpumc_params_mistake(params, report, "beta.values",
                            "the last value, %g, must be beta.to = %g", last, to);
@@ -237,10 +236,10 @@ pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error
 static enum gpumc_status append_values(const struct gpumc_params *params,
                                        struct pa_schedule *schedule, struct gpumc_error *error)
 {
-  size_t count = gpumc_params_count(params, "beta.values");
+  struct gpumc_list values = gpumc_params_list(params, "beta.values");
   enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < count && status == GPUMC_OK; i++) {
-    double beta = gpumc_params_real_at(params, "beta.values", i);
+  while (values.left > 0 && status == GPUMC_OK) {
+    double beta = gpumc_list_real(&values);
     if (beta > 0)
       status = pa_schedule_append(schedule, beta, error);
   }

@@ -19,8 +19,8 @@ const struct gpumc_key pa_configurations_keys[] = {
      .unit = "steps",
      .exactly_one_of = "moments",
      .doc = "After so many temperature steps each time, and after the last one."},
-    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = 100000, .ascending = true,
-                   .exactly_one_of = "moments",
+    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
+                   .ascending = true, .exactly_one_of = "moments",
                    .doc = "At these inverse temperatures, which must be among those of the steps; "
                           "with adaptive steps at the first that is not below each."),
     {0}};
@@ -37,9 +37,10 @@ static double nearest(const struct pa_schedule *schedule, double beta, size_t *i
 static void check_betas(const struct gpumc_params *params, const struct pa_schedule *schedule,
                         struct gpumc_report *report)
 {
+  struct gpumc_list betas = gpumc_params_list(params, "configurations.betas");
   size_t i = 0;
-  for (size_t k = 0; k < gpumc_params_count(params, "configurations.betas"); k++) {
-    const double wanted = gpumc_params_real_at(params, "configurations.betas", k);
+  while (betas.left > 0) {
+    const double wanted = gpumc_list_real(&betas);
     const double found = nearest(schedule, wanted, &i);
     if (fabs(found - wanted) > rounding * wanted)
       gpumc_params_mistake(params, report, "configurations.betas",
@@ -55,8 +56,7 @@ void pa_request_check(const struct gpumc_params *params, struct gpumc_report *re
   struct pa_schedule schedule = {0};
   if (!gpumc_params_has(params, "configurations.betas"))
     return;
-  const size_t last = gpumc_params_count(params, "configurations.betas") - 1;
-  const double coldest = gpumc_params_real_at(params, "configurations.betas", last);
+  const double coldest = gpumc_params_last(params, "configurations.betas");
   const double end = gpumc_params_real(params, "beta.to");
   if (coldest > end)
     gpumc_params_mistake(params, report, "configurations.betas",
@@ -80,11 +80,12 @@ enum gpumc_status pa_request_read(const struct gpumc_params *params, struct pa_r
     request->every = (size_t)gpumc_params_integer(params, "configurations.every");
   if (!gpumc_params_has(params, "configurations.betas"))
     return GPUMC_OK;
-  request->count = gpumc_params_count(params, "configurations.betas");
+  struct gpumc_list betas = gpumc_params_list(params, "configurations.betas");
+  request->count = betas.left;
   enum gpumc_status status =
       gpumc_allocate_array(&request->beta, request->count, "temperatures of configurations", error);
   for (size_t k = 0; k < request->count && status == GPUMC_OK; k++)
-    request->beta[k] = gpumc_params_real_at(params, "configurations.betas", k);
+    request->beta[k] = gpumc_list_real(&betas);
   return status;
 }
 

@@ -28,8 +28,8 @@ const struct gpumc_key ising_random_field_keys[] = {
 void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *report)
 {
   double sites = 1;
-  for (size_t d = 0; d < gpumc_params_count(params, "shape"); d++)
-    sites *= (double)gpumc_params_integer_at(params, "shape", d);
+  for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
+    sites *= (double)gpumc_list_integer(&shape);
   if (sites >= (double)ISING_SITES_LIMIT)
     gpumc_params_mistake(params, report, "shape", "shape: a lattice of %g sites, not below 2^37",
                          sites);
@@ -72,9 +72,10 @@ void ising_check_unused(const struct gpumc_params *params, struct gpumc_report *
 
 void ising_read_shape(const struct gpumc_params *params, struct ising_settings *settings)
 {
-  settings->dimension = gpumc_params_count(params, "shape");
+  struct gpumc_list shape = gpumc_params_list(params, "shape");
+  settings->dimension = shape.left;
   for (size_t d = 0; d < settings->dimension; d++)
-    settings->shape[d] = (size_t)gpumc_params_integer_at(params, "shape", d);
+    settings->shape[d] = (size_t)gpumc_list_integer(&shape);
 }
 
 void ising_read_fields(const struct gpumc_params *params, struct ising_settings *settings)

@@ -30,10 +30,10 @@ static void check(const struct gpumc_params *params, struct gpumc_report *report
 static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
 {
-  const size_t shape[2] = {(size_t)gpumc_params_integer_at(params, "shape", 0),
-                           (size_t)gpumc_params_integer_at(params, "shape", 1)};
-  return ising2d_instance(shape, gpumc_params_real(params, "J"), gpumc_params_real(params, "h"),
-                          model, error);
+  struct ising_settings settings = {0};
+  ising_read_shape(params, &settings);
+  return ising2d_instance(settings.shape, gpumc_params_real(params, "J"),
+                          gpumc_params_real(params, "h"), model, error);
 }
 
 const struct gpumc_model_ops gpumc_model_ising2d = {
