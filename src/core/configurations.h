@@ -28,13 +28,14 @@ void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
 
 /* Of an algorithm with so many temperatures. Legal to free when zeroed or when reading failed. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_configurations_read(const struct gpumc_params *params, size_t temperatures,
-                          struct gpumc_configurations_request *request, struct gpumc_error *error);
+gpumc_configurations_request_read(const struct gpumc_params *params, size_t temperatures,
+                                  struct gpumc_configurations_request *request,
+                                  struct gpumc_error *error);
 void gpumc_configurations_request_free(struct gpumc_configurations_request *request);
-bool gpumc_configurations_asked(const struct gpumc_configurations_request *request);
+bool gpumc_configurations_request_any(const struct gpumc_configurations_request *request);
 /* How many of the times have passed at `sweep`. */
-size_t
-gpumc_configurations_until(const struct gpumc_configurations_request *request, uint32_t sweep);
+size_t gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
+                                          uint32_t sweep);
 
 /* Replicas on their way from the ensemble to the table. */
 struct gpumc_configurations {

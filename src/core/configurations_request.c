@@ -94,13 +94,14 @@ static enum gpumc_status read_temperatures(const struct gpumc_params *params, si
   return status;
 }
 
-enum gpumc_status gpumc_configurations_read(const struct gpumc_params *params, size_t temperatures,
-                                            struct gpumc_configurations_request *request,
-                                            struct gpumc_error *error)
+enum gpumc_status gpumc_configurations_request_read(const struct gpumc_params *params,
+                                                    size_t temperatures,
+                                                    struct gpumc_configurations_request *request,
+                                                    struct gpumc_error *error)
 {
   memset(request, 0, sizeof *request);
   enum gpumc_status status = read_times(params, request, error);
-  if (status != GPUMC_OK || !gpumc_configurations_asked(request))
+  if (status != GPUMC_OK || !gpumc_configurations_request_any(request))
     return status;
   return read_temperatures(params, temperatures, request, error);
 }
@@ -112,13 +113,13 @@ void gpumc_configurations_request_free(struct gpumc_configurations_request *requ
   memset(request, 0, sizeof *request);
 }
 
-bool gpumc_configurations_asked(const struct gpumc_configurations_request *request)
+bool gpumc_configurations_request_any(const struct gpumc_configurations_request *request)
 {
   return request->every > 0 || request->n_times > 0;
 }
 
-size_t
-gpumc_configurations_until(const struct gpumc_configurations_request *request, uint32_t sweep)
+size_t gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
+                                          uint32_t sweep)
 {
   size_t past = 0, end = request->n_times;
   if (request->every > 0)

@@ -20,7 +20,7 @@ read_request(const char *json, size_t temperatures, struct gpumc_configurations_
 {
   struct gpumc_error error = {0};
   const struct gpumc_params params = params_of(json);
-  if (gpumc_configurations_read(&params, temperatures, request, &error) != GPUMC_OK)
+  if (gpumc_configurations_request_read(&params, temperatures, request, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   cJSON_Delete((cJSON *)params.values);
 }
@@ -29,8 +29,8 @@ static void check_times(const char *json, uint32_t sweep, size_t expected)
 {
   struct gpumc_configurations_request request;
   read_request(json, 3, &request);
-  assert_int_equal(gpumc_configurations_asked(&request), strcmp(json, "{}") != 0);
-  assert_int_equal(gpumc_configurations_until(&request, sweep), expected);
+  assert_int_equal(gpumc_configurations_request_any(&request), strcmp(json, "{}") != 0);
+  assert_int_equal(gpumc_configurations_request_until(&request, sweep), expected);
   gpumc_configurations_request_free(&request);
 }
 

@@ -31,7 +31,7 @@ canonical_configurations_declare(struct canonical *canonical, struct gpumc_error
                    .width = 1,
                    .integer = true},
   };
-  if (!gpumc_configurations_asked(&canonical->request))
+  if (!gpumc_configurations_request_any(&canonical->request))
     return GPUMC_OK;
   return gpumc_configurations_declare(&canonical->context, labels, LABELS,
                                       &canonical->configurations, error);
@@ -44,7 +44,8 @@ canonical_configurations_write(struct canonical *canonical, struct gpumc_error *
   const uint32_t sweep = canonical->context.ensemble->time - canonical->settings.thermalization;
   const uint32_t before = sweep - canonical->settings.interval;
   enum gpumc_status status = GPUMC_OK;
-  if (gpumc_configurations_until(request, sweep) == gpumc_configurations_until(request, before))
+  if (gpumc_configurations_request_until(request, sweep) ==
+      gpumc_configurations_request_until(request, before))
     return GPUMC_OK;
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++) {
     const struct place place = {sweep, request->temperature[i]};
@@ -57,7 +58,7 @@ canonical_configurations_write(struct canonical *canonical, struct gpumc_error *
 uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep)
 {
   const struct gpumc_configurations_request *request = &canonical->request;
-  return (uint64_t)gpumc_configurations_until(request, sweep) * request->n_temperatures *
+  return (uint64_t)gpumc_configurations_request_until(request, sweep) * request->n_temperatures *
          canonical->settings.replicas;
 }
 
@@ -65,7 +66,7 @@ void canonical_configurations_demand(const struct canonical *canonical,
                                      const struct gpumc_model *model, struct gpumc_demand *demanded)
 {
   const double rows = (double)canonical_configurations_rows(canonical, canonical->settings.sweeps);
-  if (gpumc_configurations_asked(&canonical->request))
+  if (gpumc_configurations_request_any(&canonical->request))
     gpumc_configurations_demand(model, LABELS, rows, (double)canonical->settings.replicas,
                                 demanded);
 }

@@ -22,7 +22,7 @@ enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *e
                   .width = 1,
                   .integer = true},
   };
-  if (!pa_request_asks(&pa->request))
+  if (!pa_configurations_request_asks(&pa->request))
     return GPUMC_OK;
   labels[BETA].label.units = gpumc_unit_of(pa->context.model, GPUMC_UNIT_BETA, unit);
   return gpumc_configurations_declare(&pa->context, labels, LABELS, &pa->configurations, error);
@@ -63,7 +63,8 @@ write_populations(struct pa *pa, const struct pa_families *families, struct gpum
 enum gpumc_status pa_configurations_write(struct pa *pa, struct gpumc_error *error)
 {
   struct pa_families families;
-  if (!pa_request_has_row(&pa->request, pa->schedule.beta, pa->row, pa->settings.beta_end))
+  if (!pa_configurations_request_has_row(&pa->request, pa->schedule.beta, pa->row,
+                                         pa->settings.beta_end))
     return GPUMC_OK;
   enum gpumc_status status = pa_families_make(pa, &families, error);
   if (status == GPUMC_OK)
@@ -77,25 +78,27 @@ enum gpumc_status pa_configurations_write(struct pa *pa, struct gpumc_error *err
 bool pa_configurations_fit(const struct pa *pa)
 {
   uint64_t expected = 0;
-  for (size_t m = 0; m < pa->settings.runs && pa_request_asks(&pa->request); m++) {
+  for (size_t m = 0; m < pa->settings.runs && pa_configurations_request_asks(&pa->request); m++) {
     size_t rows;
     gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &rows);
     for (size_t row = 0; row < rows; row++)
-      if (pa_request_has_row(&pa->request, pa->schedule.beta, row, pa->settings.beta_end))
+      if (pa_configurations_request_has_row(&pa->request, pa->schedule.beta, row,
+                                            pa->settings.beta_end))
         expected += (uint64_t)pa_curve_value(pa, m, row, PA_POPULATION);
   }
   return gpumc_configurations_count(&pa->configurations) == expected;
 }
 
 /* Of a run, in a schedule of so many steps that is known unless it is adaptive. */
-static double populations(const struct pa_request *request, const struct pa_settings *settings,
-                          const struct pa_schedule *schedule, double steps)
+static double populations(const struct pa_configurations_request *request,
+                          const struct pa_settings *settings, const struct pa_schedule *schedule,
+                          double steps)
 {
   double count = 0;
   if (settings->adaptive)
     return request->every > 0 ? ceil(steps / (double)request->every) : (double)request->count;
   for (size_t row = 0; row < schedule->count; row++)
-    count += pa_request_has_row(request, schedule->beta, row, settings->beta_end);
+    count += pa_configurations_request_has_row(request, schedule->beta, row, settings->beta_end);
   return count;
 }
 
@@ -104,13 +107,13 @@ pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_m
                          const struct pa_settings *settings, const struct pa_schedule *schedule,
                          double steps, struct gpumc_demand *demanded, struct gpumc_error *error)
 {
-  struct pa_request request;
-  enum gpumc_status status = pa_request_read(params, &request, error);
-  if (status == GPUMC_OK && pa_request_asks(&request)) {
+  struct pa_configurations_request request;
+  enum gpumc_status status = pa_configurations_request_read(params, &request, error);
+  if (status == GPUMC_OK && pa_configurations_request_asks(&request)) {
     const double rows = populations(&request, settings, schedule, steps) *
                         (double)settings->population * (double)settings->runs;
     gpumc_configurations_demand(model, LABELS, rows, (double)demanded->plan.capacity, demanded);
   }
-  pa_request_free(&request);
+  pa_configurations_request_free(&request);
   return status;
 }

@@ -133,7 +133,7 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
                            PA_BETA_ROWS_MAXIMUM);
   }
   if (report->calls == before)
-    pa_request_check(params, report);
+    pa_configurations_request_check(params, report);
 }
 
 static double power_of(enum gpumc_moment moment)

@@ -66,7 +66,7 @@ struct pa_schedule {
 };
 
 /* What the block `configurations` asks for: after every so many steps, or at temperatures. */
-struct pa_request {
+struct pa_configurations_request {
   size_t every; /* 0: at beta[count], if there are any */
   double *beta;
   size_t count;
@@ -103,7 +103,7 @@ struct pa {
   double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
   double updates;                           /* as recorded */
   double *curve_row, *block_row;
-  struct pa_request request;
+  struct pa_configurations_request request;
   struct gpumc_configurations configurations;
 };
 
@@ -170,17 +170,19 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
 
 /* Mistakes of a block `configurations` whose temperatures have none. */
-void pa_request_check(const struct gpumc_params *params, struct gpumc_report *report);
+void pa_configurations_request_check(const struct gpumc_params *params,
+                                     struct gpumc_report *report);
 /* Legal to free when zeroed or when reading failed. */
-GPUMC_MUST_CHECK enum gpumc_status pa_request_read(const struct gpumc_params *params,
-                                                   struct pa_request *request,
-                                                   struct gpumc_error *error);
-void pa_request_free(struct pa_request *request);
-bool pa_request_asks(const struct pa_request *request);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_configurations_request_read(const struct gpumc_params *params,
+                               struct pa_configurations_request *request,
+                               struct gpumc_error *error);
+void pa_configurations_request_free(struct pa_configurations_request *request);
+bool pa_configurations_request_asks(const struct pa_configurations_request *request);
 /* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
  * inverse temperature `last`. */
-bool pa_request_has_row(const struct pa_request *request, const double *beta, size_t row,
-                        double last);
+bool pa_configurations_request_has_row(const struct pa_configurations_request *request,
+                                       const double *beta, size_t row, double last);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
 /* The populations of the row pa->row as they were measured, if it is one of those asked for; waits

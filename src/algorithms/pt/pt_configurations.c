@@ -34,7 +34,7 @@ enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *e
                   .width = 1,
                   .integer = true},
   };
-  if (!gpumc_configurations_asked(&pt->request))
+  if (!gpumc_configurations_request_any(&pt->request))
     return GPUMC_OK;
   return gpumc_configurations_declare(&pt->context, labels, LABELS, &pt->configurations, error);
 }
@@ -65,7 +65,8 @@ enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *err
   const uint32_t sweep = measured_sweeps(pt, pt->round);
   const uint32_t before = measured_sweeps(pt, pt->round - 1);
   enum gpumc_status status = GPUMC_OK;
-  if (gpumc_configurations_until(request, sweep) == gpumc_configurations_until(request, before))
+  if (gpumc_configurations_request_until(request, sweep) ==
+      gpumc_configurations_request_until(request, before))
     return GPUMC_OK;
   pt->context.device->ops->enter(pt->context.device, GPUMC_STAGE_OTHER);
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++)
@@ -76,7 +77,7 @@ enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *err
 static uint64_t rows_until(const struct pt_settings *settings,
                            const struct gpumc_configurations_request *request, uint32_t sweep)
 {
-  return (uint64_t)gpumc_configurations_until(request, sweep) * request->n_temperatures *
+  return (uint64_t)gpumc_configurations_request_until(request, sweep) * request->n_temperatures *
          settings->copies * settings->samples;
 }
 
@@ -94,8 +95,8 @@ enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
   const uint64_t sweeps =
       settings->measurements * settings->measure_rounds * settings->round_sweeps;
   enum gpumc_status status =
-      gpumc_configurations_read(params, settings->temperatures, &request, error);
-  if (status == GPUMC_OK && gpumc_configurations_asked(&request))
+      gpumc_configurations_request_read(params, settings->temperatures, &request, error);
+  if (status == GPUMC_OK && gpumc_configurations_request_any(&request))
     gpumc_configurations_demand(model, LABELS,
                                 (double)rows_until(settings, &request, (uint32_t)sweeps),
                                 (double)settings->samples, demanded);

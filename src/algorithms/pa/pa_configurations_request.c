@@ -50,7 +50,7 @@ static void check_betas(const struct gpumc_params *params, const struct pa_sched
   }
 }
 
-void pa_request_check(const struct gpumc_params *params, struct gpumc_report *report)
+void pa_configurations_request_check(const struct gpumc_params *params, struct gpumc_report *report)
 {
   struct gpumc_error error = {0};
   struct pa_schedule schedule = {0};
@@ -72,8 +72,9 @@ void pa_request_check(const struct gpumc_params *params, struct gpumc_report *re
   free(schedule.beta);
 }
 
-enum gpumc_status pa_request_read(const struct gpumc_params *params, struct pa_request *request,
-                                  struct gpumc_error *error)
+enum gpumc_status pa_configurations_request_read(const struct gpumc_params *params,
+                                                 struct pa_configurations_request *request,
+                                                 struct gpumc_error *error)
 {
   memset(request, 0, sizeof *request);
   if (gpumc_params_has(params, "configurations.every"))
@@ -89,19 +90,19 @@ enum gpumc_status pa_request_read(const struct gpumc_params *params, struct pa_r
   return status;
 }
 
-void pa_request_free(struct pa_request *request)
+void pa_configurations_request_free(struct pa_configurations_request *request)
 {
   free(request->beta);
   memset(request, 0, sizeof *request);
 }
 
-bool pa_request_asks(const struct pa_request *request)
+bool pa_configurations_request_asks(const struct pa_configurations_request *request)
 {
   return request->every > 0 || request->count > 0;
 }
 
 /* How many of those asked for are not beyond `beta`. */
-static size_t reached(const struct pa_request *request, double beta)
+static size_t reached(const struct pa_configurations_request *request, double beta)
 {
   size_t past = 0, end = request->count;
   while (past < end) {
@@ -114,8 +115,8 @@ static size_t reached(const struct pa_request *request, double beta)
   return past;
 }
 
-bool pa_request_has_row(const struct pa_request *request, const double *beta, size_t row,
-                        double last)
+bool pa_configurations_request_has_row(const struct pa_configurations_request *request,
+                                       const double *beta, size_t row, double last)
 {
   if (request->every > 0)
     return row > 0 && (row % request->every == 0 || beta[row] >= last);
