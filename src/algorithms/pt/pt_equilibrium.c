@@ -151,15 +151,20 @@ bool pt_errors_are_thermal(const struct pt *pt)
   return is_disordered(pt) && pt->settings.by_time && pt->settings.samples > 1;
 }
 
+uint64_t pt_round_trips(const struct pt *pt)
+{
+  uint64_t trips = 0;
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    trips += pt->counts.round_trips[s];
+  return trips;
+}
+
 double pt_round_trips_per_walker(const struct pt *pt)
 {
   const struct pt_settings *settings = &pt->settings;
   const double walkers =
       (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
-  double trips = 0;
-  for (size_t s = 0; s < settings->samples; s++)
-    trips += (double)pt->counts.round_trips[s];
-  return trips / walkers;
+  return (double)pt_round_trips(pt) / walkers;
 }
 
 bool pt_walkers_return(const struct pt *pt)

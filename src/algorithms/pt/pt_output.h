@@ -24,6 +24,8 @@ const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);
 bool pt_equilibrated(const struct pt *pt, size_t t);
 /* Whether there are several disorder samples, but too few for errors of their average. */
 bool pt_errors_are_thermal(const struct pt *pt);
+/* Of all samples and copies. */
+uint64_t pt_round_trips(const struct pt *pt);
 double pt_round_trips_per_walker(const struct pt *pt);
 /* Whether walkers have made round trips, one each on average; true without exchanges. */
 bool pt_walkers_return(const struct pt *pt);

@@ -72,20 +72,16 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = pt->context.recorder;
   const struct pt_settings *settings = &pt->settings;
-  uint64_t trips = 0, measurements = 0;
-  for (size_t s = 0; s < settings->samples; s++)
-    trips += pt->counts.round_trips[s];
+  uint64_t measurements = 0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += pt->bin.measurements[b];
   const struct {
     const char *name;
     uint64_t value;
   } numbers[] = {
-      {"sites", pt->context.model->sites},
-      {"samples", settings->samples},
-      {"replicas", settings->copies},
-      {"measurements", measurements},
-      {"round_trips", trips},
+      {"sites", pt->context.model->sites}, {"samples", settings->samples},
+      {"replicas", settings->copies},      {"measurements", measurements},
+      {"round_trips", pt_round_trips(pt)},
   };
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
