@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/curves.h"
 #include "core/memory.h"
 
 /* Of replicas that come from the ensemble together, unless one is larger: enough for a GPU not to
@@ -39,8 +40,9 @@ static enum gpumc_status declare_table(struct gpumc_configurations *configuratio
   columns[last] = (struct gpumc_column){.label = {"bytes", "the replica in portable form", "1", ""},
                                         .width = gpumc_column_words(bytes),
                                         .bytes = bytes};
-  status = gpumc_recorder_add_series(configurations->recorder, "configurations", columns, last + 1,
-                                     &configurations->table, error);
+  status =
+      gpumc_curve_add_series(configurations->recorder, configurations->ensemble->model,
+                             "configurations", columns, last + 1, &configurations->table, error);
   free(columns);
   return status;
 }

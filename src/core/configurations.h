@@ -37,6 +37,15 @@ bool gpumc_configurations_request_any(const struct gpumc_configurations_request 
 size_t gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
                                           uint32_t sweep);
 
+/* Whether one of the times is behind `before`, and `sweep` is at it or beyond. */
+static inline bool
+gpumc_configurations_request_due(const struct gpumc_configurations_request *request,
+                                 uint32_t before, uint32_t sweep)
+{
+  return gpumc_configurations_request_until(request, sweep) >
+         gpumc_configurations_request_until(request, before);
+}
+
 /* Replicas on their way from the ensemble to the table. */
 struct gpumc_configurations {
   struct gpumc_ensemble *ensemble;
@@ -48,6 +57,12 @@ struct gpumc_configurations {
   uint8_t *block; /* room for them; NULL: for one, which is that of the row */
 };
 
+/* Initialiser of struct gpumc_column: the time of such a request. */
+#define GPUMC_CONFIGURATIONS_SWEEP                                                                 \
+  {                                                                                                \
+    .label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"}, .width = 1,   \
+    .integer = true                                                                                \
+  }
 /* Declare the table, with so many columns between the number of the row and the bytes. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_configurations_declare(const struct gpumc_context *context, const struct gpumc_column *labels,

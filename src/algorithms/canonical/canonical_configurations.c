@@ -21,9 +21,7 @@ enum gpumc_status
 canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error)
 {
   const struct gpumc_column labels[LABELS] = {
-      [SWEEP] = {.label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"},
-                 .width = 1,
-                 .integer = true},
+      [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
       [RUN] = {.label = {"run", "index of the temperature, from 0", "1", ""},
                .width = 1,
                .integer = true},
@@ -44,8 +42,7 @@ canonical_configurations_write(struct canonical *canonical, struct gpumc_error *
   const uint32_t sweep = canonical->context.ensemble->time - canonical->settings.thermalization;
   const uint32_t before = sweep - canonical->settings.interval;
   enum gpumc_status status = GPUMC_OK;
-  if (gpumc_configurations_request_until(request, sweep) ==
-      gpumc_configurations_request_until(request, before))
+  if (!gpumc_configurations_request_due(request, before, sweep))
     return GPUMC_OK;
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++) {
     const struct place place = {sweep, request->temperature[i]};

@@ -8,8 +8,7 @@ enum { STEP, BETA, RUN, REPLICA, FAMILY, LABELS };
 
 enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *error)
 {
-  char unit[GPUMC_UNIT_BYTES];
-  struct gpumc_column labels[LABELS] = {
+  const struct gpumc_column labels[LABELS] = {
       [STEP] = {.label = {"step", "temperature steps from beta = 0", "steps", "i"},
                 .width = 1,
                 .integer = true},
@@ -24,7 +23,6 @@ enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *e
   };
   if (!pa_configurations_request_asks(&pa->request))
     return GPUMC_OK;
-  labels[BETA].label.units = gpumc_unit_of(pa->context.model, GPUMC_UNIT_BETA, unit);
   return gpumc_configurations_declare(&pa->context, labels, LABELS, &pa->configurations, error);
 }
 

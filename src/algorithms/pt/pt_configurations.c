@@ -21,9 +21,7 @@ static void label(const void *of, size_t r, double *label)
 enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *error)
 {
   const struct gpumc_column labels[LABELS] = {
-      [SWEEP] = {.label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"},
-                 .width = 1,
-                 .integer = true},
+      [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
       [TEMPERATURE] = {.label = {"temperature", "index of the temperature, from 0", "1", ""},
                        .width = 1,
                        .integer = true},
@@ -65,8 +63,7 @@ enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *err
   const uint32_t sweep = measured_sweeps(pt, pt->round);
   const uint32_t before = measured_sweeps(pt, pt->round - 1);
   enum gpumc_status status = GPUMC_OK;
-  if (gpumc_configurations_request_until(request, sweep) ==
-      gpumc_configurations_request_until(request, before))
+  if (!gpumc_configurations_request_due(request, before, sweep))
     return GPUMC_OK;
   pt->context.device->ops->enter(pt->context.device, GPUMC_STAGE_OTHER);
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++)
