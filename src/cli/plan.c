@@ -162,12 +162,12 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
 
 static void print_memory(const struct gpumc_preparation *preparation)
 {
-  const struct gpumc_demand *demand = &preparation->demand;
   bool gpu = is_on_gpu(preparation);
+  const double all = gpu ? preparation->device_bytes : preparation->host_bytes;
   char ensemble[32], work[32], needed[32], available[32];
   gpumc_size_text(preparation->ensemble_bytes, ensemble);
-  gpumc_size_text((double)demand->device_bytes + (gpu ? 0 : (double)demand->host_bytes), work);
-  gpumc_size_text(gpu ? preparation->device_bytes : preparation->host_bytes, needed);
+  gpumc_size_text(all - preparation->ensemble_bytes, work);
+  gpumc_size_text(all, needed);
   gpumc_size_text(gpu ? preparation->device_available_bytes : preparation->available_bytes,
                   available);
   printf("memory      %s%s: replicas %s, work arrays %s; %s available\n", needed,

@@ -25,12 +25,25 @@ copy_sizes(struct transfer *transfer, void *file, struct gpumc_error *error);
 typedef enum gpumc_status copy_slice(struct transfer *transfer, void *file, size_t m, size_t first,
                                      size_t count, size_t row, struct gpumc_error *error);
 
+/* Replicas of a slice, at least one. */
+static size_t slice_replicas(const struct gpumc_model *model, size_t capacity)
+{
+  const size_t fitting = SLICE_BYTES / model->portable_bytes;
+  const size_t most = capacity < SLICE ? capacity : SLICE;
+  return fitting == 0 ? 1 : fitting < most ? fitting : most;
+}
+
+double gpumc_ensemble_checkpoint_bytes(const struct gpumc_model *model, size_t capacity)
+{
+  return (double)slice_replicas(model, capacity) * (double)model->portable_bytes;
+}
+
 static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_ensemble *ensemble,
                                         struct gpumc_error *error)
 {
   const size_t bytes = ensemble->model->portable_bytes;
-  const size_t fitting = SLICE_BYTES / bytes < SLICE ? SLICE_BYTES / bytes : SLICE;
-  *transfer = (struct transfer){.ensemble = ensemble, .most = fitting > 0 ? fitting : 1};
+  const size_t most = slice_replicas(ensemble->model, ensemble->plan.capacity);
+  *transfer = (struct transfer){.ensemble = ensemble, .most = most};
   enum gpumc_status status =
       gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error);
   if (status == GPUMC_OK)

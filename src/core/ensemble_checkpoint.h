@@ -6,6 +6,9 @@
 #include "core/checkpoint.h"
 #include "core/kernel.h"
 
+/* Host memory that replicas take on their way, of runs of at most `capacity` replicas each. */
+double gpumc_ensemble_checkpoint_bytes(const struct gpumc_model *model, size_t capacity);
+
 /* Of all runs of the batch; nothing where there is none. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_save(struct gpumc_ensemble *ensemble,
                                                        struct gpumc_checkpoint_writer *writer,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ensemble_checkpoint.h"
 #include "core/isa.h"
 #include "core/memory.h"
 #include "core/samples.h"
@@ -54,7 +55,9 @@ static struct memory_plan
 plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_demand *demand)
 {
   const struct gpumc_device *device = &preparation->device;
-  struct memory_plan plan = {.host = (double)demand->host_bytes};
+  struct memory_plan plan = {
+      .host = (double)demand->host_bytes +
+              gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
   plan.ensemble = (double)preparation->kernel->bytes(&preparation->model, device, &demand->plan);
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes;

@@ -16,7 +16,7 @@ struct gpumc_preparation {
   uint64_t seed;          /* of the simulation */
   uint32_t rounds;        /* of Philox */
   double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
-  double host_bytes;      /* of host memory in all; on a CPU the ensemble's are among them */
+  double host_bytes;      /* of the host in all, with a checkpoint's; on a CPU the ensemble's too */
   double available_bytes; /* of host memory */
   double device_bytes;    /* of a GPU's memory in all; 0 on a CPU */
   double device_available_bytes; /* of a GPU's memory */

@@ -37,6 +37,13 @@ class Plan(ProgramCase):
         self.assertTrue(tasks[0]["fits"])
         self.assertGreater(tasks[0]["estimated_seconds"], 0)
 
+    def test_memory_of_a_checkpoint(self):
+        """A replica of 32 MiB is there a second time while it goes to the checkpoint."""
+        config = self.write("c.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [16384, 16384]}\n"
+                            "algorithm: {name: canonical, beta: {values: [0.4]}, replicas: 1, thermalization: 0, sweeps: 2}\n"
+                            "kernel: {device: cpu, variant: packed}\noutput: c.h5\n")
+        self.assertRegex(self.gpumc("plan", config).out, r"memory      64\.\d MiB: replicas 32\.\d MiB, work arrays 32 MiB; ")
+
     def test_size_of_configurations(self):
         text = SMALL[:SMALL.index("algorithm:")] + (
             "algorithm: {name: canonical, beta: {values: [0.3, 0.4]}, replicas: 512, thermalization: 0, sweeps: 1024, "

@@ -12,8 +12,9 @@
 #include "core/prepare.h"
 
 /* An algorithm of `runs` runs at once with capacity = 2 population, whose replicas take REPLICA
- * bytes in the ensemble, WORK in arrays of the device and HOST on the host. */
-enum { REPLICA = 64, WORK = 36, HOST = 1000 };
+ * bytes in the ensemble, WORK in arrays of the device and HOST on the host; PORTABLE on the way to
+ * a checkpoint, run by run. */
+enum { REPLICA = 64, WORK = 36, HOST = 1000, PORTABLE = 100 };
 
 static const struct gpumc_key population_keys[] = {
     {.name = "population", .type = GPUMC_KEY_INTEGER, .population = true, .multiple_of = 10},
@@ -61,12 +62,14 @@ static char *refusal_of(const struct gpumc_device_ops *ops, const char *json, do
   struct gpumc_preparation preparation = {.task = &task,
                                           .device = {.ops = ops},
                                           .kernel = &kernel,
+                                          .model = {.portable_bytes = PORTABLE},
                                           .available_bytes = host_available,
                                           .device_available_bytes = device_available};
   assert_int_equal(demand(&params, NULL, NULL, &preparation.demand, &error), GPUMC_OK);
   double replicas = (double)(preparation.demand.plan.runs * preparation.demand.plan.capacity);
   bool on_gpu = ops == &gpu;
-  preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA);
+  preparation.host_bytes = replicas * (on_gpu ? HOST : HOST + WORK + REPLICA) +
+                           (double)(PORTABLE * preparation.demand.plan.capacity);
   preparation.device_bytes = on_gpu ? replicas * (WORK + REPLICA) : 0;
   char *message = gpumc_preparation_fits(&preparation, &error) == GPUMC_OK
                       ? NULL
@@ -91,16 +94,16 @@ static const char one_run[] = "{\"algorithm\": {\"population\": 100, \"runs\": 1
 static void test_what_fits(void **state)
 {
   (void)state;
-  assert_null(refusal_of(&cpu, hundred, 440000, 0));
-  assert_null(refusal_of(&gpu, hundred, 400000, 40000));
+  assert_null(refusal_of(&cpu, hundred, 460000, 0));
+  assert_null(refusal_of(&gpu, hundred, 420000, 40000));
 }
 
 static void test_host_memory_counts_all_on_a_cpu(void **state)
 {
   (void)state;
-  assert_refusal(&cpu, hundred, 439999, 1e9,
-                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 430 "
-                 "KiB, 430 KiB are available; the largest "
+  assert_refusal(&cpu, hundred, 459999, 1e9,
+                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 449 "
+                 "KiB, 449 KiB are available; the largest "
                  "algorithm.population that fits is 90");
 }
 
@@ -120,9 +123,9 @@ static void test_memory_of_a_gpu(void **state)
 static void test_a_run_by_itself(void **state)
 {
   (void)state;
-  assert_null(refusal_of(&cpu, one_run, 220000, 0));
-  assert_refusal(&cpu, one_run, 219999, 1e9,
-                 "not enough memory: 200 replicas need 215 KiB, 215 KiB are available; the largest "
+  assert_null(refusal_of(&cpu, one_run, 240000, 0));
+  assert_refusal(&cpu, one_run, 239999, 1e9,
+                 "not enough memory: 200 replicas need 234 KiB, 234 KiB are available; the largest "
                  "algorithm.population that fits is 90");
   assert_refusal(&gpu, one_run, 1e9, 19999,
                  "not enough memory on the GPU: 200 replicas need 19.5 KiB, 19.5 KiB are "
@@ -133,11 +136,11 @@ static void test_a_run_by_itself(void **state)
 static void test_memory_of_a_gpu_and_of_its_host(void **state)
 {
   (void)state;
-  assert_refusal(&gpu, hundred, 200000, 28000,
-                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 391 "
-                 "KiB, 195 KiB are available; the largest "
+  assert_refusal(&gpu, hundred, 210000, 28000,
+                 "not enough memory: 400 replicas (2 runs side by side; fewer need less) need 410 "
+                 "KiB, 205 KiB are available; the largest "
                  "algorithm.population that fits is 50");
-  assert_refusal(&gpu, hundred, 400000, 8000,
+  assert_refusal(&gpu, hundred, 420000, 8000,
                  "not enough memory on the GPU: 400 replicas (2 runs side by side; fewer need "
                  "less) need 39.1 KiB, 7.81 KiB are "
                  "available; the largest algorithm.population that fits is 20");
@@ -147,14 +150,14 @@ static void test_memory_of_a_gpu_and_of_its_host(void **state)
 static void test_the_larger_key_is_named(void **state)
 {
   (void)state;
-  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 100, \"runs\": 1, \"copies\": 4}}", 440000,
+  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 100, \"runs\": 1, \"copies\": 4}}", 450000,
                  0,
-                 "not enough memory: 800 replicas (4 runs side by side; fewer need less) need 859 "
-                 "KiB, 430 KiB are available; the largest algorithm.population that fits is 50");
-  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 10, \"runs\": 1, \"copies\": 40}}", 440000,
+                 "not enough memory: 800 replicas (4 runs side by side; fewer need less) need 879 "
+                 "KiB, 439 KiB are available; the largest algorithm.population that fits is 50");
+  assert_refusal(&cpu, "{\"algorithm\": {\"population\": 10, \"runs\": 1, \"copies\": 40}}", 450000,
                  0,
-                 "not enough memory: 800 replicas (40 runs side by side; fewer need less) need 859 "
-                 "KiB, 430 KiB are available; the largest algorithm.copies that fits is 20");
+                 "not enough memory: 800 replicas (40 runs side by side; fewer need less) need 861 "
+                 "KiB, 439 KiB are available; the largest algorithm.copies that fits is 20");
 }
 
 int main(void)
