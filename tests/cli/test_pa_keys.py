@@ -52,7 +52,9 @@ class Keys(ProgramCase):
     def test_configurations_that_are_accepted(self):
         """Temperatures of equal steps as they are written, whatever the rounding of their sums."""
         steps = ", ".join(f"{0.01 * i:.2f}" for i in range(101))
+        thirds = ", ".join(f"{i / 3:.12g}" for i in range(3))
         for beta, more in (("{to: 1, step: 0.01}", f"betas: [{steps}]"), ("{to: 1, step: 0.1}", "every: 7"),
+                           (f"{{to: {2 / 3!r}, step: {1 / 3!r}}}", f"betas: [{thirds}]"),
                            ("{from: 0.35, to: 1, step: 0.1}", "betas: [0, 0.35, 0.85, 0.95, 1]"),
                            ("{to: 1, overlap: 0.8}", "betas: [0.123, 1]"),
                            ("{to: 1, values: [0.25, 1]}", "betas: [0, 0.25]")):

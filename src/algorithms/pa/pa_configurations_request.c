@@ -58,7 +58,7 @@ void pa_configurations_request_check(const struct gpumc_params *params, struct g
     return;
   const double coldest = gpumc_params_last(params, "configurations.betas");
   const double end = gpumc_params_real(params, "beta.to");
-  if (coldest > end)
+  if (coldest * (1 - rounding) > end)
     gpumc_params_mistake(params, report, "configurations.betas",
                          "%.12g is beyond the last inverse temperature, beta.to = %.12g", coldest,
                          end);
