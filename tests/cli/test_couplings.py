@@ -201,7 +201,8 @@ class Couplings(ProgramCase):
     def test_text_files_that_are_refused(self):
         for text, message in (("", ": is empty, and must begin with 'shape'"),
                               ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "
-                               "is 1e7, beyond +-1e+06")):
+                               "is 1e7, beyond +-1e+06"),
+                              ("shape 4 6\ncouplings 1 1\0 1 1", ":2: a zero byte: this is no text file")):
             self.write("c.txt", text)
             self.assertEqual(self.refused("couplings: file, file: c.txt"), f"3:57: c.txt{message}")
 

@@ -188,11 +188,15 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   return is_side && reader->filled == file->dimension ? check_shape(reader, error) : GPUMC_OK;
 }
 
+/* Of `length` bytes. */
 static enum gpumc_status
-take_line(struct text_reader *reader, char *line, struct gpumc_error *error)
+take_line(struct text_reader *reader, char *line, size_t length, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   char *rest;
+  if (strlen(line) < length)
+    return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is no text file",
+                           reader->path, reader->line);
   line[strcspn(line, "#")] = '\0';
   for (char *word = strtok_r(line, " \t\r\n", &rest); word != NULL && status == GPUMC_OK;
        word = strtok_r(NULL, " \t\r\n", &rest))
@@ -226,10 +230,12 @@ enum gpumc_status ising_samples_read_text(const char *path, const size_t *shape,
   FILE *stream = fopen(path, "rb");
   if (stream == NULL)
     return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
-  while (status == GPUMC_OK && getline(&line, &room, stream) >= 0) {
+  ssize_t length = 0;
+  while (status == GPUMC_OK && (length = getline(&line, &room, stream)) >= 0) {
     const bool marked = reader.line == 0 && strncmp(line, byte_order_mark, mark_length) == 0;
+    const size_t skipped = marked ? mark_length : 0;
     reader.line++;
-    status = take_line(&reader, line + (marked ? mark_length : 0), error);
+    status = take_line(&reader, line + skipped, (size_t)length - skipped, error);
   }
   if (status == GPUMC_OK && !feof(stream))
     status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
