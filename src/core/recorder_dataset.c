@@ -12,6 +12,15 @@
 
 static const double largest_exact_integer = 9007199254740992.0; /* 2^53 */
 
+/* HDF5 wants less than 4 GiB of a chunk: wider rows are cut into parts of about the same width. */
+static const hsize_t chunk_width_maximum = 1 << 24;
+
+static hsize_t chunk_width(hsize_t width)
+{
+  const hsize_t parts = (width + chunk_width_maximum - 1) / chunk_width_maximum;
+  return parts > 1 ? (width + parts - 1) / parts : width;
+}
+
 static hid_t dataset_creation_list(size_t rank, const hsize_t *shape, size_t chunk_rows)
 {
   hid_t list = H5Pcreate(H5P_DATASET_CREATE);
@@ -19,7 +28,7 @@ static hid_t dataset_creation_list(size_t rank, const hsize_t *shape, size_t chu
     return list;
   hsize_t chunk[GPUMC_DATASET_RANK_MAXIMUM] = {chunk_rows};
   for (size_t d = 1; d < rank; d++)
-    chunk[d] = shape[d];
+    chunk[d] = chunk_width(shape[d]);
   if (H5Pset_chunk(list, (int)rank, chunk) >= 0)
     return list;
   gpumc_hdf5_release(list);

@@ -138,6 +138,62 @@ static void test_bytes_through_a_checkpoint(void **state)
   finish_and_check(recorder);
 }
 
+static struct gpumc_recorder *declare_wide(size_t bytes, size_t *table)
+{
+  const struct gpumc_column columns[] = {
+      {.label = {"index", "row", "1", ""}, .width = 1, .integer = true},
+      {.label = {"wide", "bytes", "1", ""}, .width = gpumc_column_words(bytes), .bytes = bytes}};
+  struct gpumc_error error = {0};
+  struct gpumc_recorder *recorder;
+  struct gpumc_recorder_header header = {"out/x.h5", "", "", "{}", ""};
+  assert_ok(gpumc_recorder_create(&header, &recorder, &error), &error);
+  assert_ok(gpumc_recorder_add_series(recorder, "wide", columns, 2, table, &error), &error);
+  return recorder;
+}
+
+/* A row of several chunks, none of them a whole number of words. */
+static void test_wide_rows(void **state)
+{
+  enum { WIDE = 3 * (1 << 24) / 2 + 5 };
+  const size_t words = 1 + gpumc_column_words(WIDE);
+  struct gpumc_error error = {0};
+  size_t table;
+  struct gpumc_recorder *recorder = declare_wide(WIDE, &table);
+  double *row = calloc(words, sizeof *row);
+  uint8_t *bytes = malloc(WIDE), *read = malloc(WIDE);
+  (void)state;
+  assert_true(row != NULL && bytes != NULL && read != NULL);
+  for (size_t i = 0; i < WIDE; i++)
+    bytes[i] = (uint8_t)(i * i >> 7);
+  memcpy(row + 1, bytes, WIDE);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_recorder_append(recorder, table, row, &error), &error);
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+  assert_ok(gpumc_recorder_finish(recorder, &error), &error);
+  gpumc_recorder_free(recorder);
+  hid_t file = H5Fopen("out/x.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+  hid_t data = H5Dopen2(file, "wide/wide", H5P_DEFAULT);
+  assert_true(data >= 0);
+  assert_true(H5Dread(data, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, read) >= 0);
+  assert_memory_equal(read, bytes, WIDE);
+  H5Dclose(data);
+  H5Fclose(file);
+  free(read);
+  free(bytes);
+  free(row);
+}
+
+/* HDF5 has no chunks of 4 GiB and more. */
+static void test_rows_above_four_gibibytes(void **state)
+{
+  struct gpumc_error error = {0};
+  size_t table;
+  struct gpumc_recorder *recorder = declare_wide(((size_t)1 << 32) + 1, &table);
+  (void)state;
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  gpumc_recorder_free(recorder);
+}
+
 int main(void)
 {
   gpumc_hdf5_prepare_program();
@@ -145,6 +201,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(test_bytes_as_they_came),
       TEST(test_bytes_through_a_checkpoint),
+      TEST(test_wide_rows),
+      TEST(test_rows_above_four_gibibytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
