@@ -9,8 +9,9 @@
 
 enum {
   CACHE_LINE = 64,
-  PART_BYTES = 1 << 18, /* of small replicas that a thread copies at a time */
-  PART_REPLICAS = 8,    /* that it sweeps at a time, or a block of more */
+  PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
+  PART_MEASURED = 1 << 11, /* that it measures at a time */
+  PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more */
 };
 
 static int at_least_one(int threads)
@@ -170,13 +171,27 @@ enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t swee
   return GPUMC_OK;
 }
 
+/* Blocks of a thread at a time, about so many bytes: one that is large, many that are small. */
+static int part_blocks(const struct ising_cpu_storage *storage, size_t bytes)
+{
+  return 1 + (int)(bytes / (storage->block_bytes + 1));
+}
+
+/* No more than get a part: others would only be waited for. */
+static int busy_threads(const struct ising_cpu_storage *storage, size_t places, int part)
+{
+  const size_t parts = (places + (size_t)part - 1) / (size_t)part;
+  return at_least_one(parts < (size_t)storage->threads ? (int)parts : storage->threads);
+}
+
 enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
                                     struct gpumc_error *error)
 {
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
   const size_t places = ising_cpu_places(ensemble);
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  const int part = part_blocks(storage, PART_MEASURED);
+#pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
   for (size_t i = 0; i < places; i++) {
     const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
     if (place.count > 0)
@@ -191,9 +206,10 @@ enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t firs
 {
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t blocks = storage->run_blocks;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < runs * blocks; i++) {
+  const size_t blocks = storage->run_blocks, places = runs * blocks;
+  const int part = part_blocks(storage, PART_MEASURED);
+#pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
+  for (size_t i = 0; i < places; i++) {
     const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
     const size_t run = i / blocks;
     if (place.count > 0)
@@ -204,12 +220,6 @@ enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t firs
   return GPUMC_OK;
 }
 
-/* Blocks of a thread at a time: one that is large, many that are small. */
-static int part_blocks(const struct ising_cpu_storage *storage)
-{
-  return 1 + (int)(PART_BYTES / (storage->block_bytes + 1));
-}
-
 /* Parents do not change place, so that no replica is both read and written. */
 enum gpumc_status
 ising_cpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
@@ -218,7 +228,8 @@ ising_cpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct
   const struct ising_cpu_storage *storage = ensemble->storage;
   const size_t places = ising_cpu_places(ensemble);
   assert(storage->layout->replicas == 1);
-#pragma omp parallel for schedule(dynamic, part_blocks(storage)) num_threads(storage->threads)
+#pragma omp parallel for schedule(dynamic, part_blocks(storage, PART_BYTES))                       \
+    num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
     const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
     const size_t from = parent[place.run * ensemble->plan.capacity + place.first];
@@ -246,7 +257,8 @@ ising_cpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct
   const size_t words = gpumc_swap_words(ensemble->plan.capacity);
   const size_t places = ensemble->runs > 0 ? (ensemble->runs - 1) * storage->run_blocks : 0;
   assert(storage->layout->replicas == 1);
-#pragma omp parallel for schedule(dynamic, part_blocks(storage)) num_threads(storage->threads)
+#pragma omp parallel for schedule(dynamic, part_blocks(storage, PART_BYTES))                       \
+    num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
     const size_t run = i / storage->run_blocks, replica = i % storage->run_blocks;
     if ((swap[run * words + replica / 32] >> replica % 32 & 1) != 0)
