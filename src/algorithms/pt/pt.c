@@ -102,12 +102,6 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   pt_settings_read(&pt->context.params, model, &pt->settings);
   pt_terms_make(model, &pt->settings.observables, pt->settings.copies, &pt->terms);
   pt_quantities_make(model, &pt->settings.observables, &pt->terms, &pt->quantities);
-  const struct gpumc_kernel_ops *kernel = pt->context.ensemble->ops;
-  if (pt->terms.overlaps && (kernel->capabilities & GPUMC_CAN_OVERLAP) == 0)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "kernel %s cannot compare copies: use algorithm.replicas: 1 or another "
-                           "kernel.variant",
-                           kernel->variant);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
   enum gpumc_status status = pt_timeline_make(&pt->settings, &pt->timeline, error);
   if (status == GPUMC_OK)
