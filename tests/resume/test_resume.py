@@ -236,14 +236,6 @@ class SpoiledCheckpoint(JobCase):
         checkpoint.write_bytes(good)
         self.assertRegex(self.finish().err, r"resuming at \d+ %")
 
-    def change(self, name, index, value):
-        """One number of the checkpoint, which stays whole."""
-        checkpoint = self.path("run.h5.ckpt")
-        with h5py.File(checkpoint, "r+") as file:
-            before = file[name][index]
-            file[name][index] = before if value is None else value
-        files_program.run("seal", checkpoint).check_returncode()
-
     def test_whole_but_contradictory(self):
         """What indexes memory is checked even where the checksum is right."""
         far = 2 ** 31

@@ -8,6 +8,9 @@ import random
 import signal
 import time
 
+import h5py
+
+from support import files_program
 from support.program import OK, STOPPED, ProgramCase
 from support.results import assert_same_numbers, numbers
 
@@ -38,6 +41,17 @@ class ResumeCase(ProgramCase):
         self.assertEqual(self.names("run.h5*"), ["run.h5"])
         assert_same_numbers(self, self.reference, self.path("run.h5"))
         return process
+
+    def change(self, name, index, value):
+        """One number of the checkpoint, which stays whole; None: that which is there."""
+        with h5py.File(self.path("run.h5.ckpt"), "r+") as file:
+            before = file[name][index]
+            file[name][index] = before if value is None else value
+        self.seal()
+
+    def seal(self):
+        """A checkpoint that was changed is whole again."""
+        files_program.run("seal", self.path("run.h5.ckpt")).check_returncode()
 
     def tell_another_seed_apart(self):
         """The control: with another seed the comparison fails."""
