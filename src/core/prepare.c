@@ -51,6 +51,17 @@ struct memory_plan {
   double ensemble, host, device;
 };
 
+/* From 2^60 bytes in portable form on that form's: kernels add up in integers, which would wrap. */
+static double
+ensemble_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_model *model = &preparation->model;
+  const double portable =
+      (double)plan->runs * (double)plan->capacity * (double)model->portable_bytes;
+  return portable < 0x1p60 ? (double)preparation->kernel->bytes(model, &preparation->device, plan)
+                           : portable;
+}
+
 static struct memory_plan
 plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_demand *demand)
 {
@@ -58,7 +69,7 @@ plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_dema
   struct memory_plan plan = {
       .host = (double)demand->host_bytes +
               gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
-  plan.ensemble = (double)preparation->kernel->bytes(&preparation->model, device, &demand->plan);
+  plan.ensemble = ensemble_bytes(preparation, &demand->plan);
   double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
   *place += plan.ensemble + (double)demand->device_bytes;
   return plan;

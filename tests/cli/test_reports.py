@@ -109,6 +109,16 @@ class Plan(ProgramCase):
         self.assertIn("it does not fit", process.out)
         self.assertIn("not enough memory", process.err)
 
+    def test_more_than_integers_of_64_bits_count(self):
+        """2^36 sites 2^31 - 1 times: 2^64 bytes, one bit a spin."""
+        text = ("gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [262144, 262144]}\nalgorithm: {name: canonical, "
+                "beta: {values: [0.4]}, replicas: 2147483647, thermalization: 0, sweeps: 4000000000, interval: 1, "
+                "configurations: {every: 1}}\nkernel: {device: cpu, variant: packed}\noutput: c.h5\n")
+        task, = json.loads(self.gpumc("plan", self.write("c.yaml", text), "--json", code=FAILURE).out)["tasks"]
+        bits = (2 ** 31 - 1) * 2 ** 33
+        self.assertLess(abs(task["host_bytes"] / bits - 1), 0.01)
+        self.assertAlmostEqual(task["configuration_bytes"] / (4e9 * bits), 1, 6)
+
     def test_device_that_is_not_there(self):
         process = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", MISSING,
                              code=DEVICE)

@@ -62,8 +62,11 @@ uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32
 void canonical_configurations_demand(const struct canonical *canonical,
                                      const struct gpumc_model *model, struct gpumc_demand *demanded)
 {
-  const double rows = (double)canonical_configurations_rows(canonical, canonical->settings.sweeps);
-  if (gpumc_configurations_request_any(&canonical->request))
-    gpumc_configurations_demand(model, LABELS, rows, (double)canonical->settings.replicas,
-                                demanded);
+  const struct gpumc_configurations_request *request = &canonical->request;
+  const double replicas = (double)canonical->settings.replicas;
+  const double times =
+      (double)gpumc_configurations_request_until(request, canonical->settings.sweeps);
+  if (gpumc_configurations_request_any(request))
+    gpumc_configurations_demand(model, LABELS, times * (double)request->n_temperatures * replicas,
+                                replicas, demanded);
 }
