@@ -49,7 +49,8 @@ const struct gpumc_key pt_keys[] = {
      .sweepable = true,
      .population = true,
      .doc =
-         "Copies of every sample at every temperature, whose overlaps are measured, of every pair: the "
+         "Copies of every sample at every temperature, whose overlaps are measured, of every pair: "
+         "the "
          "time of n of them grows as n (n - 1)/2, which `gpumc plan` does not count; 2 for models "
          "with disorder and 1 for others, unless given."},
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
