@@ -41,6 +41,12 @@ def exact_of(result, betas):
             "entropy": betas * energy + log_z}
 
 
+def lengths(result, papers):
+    """What stands behind the paper's value and ours where lattices differ in size."""
+    ours = result.config["model"]["shape"][0]
+    return ("", "") if ours == papers else (f", L = {papers}", f", L = {ours}")
+
+
 def deviations(result, name):
     """From exact in errors, where these are not 0."""
     betas = result.summary["beta"]
@@ -58,12 +64,14 @@ def table1(campaigns, axes):
     for generator, result in campaigns["table1"].results.items():
         own = [deviations(result, name)[1][0] for name in ("energy", "specific_heat")]
         paper = papers_published.WEIGEL_TABLE_1.get(generator)
+        their_length, our_length = lengths(result, papers_published.WEIGEL_TABLE_1_LENGTH)
         for index, name in enumerate(("energy", "specific_heat")):
             value, error = (result.summary[key][0] for key in (name, name + "_error"))
             told = "-" if paper is None else f"{'-' if index == 0 else ''}{paper[2 * index]}"
-            away = "" if paper is None else f" ({_sign(index) * paper[2 * index + 1]:+.2f})"
+            away = ("" if paper is None else
+                    f" ({_sign(index) * paper[2 * index + 1]:+.2f}){their_length}")
             rows.append((f"{generator}, {name} (from exact, in errors)", told + away,
-                         f"{value:.7f} +- {error:.7f} ({own[index]:+.2f})"))
+                         f"{value:.7f} +- {error:.7f} ({own[index]:+.2f}){our_length}"))
         names.append(generator)
         ours.append(own)
         theirs.append([np.nan, np.nan] if paper is None else [-paper[1], paper[3]])
@@ -179,13 +187,15 @@ def errors(campaigns, axes):
             known = heat > 0
             spread[variant] = (error / np.where(known, heat, np.nan))[1:]
             axes.plot(result.summary["beta"][1:], spread[variant], linewidth=1, label=variant)
+            their_length, our_length = lengths(result, papers_published.BARASH_TABLE_1_LENGTH)
     axes.set_yscale("log")
     _finish(axes, "errors by coding (figure 2)", "beta", "error / value of the specific heat")
     if len(spread) < 2:
         return []
     ratio = (spread["multispin"] / spread["spin"]) ** 2
     return [("ratio of variances, multispin to spin, median over beta",
-             f"{papers_published.BARASH_VARIANCE_RATIO:g} (table 1)", f"{np.nanmedian(ratio):.2f}")]
+             f"{papers_published.BARASH_VARIANCE_RATIO:g} (table 1){their_length}",
+             f"{np.nanmedian(ratio):.2f}{our_length}")]
 
 
 def families(campaigns, axes):

@@ -5,6 +5,7 @@
 # kernel.generator) the energy as -e and the specific heat, each with its error in the last digits and
 # behind it the deviation from exact in errors. The two Fibonacci generators are taken in the order of
 # their lags.
+WEIGEL_TABLE_1_LENGTH = 1024
 WEIGEL_TABLE_1 = {
     "lcg32": ("1.0944121(14)", -8259.05, "0.80316(48)", -121.05),
     "lcg32_random": ("1.1060775(18)", -0.97, "0.86175(56)", 0.09),
@@ -17,11 +18,13 @@ WEIGEL_TABLE_1 = {
 # Barash et al., table 1, last section: p = 32 replicas a word, each with a number of its own, as in
 # gpumc's multispin: variance of the specific heat over that of single-spin coding.
 BARASH_VARIANCE_RATIO = 1.0
+BARASH_TABLE_1_LENGTH = 128
 
 NOTES = {
-    "weigel2012": "Weigel (2012): table 1, on the GPU; its figures are not set down here. In brackets "
-                  "deviations from exact in errors; they grow with the length of a run, so that short "
-                  "ones (--quick) do not show what is wrong with a generator.",
-    "barash2017": "Barash et al. (2017): table 1 for the ratio of variances, exact curves of the finite "
-                  "lattice (Kaufman); timings beside its tables 2 to 4 by tools/time-pa.",
+    "weigel2012": "Weigel (2012): table 1, on the GPU; what the paper has no number for is -. In brackets deviations "
+                  "from exact in errors; they grow with the length of a run, so that short ones (--quick) do "
+                  "not show what is wrong with a generator.",
+    "barash2017": "Barash et al. (2017): table 1 for the ratio of variances, exact values of our own finite "
+                  "lattice (Kaufman); what the paper has no number for is -; timings beside its tables 2 to 4 "
+                  "by tools/time-pa.",
 }

@@ -152,6 +152,48 @@ void cli_config_options_free(struct cli_config_options *options)
   memset(options, 0, sizeof *options);
 }
 
+static bool is_warned(const struct gpumc_task *task, const char *text)
+{
+  const char *warning = gpumc_task_generator_warning(task);
+  return warning != NULL && strcmp(warning, text) == 0;
+}
+
+static bool has_text(const cJSON *texts, const char *text)
+{
+  const cJSON *known = texts != NULL ? texts->child : NULL;
+  while (known != NULL && strcmp(cJSON_GetStringValue(known), text) != 0)
+    known = known->next;
+  return known != NULL;
+}
+
+cJSON *cli_config_warnings(const struct gpumc_config *config)
+{
+  cJSON *warnings = cJSON_CreateArray();
+  for (size_t i = 0; i < config->n_tasks; i++) {
+    const char *warning = gpumc_task_generator_warning(&config->tasks[i]);
+    if (warning != NULL && !has_text(warnings, warning))
+      cJSON_AddItemToArray(warnings, cJSON_CreateString(warning));
+  }
+  return warnings;
+}
+
+void cli_config_warn(const char *path, const struct gpumc_config *config)
+{
+  cJSON *warnings = cli_config_warnings(config);
+  for (const cJSON *warning = warnings != NULL ? warnings->child : NULL; warning != NULL;
+       warning = warning->next) {
+    const char *text = cJSON_GetStringValue(warning);
+    size_t count = 0;
+    for (size_t i = 0; i < config->n_tasks; i++)
+      count += is_warned(&config->tasks[i], text);
+    fprintf(stderr, "%s: warning: ", path);
+    if (config->n_tasks > 1)
+      fprintf(stderr, "%zu of %zu tasks: ", count, config->n_tasks);
+    fprintf(stderr, "%s\n", text);
+  }
+  cJSON_Delete(warnings);
+}
+
 void cli_config_require(const struct cli_arguments *arguments)
 {
   if (arguments->subject == NULL)

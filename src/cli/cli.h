@@ -68,6 +68,10 @@ void cli_config_device(struct cli_config_options *options, const char *name);
 enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
                                   struct gpumc_config *config, struct gpumc_error *error);
 void cli_config_options_free(struct cli_config_options *options);
+/* What results of these tasks are to be distrusted for: an array, each text once. */
+cJSON *cli_config_warnings(const struct gpumc_config *config);
+/* The same on stderr, a line "PATH: warning: ..." each. */
+void cli_config_warn(const char *path, const struct gpumc_config *config);
 
 /* Keys of the options that mean the same in several commands, beside 'o' of --output. */
 enum {

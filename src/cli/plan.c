@@ -150,6 +150,8 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
     cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
+  if (gpumc_task_generator_warning(task) != NULL)
+    cJSON_AddStringToObject(json, "generator_warning", gpumc_task_generator_warning(task));
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
   if (plan->refusal != NULL)
     cJSON_AddStringToObject(json, "refusal", plan->refusal);
@@ -302,6 +304,7 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
   } else {
     print_campaign(plans, n_plans, reason);
   }
+  cli_config_warn(arguments->subject, config);
   for (size_t i = 0; i < n_plans; i++)
     if (plans[i].refusal != NULL) {
       cli_error("task %zu: %s", plans[i].preparation.task->index, plans[i].refusal);

@@ -64,11 +64,13 @@ validate_one(const struct validate_arguments *arguments, const char *path, cJSON
   cJSON_AddNumberToObject(verdict, "tasks", (double)config.n_tasks);
   cJSON_AddItemToObject(verdict, "mistakes",
                         lines_json(status == GPUMC_OK ? "" : gpumc_error_text(&error)));
+  cJSON_AddItemToObject(verdict, "warnings", cli_config_warnings(&config));
   cJSON_AddItemToArray(verdicts, verdict);
   if (status != GPUMC_OK)
     cli_config_fail(&error);
   else if (!arguments->common.json)
     printf("%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
+  cli_config_warn(path, &config);
   gpumc_error_free(&error);
   gpumc_config_free(&config);
   return status;

@@ -34,7 +34,14 @@ struct gpumc_context {
   struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
+  const char *generator_warning; /* gpumc_task_generator_warning; told by the run */
 };
+
+/* The attributes of /summary that say whether results can be trusted: where the algorithm finds
+ * nothing against them, and nothing is known against the random numbers. What the algorithm finds
+ * it writes itself. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error);
 
 /* Where a run stands, for progress bars and status. */
 struct gpumc_position {

@@ -41,6 +41,9 @@ void gpumc_config_free(struct gpumc_config *config);
 
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
 struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block);
+/* What every result of the task is to be distrusted for, whatever the algorithm finds; NULL:
+ * nothing. */
+const char *gpumc_task_generator_warning(const struct gpumc_task *task);
 
 /* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
  * frees; NULL when memory ran out. */

@@ -75,14 +75,13 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
 /* Of kernels that have more than one generator. */
 static enum gpumc_status record_generator(const struct gpumc_run *run, struct gpumc_error *error)
 {
-  const enum gpumc_generator generator = run->preparation.demand.plan.tiling.generator;
   const struct text_attribute attributes[] = {
-      {"generator", gpumc_generators[generator]},
-      {"generator_warning", GPUMC_UNSAFE_GENERATOR},
+      {"generator", gpumc_generators[run->preparation.demand.plan.tiling.generator]},
+      {"generator_warning", run->context.generator_warning},
   };
   if ((run->preparation.kernel->capabilities & GPUMC_CAN_TILE) == 0)
     return GPUMC_OK;
-  return record_texts(run->recorder, attributes, generator == GPUMC_GENERATOR_PHILOX ? 1 : 2,
+  return record_texts(run->recorder, attributes, run->context.generator_warning == NULL ? 1 : 2,
                       error);
 }
 

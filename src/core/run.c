@@ -92,23 +92,17 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
     status = create_recorder(run, error);
   if (status != GPUMC_OK)
     return status;
-  run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
-                                        .seed = preparation->seed,
-                                        .rounds = preparation->rounds,
-                                        .model = &preparation->model,
-                                        .device = &preparation->device,
-                                        .ensemble = &run->ensemble,
-                                        .recorder = run->recorder,
-                                        .observer = run->options->observer};
+  run->context =
+      (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
+                             .seed = preparation->seed,
+                             .rounds = preparation->rounds,
+                             .model = &preparation->model,
+                             .device = &preparation->device,
+                             .ensemble = &run->ensemble,
+                             .recorder = run->recorder,
+                             .observer = run->options->observer,
+                             .generator_warning = gpumc_task_generator_warning(run->task)};
   return run->task->algorithm->create(&run->context, &run->state, error);
-}
-
-static void warn_of_generator(const struct gpumc_run *run)
-{
-  char text[256];
-  snprintf(text, sizeof text, "kernel.generator = %s is %s",
-           gpumc_generators[run->preparation.demand.plan.tiling.generator], GPUMC_UNSAFE_GENERATOR);
-  gpumc_observer_tell(run->options->observer, GPUMC_WARNING, text);
 }
 
 /* Resume where a checkpoint is, and put the working file in its place. */
@@ -125,8 +119,8 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
   if (resumed)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
-  if (run->preparation.demand.plan.tiling.generator != GPUMC_GENERATOR_PHILOX)
-    warn_of_generator(run);
+  if (run->context.generator_warning != NULL)
+    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, run->context.generator_warning);
   run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_clock();
   status = gpumc_run_record_start(run, error);

@@ -16,6 +16,23 @@ const char *const gpumc_generators[] = {"philox",
                                         "lagged_fibonacci_1279",
                                         NULL};
 
+#define UNSAFE(name)                                                                               \
+  "kernel.generator = " name " is UNSAFE: results with this generator are known to be wrong; "     \
+  "use kernel.generator: philox"
+
+const char *gpumc_generator_warning(enum gpumc_generator generator)
+{
+  static const char *const warnings[GPUMC_GENERATORS] = {
+      [GPUMC_GENERATOR_LCG32] = UNSAFE("lcg32"),
+      [GPUMC_GENERATOR_LCG32_RANDOM] = UNSAFE("lcg32_random"),
+      [GPUMC_GENERATOR_LCG64] = UNSAFE("lcg64"),
+      [GPUMC_GENERATOR_LCG64_RANDOM] = UNSAFE("lcg64_random"),
+      [GPUMC_GENERATOR_FIBONACCI_521] = UNSAFE("lagged_fibonacci_521"),
+      [GPUMC_GENERATOR_FIBONACCI_1279] = UNSAFE("lagged_fibonacci_1279"),
+  };
+  return warnings[generator];
+}
+
 static int choice_of(const struct gpumc_params *kernel, const char *key, const char *const *choices)
 {
   const char *name = gpumc_params_string(kernel, key);

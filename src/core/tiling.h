@@ -40,12 +40,10 @@ extern const char *const gpumc_tiling_keys[];
 extern const char *const gpumc_tiling_orders[];
 extern const char *const gpumc_generators[];
 
-/* What is told wherever another generator than Philox is used. */
-#define GPUMC_UNSAFE_GENERATOR                                                                     \
-  "UNSAFE: results with this generator are known to be wrong; use kernel.generator: philox"
-
 /* From a resolved `kernel` block; one without these keys gives a zeroed tiling. */
 struct gpumc_tiling gpumc_tiling_make(const struct gpumc_params *kernel);
+/* What is told wherever another generator than Philox is used; NULL of Philox. */
+const char *gpumc_generator_warning(enum gpumc_generator generator);
 
 /* Entries of the table of the `kernel` block. */
 #define GPUMC_TILING_KEY_TABLE                                                                     \

@@ -1,4 +1,5 @@
 """Combinations of the keys of `canonical` that cannot be are told with their place and a remedy."""
+import json
 import pathlib
 import sys
 import unittest
@@ -49,6 +50,45 @@ class Keys(ProgramCase):
                                     f"kernel: {{variant: tiled, {keys}}}\n")
                 message = f"{config}:11:{message}\n"
                 self.assertEqual(self.gpumc("validate", config, code=INVALID).err, message)
+
+    def test_an_unsafe_generator_is_told_everywhere(self):
+        """By every command that sees the configuration, and in a result that is as good as others otherwise."""
+        text = CONFIG.format(beta="{values: [0.1]}", more="").replace("sweeps: 100", "sweeps: 6400")
+        config = self.write("c.yaml", text + "kernel: {variant: tiled, generator: lcg32_random}\n")
+        warning = ("kernel.generator = lcg32_random is UNSAFE: results with this generator are known to be "
+                   "wrong; use kernel.generator: philox")
+        for command in "validate", "plan":
+            self.assertEqual(self.gpumc(command, config).err, f"{config}: warning: {warning}\n")
+        self.assertEqual(json.loads(self.gpumc("validate", config, "--json").out)[0]["warnings"], [warning])
+        plan = json.loads(self.gpumc("plan", config, "--json").out)
+        self.assertEqual(plan["tasks"][0]["generator_warning"], warning)
+        self.assertEqual(self.gpumc("run", config, "--quiet").err, f"gpumc: warning: {warning}\n")
+        with h5py.File(self.path("x.h5")) as file:
+            self.assertTrue(file["summary/converged"][...].all())
+            self.assertEqual(file["summary"].attrs["trusted"], 0)
+            for group in "summary", "provenance":
+                self.assertEqual(file[group].attrs["generator_warning"], warning)
+        self.assertIn(warning, self.gpumc("info", "x.h5").out)
+
+    def test_philox_is_not_warned_of(self):
+        text = CONFIG.format(beta="{values: [0.1]}", more="").replace("sweeps: 100", "sweeps: 6400")
+        config = self.write("c.yaml", text + "kernel: {variant: tiled}\n")
+        self.assertEqual(self.gpumc("plan", config).err, "")
+        self.assertEqual(json.loads(self.gpumc("validate", config, "--json").out)[0]["warnings"], [])
+        self.assertEqual(self.gpumc("run", config, "--quiet").err, "")
+        with h5py.File(self.path("x.h5")) as file:
+            self.assertEqual(file["summary"].attrs["trusted"], 1)
+            self.assertNotIn("generator_warning", file["summary"].attrs)
+
+    def test_unsafe_generators_of_a_campaign(self):
+        """Once each, with the number of tasks."""
+        text = CONFIG.format(beta="{values: [0.1]}", more="").replace("x.h5", "x-{kernel.generator}-{seed}.h5")
+        config = self.write("c.yaml", text + "kernel: {variant: tiled}\ncampaign:\n  seed: [1, 2]\n"
+                            "  kernel.generator: [philox, lcg32, lcg64]\n")
+        lines = self.gpumc("validate", config).err.splitlines()
+        self.assertEqual([line.split(" is UNSAFE")[0] for line in lines],
+                         [f"{config}: warning: 2 of 6 tasks: kernel.generator = {name}"
+                          for name in ("lcg32", "lcg64")])
 
     def test_what_is_right_is_accepted(self):
         for beta in ("{values: [0.1, 0.4]}", "{from: 0.4, to: 0.4, step: 1}",

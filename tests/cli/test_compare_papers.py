@@ -24,14 +24,14 @@ class ComparePapers(ProgramCase):
         return process
 
     def assert_picture(self, paper, name="comparison.png"):
-        picture = self.path(f"here/results/papers/{paper}/{name}")
+        picture = self.path(f"here/results/quick/{paper}/{name}")
         self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_annealing(self):
         shown = self.compare("barash2017", "--only", "example", "errors-spin", "errors-multispin",
                              "families", "resampling")
         self.assertIn("energy, beta = 0.4", shown.stdout)
-        self.assertIn("1 (table 1)", shown.stdout)
+        self.assertRegex(shown.stdout, r"1 \(table 1\), L = 128 +[0-9.]+, L = 16\n")
         self.assertRegex(shown.stdout, r"population, systematic +- +0\.00 %")
         self.assert_picture("barash2017")
         again = self.compare("barash2017", "--only", "example", "errors-spin", "errors-multispin",
@@ -46,12 +46,18 @@ class ComparePapers(ProgramCase):
 
     def test_generators(self):
         shown = self.compare("weigel2012", "--only", "table1")
-        self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\)")
+        self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\), L = 1024 .*, L = 32\n")
         self.assertRegex(shown.stdout, r"philox, specific_heat .* - +[0-9.]+ \+- ")
 
     def test_nothing_there(self):
         shown = self.compare("barash2017", "--only", "example", "--read", code=1)
         self.assertIn("no finished result", shown.stderr)
+
+    def test_quick_results_are_apart(self):
+        self.compare("barash2017", "--only", "families")
+        self.assertEqual({path.name for path in self.path("here/results").iterdir()}, {"quick"})
+        self.assertEqual({path.name for path in self.path("here/results/quick/barash2017").iterdir()},
+                         {"families", "comparison.png"})
 
 
 class Names(ProgramCase):

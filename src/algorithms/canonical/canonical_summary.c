@@ -264,7 +264,7 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   enum gpumc_status status = gpumc_recorder_integer(recorder, "summary", "measurements",
                                                     (int64_t)summary->canonical->measured, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "summary", "trusted", trusted, error);
+    status = gpumc_trust_record(&summary->canonical->context, trusted, error);
   if (status == GPUMC_OK)
     status = write_sample_warnings(summary, error);
   if (status == GPUMC_OK && summary->unconverged > 0) {

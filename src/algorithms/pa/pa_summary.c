@@ -174,7 +174,7 @@ static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error
   enum gpumc_status status =
       gpumc_recorder_number(recorder, "summary", "rho_t_maximum", worst, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "summary", "trusted", trusted, error);
+    status = gpumc_trust_record(&pa->context, trusted, error);
   if (status != GPUMC_OK || trusted)
     return status;
   char text[256];

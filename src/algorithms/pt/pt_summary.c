@@ -63,7 +63,7 @@ write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpum
   const struct gpumc_curve_place place = place_of(pt);
   enum gpumc_status status = gpumc_curve_write(&place, &label, true, values, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(pt->context.recorder, "summary", "trusted", all, error);
+    status = gpumc_trust_record(&pt->context, all, error);
   return status == GPUMC_OK ? pt_write_warnings(pt, equilibrated, error) : status;
 }
 
