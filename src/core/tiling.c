@@ -17,7 +17,7 @@ const char *const gpumc_generators[] = {"philox",
                                         NULL};
 
 #define UNSAFE(name)                                                                               \
-  "kernel.generator = " name " is UNSAFE: results with this generator are known to be wrong; "     \
+  "kernel.generator = " name " is UNSAFE: results with such generators are known to be wrong; "    \
   "use kernel.generator: philox"
 
 const char *gpumc_generator_warning(enum gpumc_generator generator)
