@@ -10,7 +10,7 @@
 enum {
   CACHE_LINE = 64,
   PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
-  PART_MEASURED = 1 << 11, /* that it measures at a time */
+  PART_MEASURED = 1 << 13, /* that it measures at a time */
   PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more */
 };
 
