@@ -57,7 +57,8 @@ def panels(results):
         raise NotComparable("two files of the same size; one file for each size makes a transition")
     ordered = [result for _, result in sorted(zip(sides, results), key=lambda pair: pair[0])]
     found = []
-    for names, title, symbol in ((BINDER, "Binder parameter", ""), (LENGTH, "correlation length", "/L")):
+    for names, title, symbol in ((BINDER, "Binder parameter", ""),
+                                 (LENGTH, "correlation length over L", "/L")):
         name = next((name for name in names if all(has(result, name) for result in ordered)), None)
         if name is not None:
             label = ordered[0].labels[name]
@@ -130,12 +131,16 @@ def crossing(small, large, errors=1):
     and the difference nearly Gaussian, however curved or flat the curves are and however the temperatures of
     one size depend on each other; its zero is not, and the error over the slope there would be too small
     where noise moves the zero to a place with a steeper slope.
+
+    Both curves become one again far from the crossing, with a difference that is 0 within its error there
+    too. So only the temperatures between the places count where the difference is the most certain: below 0
+    on the hot side, above it on the cold one. Without such a place, that end is open.
     """
     apart = difference(small, large)
     margin = errors * apart.errors
+    cold = len(apart.beta) - leading(apart.values[::-1] > 0)
     return Crossing((small.side, large.side), last_rise(apart.beta, apart.values),
-                    last_rise(apart.beta, apart.values - margin),
-                    first_rise(apart.beta, apart.values + margin))
+                    cold_end(apart, margin, cold), hot_end(apart, margin, cold))
 
 
 def difference(small, large):
@@ -148,6 +153,11 @@ def difference(small, large):
     return Curve(large.side, beta[known], values[known], errors[known])
 
 
+def leading(are_so):
+    """How many are true before the first that is not."""
+    return len(are_so) if are_so.all() else int(np.argmin(are_so))
+
+
 def last_rise(beta, values):
     """Temperature below which the values, linear between those of beta, stay above 0."""
     below = np.flatnonzero(~(values > 0))
@@ -156,12 +166,27 @@ def last_rise(beta, values):
     return zero_after(below[-1], beta, values)
 
 
-def first_rise(beta, values):
-    """Temperature down to which the values are never above 0."""
-    above = np.flatnonzero(values > 0)
-    if len(above) == 0:
+def cold_end(apart, margin, cold):
+    """Of the interval: hotter than all that is above the margin next to the most certain place among the
+    temperatures from number `cold` on; 0 where none is above it."""
+    sure = cold + most_certain(apart.values[cold:], apart.errors[cold:])
+    if sure == len(apart.beta) or apart.values[sure] <= margin[sure]:
         return 0.0
-    return zero_after(above[0] - 1, beta, values) if above[0] > 0 else np.inf
+    return last_rise(apart.beta[:sure + 1], (apart.values - margin)[:sure + 1])
+
+
+def hot_end(apart, margin, cold):
+    """The same of what is below the margin among the temperatures before `cold`; else infinity."""
+    sure = most_certain(-apart.values[:cold], apart.errors[:cold])
+    if sure == cold or apart.values[sure] >= -margin[sure]:
+        return np.inf
+    beyond = leading((apart.values + margin)[sure:] <= 0)
+    return zero_after(sure + beyond - 1, apart.beta, apart.values + margin)
+
+
+def most_certain(values, errors):
+    """Number of the greatest value in errors; 0 of none."""
+    return int(np.argmax(values / np.maximum(errors, np.finfo(float).tiny))) if len(values) else 0
 
 
 def zero_after(at, beta, values):

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/observer.h"
+#include "cli/plan_remarks.h"
 #include "cli/rate.h"
 #include "cli/table.h"
 #include "core/memory.h"
@@ -261,7 +262,8 @@ static void print_row(struct cli_table *table, const struct task_plan *plan, boo
   cli_table_cell(table, "%s", preparation->task->output);
 }
 
-static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason)
+static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason,
+                           const struct cli_plan_remarks *remarks)
 {
   const char *const titles[] = {"task",           "parameters", "kernel", "replicas", "memory",
                                 "configurations", "updates",    "time",   "output"};
@@ -285,10 +287,19 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
            totals.estimated ? " (estimate)" : "");
   printf("\n");
   printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
+  for (size_t i = 0; i < remarks->count; i++)
+    printf("remark: %s\n", gpumc_text_string(&remarks->text[i]));
+}
+
+static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)
+{
+  cJSON *list = cJSON_AddArrayToObject(json, "remarks");
+  for (size_t i = 0; i < remarks->count; i++)
+    cJSON_AddItemToArray(list, cJSON_CreateString(gpumc_text_string(&remarks->text[i])));
 }
 
 static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                  const struct task_plan *plans)
+                  const struct task_plan *plans, const struct cli_plan_remarks *remarks)
 {
   size_t n_plans = config->n_tasks;
   const char *reason = kernel_reason(config);
@@ -298,11 +309,12 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
     cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
     for (size_t i = 0; i < n_plans; i++)
       cJSON_AddItemToArray(tasks, plan_json(&plans[i], reason));
+    add_remarks(json, remarks);
     code = cli_print_json(json);
   } else if (n_plans == 1) {
     print_single(&plans[0], reason);
   } else {
-    print_campaign(plans, n_plans, reason);
+    print_campaign(plans, n_plans, reason, remarks);
   }
   cli_config_warn(arguments->subject, config);
   for (size_t i = 0; i < n_plans; i++)
@@ -311,6 +323,19 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
       code = GPUMC_FAILURE;
     }
   return code;
+}
+
+static enum gpumc_status find_remarks(const struct task_plan *plans, size_t n_plans,
+                                      struct cli_plan_remarks *remarks, struct gpumc_error *error)
+{
+  const struct gpumc_preparation **preparations = calloc(n_plans, sizeof *preparations);
+  for (size_t i = 0; preparations != NULL && i < n_plans; i++)
+    preparations[i] = &plans[i].preparation;
+  const bool good = preparations != NULL && cli_plan_remarks_find(preparations, n_plans, remarks);
+  free(preparations);
+  return good ? GPUMC_OK
+              : gpumc_error_set(error, GPUMC_FAILURE, "out of memory: remarks on %zu tasks",
+                                n_plans);
 }
 
 static int plan_config(const struct cli_arguments *arguments, const struct gpumc_config *config)
@@ -323,7 +348,11 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
                              config->n_tasks);
   for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
     status = plan_task(arguments, &config->tasks[i], &plans[i], &error);
-  int code = status == GPUMC_OK ? report(arguments, config, plans) : cli_fail(&error);
+  struct cli_plan_remarks remarks = {0};
+  if (status == GPUMC_OK)
+    status = find_remarks(plans, config->n_tasks, &remarks, &error);
+  int code = status == GPUMC_OK ? report(arguments, config, plans, &remarks) : cli_fail(&error);
+  cli_plan_remarks_free(&remarks);
   for (size_t i = 0; plans != NULL && i < config->n_tasks; i++) {
     gpumc_preparation_free(&plans[i].preparation);
     free(plans[i].refusal);

@@ -16,6 +16,7 @@ struct gpumc_demand {
   double configuration_bytes;      /* that are written into the result on request */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
+  bool finds_temperatures; /* as it runs, so that results of other samples have others */
 };
 
 /* A number of bytes that was added up in double precision: more than any memory stays so. */

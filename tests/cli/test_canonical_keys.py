@@ -55,7 +55,7 @@ class Keys(ProgramCase):
         """By every command that sees the configuration, and in a result that is as good as others otherwise."""
         text = CONFIG.format(beta="{values: [0.1]}", more="").replace("sweeps: 100", "sweeps: 6400")
         config = self.write("c.yaml", text + "kernel: {variant: tiled, generator: lcg32_random}\n")
-        warning = ("kernel.generator = lcg32_random is UNSAFE: results with this generator are known to be "
+        warning = ("kernel.generator = lcg32_random is UNSAFE: results with such generators are known to be "
                    "wrong; use kernel.generator: philox")
         for command in "validate", "plan":
             self.assertEqual(self.gpumc(command, config).err, f"{config}: warning: {warning}\n")

@@ -66,6 +66,20 @@ class Crossings(unittest.TestCase):
         self.assertAlmostEqual(found.lower, 1 / 0.85)
         self.assertAlmostEqual(found.upper, 1 / (0.5 + 0.1 * 5 / 12))
 
+    def test_of_curves_that_become_one_again(self):
+        """Where that is, on either side, is outside of the interval, and a doubtful place between is inside."""
+        beta = np.linspace(0.5, 1.0, 6)
+        flat = transition.Curve(4, beta, np.zeros(6), np.zeros(6))
+        for values, lower, upper in (
+                ((0, -1, -0.5, 0.5, 1, 0.01), 1 / 0.76, 1 / 0.74),
+                ((0, -1, -0.5, 0.5, 1, -0.01), 0.0, 1 / 0.74),  # for good beyond the temperatures
+                ((0.01, -1, -0.05, -0.5, 1, 2), 1 / (0.8 + 0.1 * 0.6 / 1.5), 1 / (0.6 + 0.1 * 0.9 / 0.95)),
+                ((-0.05, 0.05, 0, -0.05, 1, 2), 1 / (0.8 + 0.1 * 0.15 / 1.05), np.inf)):
+            found = transition.crossing(flat, transition.Curve(6, beta, np.array(values), np.full(6, 0.1)))
+            with self.subTest(values=values):
+                self.assertAlmostEqual(found.lower, lower)
+                self.assertAlmostEqual(found.upper, upper)
+
     def test_undetermined_values_are_left_out(self):
         large = line(8, 2.0)
         large.values[:3] = np.nan

@@ -8,6 +8,11 @@ of each of 8 numbers. Each campaign is a 200th of all, so that it deviates from 
 from the true crossing. Controls, which the same gate rejects: the error over the slope where the curves of
 one campaign cross, and a straight line through the differences with errors taken as independent of each other,
 though all temperatures have the same samples.
+
+Where temperatures are independent, several near the crossing may each be off. Null, of simulated differences: the
+interval misses the crossing on either side no more often than with the probability of a Gaussian tail (false alarm
+1e-4 or less for each of 4 numbers), also where the curves become one again. Control: the interval that ends at
+the first temperature on the way from the crossing where the difference is not 0 within its error.
 """
 import math
 import pathlib
@@ -43,8 +48,9 @@ def tail(errors):
 
 def binomial_bounds(count, probability):
     """The smallest and the largest number that are no alarm."""
-    chances = [math.comb(count, k) * probability**k * (1 - probability)**(count - k)
-               for k in range(count + 1)]
+    ways = [math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in range(count + 1)]
+    chances = [math.exp(way + k * math.log(probability) + (count - k) * math.log(1 - probability))
+               for k, way in enumerate(ways)]
     sums = np.cumsum(chances)
     return int(np.searchsorted(sums, FALSE_ALARM)), int(np.searchsorted(sums, 1 - FALSE_ALARM))
 
@@ -138,6 +144,52 @@ class Crossings(unittest.TestCase):
         for panel, whole in enumerate(self.together):
             true = straight_line(*whole.curves, 0)[0]
             self.assertNotEqual(self.alarms(panel, straight_line, true), [])
+
+
+def first_certain(apart, found):
+    """The interval around the crossing where no temperature is beyond the error."""
+    place = 1 / found.temperature if found.temperature > 0 else np.inf
+    hot = np.flatnonzero((apart.values < -apart.errors) & (apart.beta < place))
+    cold = np.flatnonzero((apart.values > apart.errors) & (apart.beta > place))
+    lower = transition.zero_after(cold[0] - 1, apart.beta, apart.values - apart.errors) if len(cold) else 0.0
+    upper = transition.zero_after(hot[-1], apart.beta, apart.values + apart.errors) if len(hot) else np.inf
+    return lower, upper
+
+
+class IndependentTemperatures(unittest.TestCase):
+    """Differences of known crossings, with noise of variance 1 at every temperature."""
+    REPEATS, CROSSING = 2000, 1.517
+    BETA = np.linspace(1, 2, 32)
+    BY = BETA - CROSSING
+    SHALLOW = 6 * BY  # within the error at ten temperatures
+    RETURNING = np.where(BY < 0, 48 * BY * np.exp(-36 * BY ** 2), 20 * BY)  # -3.4 at most, and 0 at beta = 1
+
+    def misses(self, differences):
+        """How often the true crossing is below and above the intervals of the tool and of the control, and
+        how many of the tool are closed above."""
+        flat = transition.Curve(4, self.BETA, np.zeros(32), np.zeros(32))
+        at = np.flatnonzero(differences <= 0)[-1]
+        true = transition.zero_after(at, self.BETA, differences)
+        noise = np.random.default_rng(2026)
+        ends = []
+        for _ in range(self.REPEATS):
+            large = transition.Curve(6, self.BETA, differences + noise.normal(size=32), np.ones(32))
+            found = transition.crossing(flat, large)
+            ends.append([(found.lower, found.upper), first_certain(large, found)])
+        ends = np.array(ends)
+        closed = np.isfinite(ends[:, 0, 1]).mean()
+        return (true < ends[..., 0]).sum(0), (true > ends[..., 1]).sum(0), closed
+
+    def test_no_more_misses_than_the_error_says(self):
+        _, most = binomial_bounds(self.REPEATS, tail(1))
+        for differences in self.SHALLOW, self.RETURNING:
+            below, above, closed = self.misses(differences)
+            print(f"of {self.REPEATS}, at most {most} each: {below[0]} below, {above[0]} above; control: "
+                  f"{below[1]} below, {above[1]} above; {100 * closed:.1f} % closed")
+            self.assertLessEqual(max(below[0], above[0]), most)
+            self.assertGreater(closed, 0.95)
+            if differences is self.SHALLOW:
+                self.assertGreater(above[1], most)
 
 
 if __name__ == "__main__":

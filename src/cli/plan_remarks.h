@@ -1,0 +1,23 @@
+/* What is to be known of the tasks of a campaign together, before they are run. */
+#ifndef GPUMC_CLI_PLAN_REMARKS_H
+#define GPUMC_CLI_PLAN_REMARKS_H
+
+#include "core/prepare.h"
+#include "core/text.h"
+
+enum { CLI_PLAN_REMARKS_MAXIMUM = 2 };
+
+struct cli_plan_remarks {
+  size_t count;
+  struct gpumc_text text[CLI_PLAN_REMARKS_MAXIMUM];
+};
+
+/* `remarks` is zeroed. Tasks that differ in model.sample alone are meant to be joined
+ * (tools/merge-pt), which samples in common and temperatures of their own do not allow. False when
+ * memory ran out. */
+bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, size_t count,
+                           struct cli_plan_remarks *remarks);
+/* Legal on a zeroed object; leaves it zeroed. */
+void cli_plan_remarks_free(struct cli_plan_remarks *remarks);
+
+#endif
