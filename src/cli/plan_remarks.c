@@ -14,7 +14,7 @@ struct batch {
 struct findings {
   struct batch overlapping[2]; /* the first pair */
   size_t overlaps;
-  bool own_temperatures;
+  const char *unmergeable; /* whatever the samples */
 };
 
 /* NULL when memory ran out. */
@@ -39,6 +39,12 @@ static int compare(const void *a, const void *b)
   return families != 0 ? families : (one->first > other->first) - (one->first < other->first);
 }
 
+static const char *unmergeable(const struct gpumc_task *task)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  return task->algorithm->unmergeable(&params);
+}
+
 /* `batches[count]` of families one after the other, each in the order of the samples. */
 static struct findings look(const struct batch *batches, size_t count)
 {
@@ -49,8 +55,8 @@ static struct findings look(const struct batch *batches, size_t count)
       farthest = &batches[i];
       continue;
     }
-    findings.own_temperatures =
-        findings.own_temperatures || batches[i].preparation->demand.finds_temperatures;
+    if (findings.unmergeable == NULL)
+      findings.unmergeable = unmergeable(batches[i].preparation->task);
     if (batches[i].first < farthest->end && findings.overlaps++ == 0) {
       findings.overlapping[0] = *farthest;
       findings.overlapping[1] = batches[i];
@@ -82,10 +88,9 @@ static void tell(const struct findings *findings, struct cli_plan_remarks *remar
 {
   if (findings->overlaps > 0)
     tell_overlaps(findings, &remarks->text[remarks->count++]);
-  if (findings->own_temperatures)
+  if (findings->unmergeable != NULL)
     gpumc_text_append(&remarks->text[remarks->count++],
-                      "every task finds temperatures of its own: results of other samples, which "
-                      "have others, cannot be merged; give those of one run to all as beta.values");
+                      "results of other samples cannot be merged: %s", findings->unmergeable);
 }
 
 bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, size_t count,
@@ -96,7 +101,7 @@ bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, 
   size_t n = 0;
   for (size_t i = 0; i < count && good; i++) {
     const struct gpumc_model *model = &preparations[i]->model;
-    if (!model->disorder)
+    if (!model->disorder || preparations[i]->task->algorithm->unmergeable == NULL)
       continue;
     batches[n] = (struct batch){.preparation = preparations[i],
                                 .family = family_of(preparations[i]->task),

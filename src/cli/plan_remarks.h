@@ -12,9 +12,9 @@ struct cli_plan_remarks {
   struct gpumc_text text[CLI_PLAN_REMARKS_MAXIMUM];
 };
 
-/* `remarks` is zeroed. Tasks that differ in model.sample alone are meant to be joined
- * (tools/merge-pt), which samples in common and temperatures of their own do not allow. False when
- * memory ran out. */
+/* `remarks` is zeroed. Tasks of an algorithm whose results can be merged, which differ in
+ * model.sample alone, are meant to be: with samples in common, or keys that are against it, they
+ * cannot. False when memory ran out. */
 bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, size_t count,
                            struct cli_plan_remarks *remarks);
 /* Legal on a zeroed object; leaves it zeroed. */

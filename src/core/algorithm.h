@@ -16,7 +16,6 @@ struct gpumc_demand {
   double configuration_bytes;      /* that are written into the result on request */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
-  bool finds_temperatures; /* as it runs, so that results of other samples have others */
 };
 
 /* A number of bytes that was added up in double precision: more than any memory stays so. */
@@ -38,12 +37,6 @@ struct gpumc_context {
   const char *generator_warning; /* gpumc_task_generator_warning; told by the run */
 };
 
-/* The attributes of /summary that say whether results can be trusted: where the algorithm finds
- * nothing against them, and nothing is known against the random numbers. What the algorithm finds
- * it writes itself. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error);
-
 /* Where a run stands, for progress bars and status. */
 struct gpumc_position {
   double fraction;        /* of the work, 0 .. 1 */
@@ -61,6 +54,9 @@ struct gpumc_algorithm_ops {
   /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
    * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */
   uint32_t (*further)(const struct gpumc_params *params, const char **remedy);
+  /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
+   * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
+  const char *(*unmergeable)(const struct gpumc_params *params);
   /* Combinations of keys that the table cannot exclude, with the model's block and an instance-free
    * view of it at hand; may be NULL. */
   void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,

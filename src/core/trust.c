@@ -1,5 +1,5 @@
 /* Whether a result can be trusted. */
-#include "core/algorithm.h"
+#include "core/trust.h"
 
 enum gpumc_status
 gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error)

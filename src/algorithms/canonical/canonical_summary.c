@@ -9,6 +9,7 @@
 #include "algorithms/canonical/canonical_output.h"
 #include "core/curves.h"
 #include "core/memory.h"
+#include "core/trust.h"
 
 /* A point of the grid is reported where that share of the measurements counts at least: energy
  * histograms a distance of 1.5 standard deviations apart, which overlap by 45 %. */

@@ -9,6 +9,7 @@
 #include "algorithms/pa/pa_labels.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
+#include "core/trust.h"
 
 /* A population is trusted when R > 100 rho_t (Wang, Machta, Katzgraber 2015). */
 static const double trusted_families = 100.0;

@@ -98,7 +98,6 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
-  demanded->finds_temperatures = settings.tuning_iterations > 0;
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, &plan, &terms)) +
                          gpumc_tempering_host_bytes(device, &plan);
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);

@@ -49,10 +49,9 @@ const struct gpumc_key pt_keys[] = {
      .sweepable = true,
      .population = true,
      .doc =
-         "Copies of every sample at every temperature, whose overlaps are measured, of every pair: "
-         "the "
-         "time of n of them grows as n (n - 1)/2, which `gpumc plan` does not count; 2 for models "
-         "with disorder and 1 for others, unless given."},
+         "Copies of every sample at every temperature, whose overlaps are measured. There are "
+         "n (n - 1)/2 pairs of n copies, whose time `gpumc plan` does not count; 2 for models with "
+         "disorder and 1 for others, unless given."},
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
                      .doc = "Measured sweeps: a multiple of `measure_every`. Averages are those of "
                             "the last half; what came before stands in logarithmic bins of time."),
@@ -140,6 +139,14 @@ static void check_configurations(const struct gpumc_params *params, struct gpumc
   const int64_t every = gpumc_params_integer(params, "exchange_every");
   gpumc_configurations_check_times(params, every > 0 ? "exchange_every" : "measure_every",
                                    every > 0 ? every : pt_measure_every(params), report);
+}
+
+const char *pt_unmergeable(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "tune.sweeps")
+             ? "tuned temperatures differ from run to run; give those of one run to all as "
+               "beta.values"
+             : NULL;
 }
 
 void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,

@@ -115,6 +115,7 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
 void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report);
 /* gpumc_algorithm_ops.defaults */
+const char *pt_unmergeable(const struct gpumc_params *params);
 cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 /* Sweeps between measurements: as given, or by default. */
 int64_t pt_measure_every(const struct gpumc_params *params);

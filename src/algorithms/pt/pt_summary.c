@@ -4,6 +4,7 @@
 
 #include "algorithms/pt/pt_output.h"
 #include "core/memory.h"
+#include "core/trust.h"
 
 /* Curves over the temperatures. */
 static struct gpumc_curve_place place_of(const struct pt *pt)
