@@ -7,7 +7,6 @@
 #include "core/config_internal.h"
 #include "core/language_internal.h"
 #include "core/params_internal.h"
-#include "core/tiling.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -258,10 +257,4 @@ struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char 
   const cJSON *values =
       block[0] == '\0' ? task->resolved : cJSON_GetObjectItemCaseSensitive(task->resolved, block);
   return (struct gpumc_params){.values = values};
-}
-
-const char *gpumc_task_generator_warning(const struct gpumc_task *task)
-{
-  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
-  return gpumc_generator_warning(gpumc_tiling_make(&kernel).generator);
 }

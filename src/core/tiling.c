@@ -7,29 +7,26 @@
 
 const char *const gpumc_tiling_keys[] = {"hits", "tile", "order", "generator", NULL};
 const char *const gpumc_tiling_orders[] = {"forward", "symmetrised", NULL};
-const char *const gpumc_generators[] = {"philox",
-                                        "lcg32",
-                                        "lcg32_random",
-                                        "lcg64",
-                                        "lcg64_random",
-                                        "lagged_fibonacci_521",
-                                        "lagged_fibonacci_1279",
-                                        NULL};
 
-#define UNSAFE(name)                                                                               \
-  "kernel.generator = " name " is UNSAFE: results with such generators are known to be wrong; "    \
-  "use kernel.generator: philox"
+#define UNSAFE_GENERATORS(OF)                                                                      \
+  OF(LCG32, "lcg32")                                                                               \
+  OF(LCG32_RANDOM, "lcg32_random")                                                                 \
+  OF(LCG64, "lcg64")                                                                               \
+  OF(LCG64_RANDOM, "lcg64_random")                                                                 \
+  OF(FIBONACCI_521, "lagged_fibonacci_521")                                                        \
+  OF(FIBONACCI_1279, "lagged_fibonacci_1279")
+#define NAME(generator, name) [GPUMC_GENERATOR_##generator] = name,
+#define WARNING(generator, name)                                                                   \
+  [GPUMC_GENERATOR_##generator] =                                                                  \
+      "kernel.generator = " name " is UNSAFE: results with such generators are known to be "       \
+      "wrong; use kernel.generator: philox",
+
+const char *const gpumc_generators[GPUMC_GENERATORS + 1] = {NAME(PHILOX, "philox")
+                                                                UNSAFE_GENERATORS(NAME)};
 
 const char *gpumc_generator_warning(enum gpumc_generator generator)
 {
-  static const char *const warnings[GPUMC_GENERATORS] = {
-      [GPUMC_GENERATOR_LCG32] = UNSAFE("lcg32"),
-      [GPUMC_GENERATOR_LCG32_RANDOM] = UNSAFE("lcg32_random"),
-      [GPUMC_GENERATOR_LCG64] = UNSAFE("lcg64"),
-      [GPUMC_GENERATOR_LCG64_RANDOM] = UNSAFE("lcg64_random"),
-      [GPUMC_GENERATOR_FIBONACCI_521] = UNSAFE("lagged_fibonacci_521"),
-      [GPUMC_GENERATOR_FIBONACCI_1279] = UNSAFE("lagged_fibonacci_1279"),
-  };
+  static const char *const warnings[GPUMC_GENERATORS] = {UNSAFE_GENERATORS(WARNING)};
   return warnings[generator];
 }
 

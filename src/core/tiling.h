@@ -83,8 +83,9 @@ const char *gpumc_generator_warning(enum gpumc_generator generator);
   {                                                                                                \
     .name = "generator", .type = GPUMC_KEY_CHOICE,                                                 \
     .doc =                                                                                         \
-        "Random numbers of the updates. Any but philox is UNSAFE and gives wrong results; they "   \
-        "are here to show it: linear congruential ones, threads skipping through one sequence "    \
+        "Random numbers of the updates. Any but philox is UNSAFE: such generators are known to "   \
+        "give wrong results, some only in long runs, and are here to show it: linear "             \
+        "congruential ones, threads skipping through one sequence "                                \
         "or seeded at random, and lagged Fibonacci ones. Kernels with tiles only.",                \
     .default_text = "philox", .choices = gpumc_generators, .sweepable = true                       \
   }
