@@ -67,6 +67,11 @@ class Names(ProgramCase):
             self.assertEqual(configs, {name for names, _ in panels for name in names})
             self.assertIn(paper, papers_published.NOTES)
 
+    def test_every_campaign_has_its_results_in_their_folder(self):
+        """As --quick reads it from the text."""
+        for config in sorted((ROOT / "configs" / "papers").glob("*/*.yaml")):
+            self.assertRegex(config.read_text(), r"(?m)^output: results/papers/\S+$", config.name)
+
 
 if __name__ == "__main__":
     device.require()

@@ -12,7 +12,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, faults, files_program
+from support import device, faults
 from support.program import DEVICE, FAILURE, INVALID, OK, STOPPED, stop
 from support.resume import ResumeCase
 from support.results import assert_same_numbers

@@ -55,7 +55,7 @@ class Contradictory(ResumeCase):
         for path in self.directory.glob("run.h5*"):
             path.unlink()
         self.use_rows(algorithm, 2)
-        while (self.stop_amid()) < few:
+        while self.stop_amid() < few:
             pass
         own = self.configuration()
         self.assertNotEqual(own, foreign)
