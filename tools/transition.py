@@ -8,6 +8,9 @@ import numpy as np
 BINDER = ("binder_overlap", "binder_parameter")
 LENGTH = ("correlation_length_overlap", "correlation_length")
 
+# Of differences of Binder parameters and of lengths over L, which are of order 1.
+ROUNDING = 1e-12
+
 # Of the model: what the sizes may differ in.
 OF_ONE_SIZE = ("shape", "disorder_seed", "sample", "file")
 
@@ -124,7 +127,7 @@ def crossings(panel, errors=1):
 
 
 def crossing(small, large, errors=1):
-    """Where the large size comes out on top on the way to low temperatures, for good.
+    """Where the large size, below the small one on the hot side, comes out above it on the cold side.
 
     The interval is that of the temperatures at which the difference of the curves is 0 within its own
     error (Fieller, J. R. Stat. Soc. B 16, 175 (1954)). At a given temperature the two sizes are independent
@@ -132,25 +135,40 @@ def crossing(small, large, errors=1):
     one size depend on each other; its zero is not, and the error over the slope there would be too small
     where noise moves the zero to a place with a steeper slope.
 
-    Both curves become one again far from the crossing, with a difference that is 0 within its error there
-    too. So only the temperatures between the places count where the difference is the most certain: below 0
-    on the hot side, above it on the cold one. Without such a place, that end is open.
+    Both curves become one again far from the crossing, on either side, with a difference that is 0 within its
+    error or has the wrong sign there too. So all temperatures together decide which are the hot side and which
+    the cold one, the crossing is between the two, and for the interval only the temperatures between the
+    places count where the difference is the most certain: below 0 on the hot side, above it on the cold one.
+    Without a place where it is so beyond its error, that end is open.
     """
     apart = difference(small, large)
     margin = errors * apart.errors
-    cold = len(apart.beta) - leading(apart.values[::-1] > 0)
-    return Crossing((small.side, large.side), last_rise(apart.beta, apart.values),
-                    cold_end(apart, margin, cold), hot_end(apart, margin, cold))
+    cold = cold_side(apart)
+    temperature = zero_after(cold - 1, apart.beta, apart.values) if cold > 0 else np.inf
+    return Crossing((small.side, large.side), temperature, cold_end(apart, margin, cold),
+                    hot_end(apart, margin, cold))
 
 
 def difference(small, large):
-    """The large size less the small one, where both are known."""
+    """The large size less the small one, where both are known. Where both have an error of 0, as at low
+    temperatures, that of rounding remains."""
     inside = (small.beta >= large.beta[0]) & (small.beta <= large.beta[-1])
     beta = small.beta[inside]
     values = np.interp(beta, large.beta, large.values) - small.values[inside]
     errors = np.hypot(np.interp(beta, large.beta, large.errors), small.errors[inside])
+    errors = np.maximum(errors, ROUNDING)
     known = np.isfinite(values) & np.isfinite(errors)
     return Curve(large.side, beta[known], values[known], errors[known])
+
+
+def cold_side(apart):
+    """Number of the first temperature on the cold side of the crossing, that of all if there is none: the most
+    likely one, given a difference below 0 before it and above 0 from it on. There the sum of squares of the
+    differences of the wrong sign, in errors, is the smallest, and so is the sum of the squares with their
+    signs over the temperatures before it. Of equal ones the coldest."""
+    in_errors = apart.values / apart.errors
+    sums = np.cumsum([0.0, *(in_errors * np.abs(in_errors))])
+    return len(sums) - 1 - int(np.argmin(sums[::-1]))
 
 
 def leading(are_so):
@@ -186,7 +204,7 @@ def hot_end(apart, margin, cold):
 
 def most_certain(values, errors):
     """Number of the greatest value in errors; 0 of none."""
-    return int(np.argmax(values / np.maximum(errors, np.finfo(float).tiny))) if len(values) else 0
+    return int(np.argmax(values / errors)) if len(values) else 0
 
 
 def zero_after(at, beta, values):

@@ -57,12 +57,12 @@ class Crossings(unittest.TestCase):
             self.assertEqual(transition.place(found), known)
 
     def test_of_curves_that_cross_several_times(self):
-        """The crossing is the coldest one, and no doubtful one is outside of the interval."""
+        """The crossing is the likeliest one, and no doubtful one is outside of the interval."""
         beta = np.linspace(0.5, 1.0, 6)
         flat = transition.Curve(4, beta, np.zeros(6), np.zeros(6))
-        wavy = transition.Curve(6, beta, np.array([-1, 0.2, -0.2, 0.1, 0.9, 1.0]), np.full(6, 0.5))
+        wavy = transition.Curve(6, beta, np.array([-1, 0.2, -0.3, 0.1, 0.9, 1.0]), np.full(6, 0.5))
         found = transition.crossing(flat, wavy)
-        self.assertAlmostEqual(found.temperature, 1 / (0.7 + 0.1 * 2 / 3))
+        self.assertAlmostEqual(found.temperature, 1 / (0.7 + 0.1 * 3 / 4))
         self.assertAlmostEqual(found.lower, 1 / 0.85)
         self.assertAlmostEqual(found.upper, 1 / (0.5 + 0.1 * 5 / 12))
 
@@ -72,13 +72,29 @@ class Crossings(unittest.TestCase):
         flat = transition.Curve(4, beta, np.zeros(6), np.zeros(6))
         for values, lower, upper in (
                 ((0, -1, -0.5, 0.5, 1, 0.01), 1 / 0.76, 1 / 0.74),
-                ((0, -1, -0.5, 0.5, 1, -0.01), 0.0, 1 / 0.74),  # for good beyond the temperatures
+                ((0, -1, -0.5, 0.5, 1, -0.01), 1 / 0.76, 1 / 0.74),
+                ((0, -1, -0.5, 0.5, 1, 0), 1 / 0.76, 1 / 0.74),
+                ((0.15, -1, -0.5, 0.5, 1, -0.15), 1 / 0.76, 1 / 0.74),
+                ((0, -1, -0.5, 0.11, 0.05, -0.3), 0.0, 1 / (0.7 + 0.1 * 0.4 / 0.61)),  # below all temperatures
+                ((0.3, -0.05, -0.11, 0.5, 1, 0), 1 / (0.7 + 0.1 * 0.21 / 0.61), np.inf),  # above all
                 ((0.01, -1, -0.05, -0.5, 1, 2), 1 / (0.8 + 0.1 * 0.6 / 1.5), 1 / (0.6 + 0.1 * 0.9 / 0.95)),
                 ((-0.05, 0.05, 0, -0.05, 1, 2), 1 / (0.8 + 0.1 * 0.15 / 1.05), np.inf)):
             found = transition.crossing(flat, transition.Curve(6, beta, np.array(values), np.full(6, 0.1)))
             with self.subTest(values=values):
                 self.assertAlmostEqual(found.lower, lower)
                 self.assertAlmostEqual(found.upper, upper)
+
+    def test_the_crossing_is_where_the_sides_meet(self):
+        """Neither temperatures of the wrong sign by chance nor those without an error, equal or not in their
+        last digit, move it."""
+        beta = np.linspace(0.5, 1.0, 6)
+        flat = transition.Curve(4, beta, np.zeros(6), np.zeros(6))
+        for coldest, error in (0.01, 0.1), (-0.01, 0.1), (-0.15, 0.1), (0.0, 0.0), (1e-16, 0.0), (-1e-16, 0.0):
+            large = transition.Curve(6, beta, np.array([0.15, -1, -0.5, 0.5, 1, coldest]),
+                                     np.array([0.1, 0.1, 0.1, 0.1, 0.1, error]))
+            with self.subTest(coldest=coldest):
+                self.assertEqual(transition.place(transition.crossing(flat, large)),
+                                 "T = 1.333 (1.316 to 1.351)")
 
     def test_undetermined_values_are_left_out(self):
         large = line(8, 2.0)

@@ -11,7 +11,8 @@ though all temperatures have the same samples.
 
 Where temperatures are independent, several near the crossing may each be off. Null, of simulated differences: the
 interval misses the crossing on either side no more often than with the probability of a Gaussian tail (false alarm
-1e-4 or less for each of 4 numbers), also where the curves become one again. Control: the interval that ends at
+1e-4 or less for each of 8 numbers), also where the curves become one again on the hot side, the cold one or both; it is
+closed there on both sides, and the crossing is found. Control: the interval that ends at
 the first temperature on the way from the crossing where the difference is not 0 within its error.
 """
 import math
@@ -162,34 +163,39 @@ class IndependentTemperatures(unittest.TestCase):
     BETA = np.linspace(1, 2, 32)
     BY = BETA - CROSSING
     SHALLOW = 6 * BY  # within the error at ten temperatures
-    RETURNING = np.where(BY < 0, 48 * BY * np.exp(-36 * BY ** 2), 20 * BY)  # -3.4 at most, and 0 at beta = 1
+    LUMP = 48 * BY * np.exp(-36 * BY ** 2)  # -3.4 and 3.4 at most, and 0 at beta = 1 and 2
+    RETURNING = np.where(BY < 0, LUMP, 20 * BY), np.where(BY < 0, 20 * BY, LUMP), LUMP
 
     def misses(self, differences):
         """How often the true crossing is below and above the intervals of the tool and of the control, and
-        how many of the tool are closed above."""
+        the shares of those of the tool that are closed on both sides and of crossings within 0.1 of the true one."""
         flat = transition.Curve(4, self.BETA, np.zeros(32), np.zeros(32))
         at = np.flatnonzero(differences <= 0)[-1]
         true = transition.zero_after(at, self.BETA, differences)
         noise = np.random.default_rng(2026)
-        ends = []
+        ends, places = [], []
         for _ in range(self.REPEATS):
             large = transition.Curve(6, self.BETA, differences + noise.normal(size=32), np.ones(32))
             found = transition.crossing(flat, large)
             ends.append([(found.lower, found.upper), first_certain(large, found)])
+            places.append(found.temperature)
         ends = np.array(ends)
-        closed = np.isfinite(ends[:, 0, 1]).mean()
-        return (true < ends[..., 0]).sum(0), (true > ends[..., 1]).sum(0), closed
+        closed = ((ends[:, 0, 0] > 0) & np.isfinite(ends[:, 0, 1])).mean()
+        near = (np.abs(np.array(places) - true) < 0.1).mean()
+        return (true < ends[..., 0]).sum(0), (true > ends[..., 1]).sum(0), closed, near
 
     def test_no_more_misses_than_the_error_says(self):
         _, most = binomial_bounds(self.REPEATS, tail(1))
-        for differences in self.SHALLOW, self.RETURNING:
-            below, above, closed = self.misses(differences)
+        for differences in self.SHALLOW, *self.RETURNING:
+            below, above, closed, near = self.misses(differences)
             print(f"of {self.REPEATS}, at most {most} each: {below[0]} below, {above[0]} above; control: "
-                  f"{below[1]} below, {above[1]} above; {100 * closed:.1f} % closed")
+                  f"{below[1]} below, {above[1]} above; {100 * closed:.1f} % closed, {100 * near:.1f} % near")
             self.assertLessEqual(max(below[0], above[0]), most)
             self.assertGreater(closed, 0.95)
             if differences is self.SHALLOW:
                 self.assertGreater(above[1], most)
+            else:
+                self.assertGreater(near, 0.95)
 
 
 if __name__ == "__main__":
