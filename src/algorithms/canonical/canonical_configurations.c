@@ -52,21 +52,23 @@ canonical_configurations_write(struct canonical *canonical, struct gpumc_error *
   return status;
 }
 
-uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep)
+/* Those of a plan may be more than any file has. */
+static double rows_until(const struct canonical *canonical, uint32_t sweep)
 {
   const struct gpumc_configurations_request *request = &canonical->request;
-  return (uint64_t)gpumc_configurations_request_until(request, sweep) * request->n_temperatures *
-         canonical->settings.replicas;
+  return (double)gpumc_configurations_request_until(request, sweep) *
+         (double)request->n_temperatures * (double)canonical->settings.replicas;
+}
+
+uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep)
+{
+  return (uint64_t)rows_until(canonical, sweep);
 }
 
 void canonical_configurations_demand(const struct canonical *canonical,
                                      const struct gpumc_model *model, struct gpumc_demand *demanded)
 {
-  const struct gpumc_configurations_request *request = &canonical->request;
-  const double replicas = (double)canonical->settings.replicas;
-  const double times =
-      (double)gpumc_configurations_request_until(request, canonical->settings.sweeps);
-  if (gpumc_configurations_request_any(request))
-    gpumc_configurations_demand(model, LABELS, times * (double)request->n_temperatures * replicas,
-                                replicas, demanded);
+  if (gpumc_configurations_request_any(&canonical->request))
+    gpumc_configurations_demand(model, LABELS, rows_until(canonical, canonical->settings.sweeps),
+                                (double)canonical->settings.replicas, demanded);
 }

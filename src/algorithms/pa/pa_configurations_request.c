@@ -34,6 +34,12 @@ static double nearest(const struct pa_schedule *schedule, double beta, size_t *i
   return schedule->beta[*i];
 }
 
+/* Whether `asked` is not beyond `beta`, but for its last digits. */
+static bool is_reached(double asked, double beta)
+{
+  return asked * (1 - rounding) <= beta;
+}
+
 static void check_betas(const struct gpumc_params *params, const struct pa_schedule *schedule,
                         struct gpumc_report *report)
 {
@@ -58,7 +64,7 @@ void pa_configurations_request_check(const struct gpumc_params *params, struct g
     return;
   const double coldest = gpumc_params_last(params, "configurations.betas");
   const double end = gpumc_params_real(params, "beta.to");
-  if (coldest * (1 - rounding) > end)
+  if (!is_reached(coldest, end))
     gpumc_params_mistake(params, report, "configurations.betas",
                          "%.12g is beyond the last inverse temperature, beta.to = %.12g", coldest,
                          end);
@@ -107,7 +113,7 @@ static size_t reached(const struct pa_configurations_request *request, double be
   size_t past = 0, end = request->count;
   while (past < end) {
     const size_t middle = past + (end - past) / 2;
-    if (request->beta[middle] * (1 - rounding) <= beta)
+    if (is_reached(request->beta[middle], beta))
       past = middle + 1;
     else
       end = middle;

@@ -71,11 +71,17 @@ enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *err
   return status;
 }
 
+/* Those of a plan may be more than any file has. */
+static double rows_until(const struct pt_settings *settings,
+                         const struct gpumc_configurations_request *request, uint32_t sweep)
+{
+  return (double)gpumc_configurations_request_until(request, sweep) *
+         (double)request->n_temperatures * (double)settings->copies * (double)settings->samples;
+}
+
 uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round)
 {
-  const struct gpumc_configurations_request *request = &pt->request;
-  return (uint64_t)gpumc_configurations_request_until(request, measured_sweeps(pt, round)) *
-         request->n_temperatures * pt->settings.copies * pt->settings.samples;
+  return (uint64_t)rows_until(&pt->settings, &pt->request, measured_sweeps(pt, round));
 }
 
 enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
@@ -89,11 +95,8 @@ enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
   enum gpumc_status status =
       gpumc_configurations_request_read(params, settings->temperatures, &request, error);
   if (status == GPUMC_OK && gpumc_configurations_request_any(&request))
-    gpumc_configurations_demand(
-        model, LABELS,
-        (double)gpumc_configurations_request_until(&request, (uint32_t)sweeps) *
-            (double)request.n_temperatures * (double)settings->copies * (double)settings->samples,
-        (double)settings->samples, demanded);
+    gpumc_configurations_demand(model, LABELS, rows_until(settings, &request, (uint32_t)sweeps),
+                                (double)settings->samples, demanded);
   gpumc_configurations_request_free(&request);
   return status;
 }
