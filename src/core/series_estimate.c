@@ -9,13 +9,17 @@
 /* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
  * exponential decay has beyond it is 0.5 % of tau at most. */
 static const double window = 4;
+/* What decays with many times loses this much of tau, times tau over the bin length (measured:
+ * docs/statistics.md, "Time series"). */
+static const double truncation = 0.6;
 /* 2 tau below this is taken for noise. */
 static const double least_correlation = 0.25;
 /* A plateau ends where a level above it is higher by so many standard deviations. */
 static const double plateau_deviations = 4;
 /* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
 static const double scatter_deviate = 4;
-/* Bins of a level that is looked at, of one that can end a plateau, and of one that is trusted. */
+/* Bins of a level that is looked at, of one that can end a plateau, and of one that is trusted (of
+ * each series, of one above the lowest that fits). */
 enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_VALUES = 4 };
 /* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
 static const double bins_per_freedom = 3;
@@ -26,6 +30,12 @@ struct products {
   double bins[GPUMC_SERIES_LEVELS]; /* that count, as by their pairs */
   size_t levels;
 };
+
+/* Cube root of a positive number. */
+static double cube_root(double x)
+{
+  return gpumc_exp(gpumc_log(x) / 3);
+}
 
 static double bin_length(size_t level)
 {
@@ -81,10 +91,17 @@ static bool is_plateau(const struct products *products, size_t l)
   return true;
 }
 
+/* 2 tau, from level l. */
+static double
+correlation_of(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  return products->product[l] / variance_of(series, products->product[l]);
+}
+
 static bool
 fits_window(const struct gpumc_series *series, const struct products *products, size_t l)
 {
-  double correlation = products->product[l] / variance_of(series, products->product[l]);
+  double correlation = correlation_of(series, products, l);
   return correlation >= least_correlation && bin_length(l) >= window * correlation / 2;
 }
 
@@ -105,6 +122,31 @@ choose_level(const struct gpumc_series *series, const struct products *products,
   return false;
 }
 
+/* The bin length for which (truncation tau/length)^2, the square of what is cut off, and the
+ * relative variance, 2 bins_per_freedom length/values, have the smallest sum. */
+static double balanced_length(const struct gpumc_series *series, double time)
+{
+  double values = (double)series->level[0].bins;
+  return time * cube_root(truncation * truncation * values / (bins_per_freedom * time));
+}
+
+static bool
+is_balanced(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  return bin_length(l) >= balanced_length(series, correlation_of(series, products, l) / 2);
+}
+
+/* The first level from l on whose bins have the balanced length, as far as each series has bins. */
+static size_t
+raise_level(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  while (!is_balanced(series, products, l) && l + 1 < products->levels &&
+         values_each(series) >= FEWEST_TRUSTED * bin_length(l + 1) &&
+         correlation_of(series, products, l + 1) >= least_correlation)
+    l++;
+  return l;
+}
+
 /* 2 tau variance from the levels. Where they show no more than noise or there are too few values
  * for any of them (freedom 0), the values count as independent. */
 static double
@@ -119,16 +161,12 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
   if (products.levels == 0)
     return independent;
   bool fits = choose_level(series, &products, &chosen);
+  if (fits)
+    chosen = raise_level(series, &products, chosen);
   estimate->bin_length = (uint64_t)1 << chosen;
   estimate->freedom = products.bins[chosen] / bins_per_freedom;
   estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
-}
-
-/* Cube root of a positive number. */
-static double cube_root(double x)
-{
-  return gpumc_exp(gpumc_log(x) / 3);
 }
 
 /* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233

@@ -48,6 +48,11 @@ double autoregressive_time(double phi)
   return (1 + phi) / (2 * (1 - phi));
 }
 
+double autoregressive_phi(double time)
+{
+  return (2 * time - 1) / (2 * time + 1);
+}
+
 double autoregressive_mean_variance(double phi, size_t n)
 {
   double sum = 1;

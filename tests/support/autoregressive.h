@@ -21,6 +21,8 @@ void autoregressive_begin(struct autoregressive *process, double phi, uint64_t s
 double autoregressive_next(struct autoregressive *process);
 /* (1 + phi)/(2 (1 - phi)) */
 double autoregressive_time(double phi);
+/* The phi of that time. */
+double autoregressive_phi(double time);
 /* Of the mean of n values: 1/n + 2/n sum over t = 1 .. n-1 of (1 - t/n) phi^t. */
 double autoregressive_mean_variance(double phi, size_t n);
 
