@@ -27,15 +27,33 @@ static void request_stop(int signal_number)
   stop_requested = signal_number;
 }
 
-/* SIGTERM and SIGINT end the current unit of work and leave a checkpoint; a second SIGINT ends the
- * program at once. A reader of our messages that goes away must not end a long run. */
+/* Wrappers such as timeout send one request to the program and to its process group. */
+static const double same_request_seconds = 1;
+
+static void interrupt(int signal_number)
+{
+  static double first; /* only ever touched here, where SIGINT is blocked */
+  static bool interrupted;
+  if (interrupted && gpumc_clock() - first > same_request_seconds) {
+    signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
+  }
+  if (!interrupted)
+    first = gpumc_clock();
+  interrupted = true;
+  request_stop(signal_number);
+}
+
+/* SIGTERM and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second or more
+ * after the first ends the program at once. A reader of our messages that goes away must not end a
+ * long run. */
 static void install_signal_handlers(void)
 {
   struct sigaction action = {.sa_handler = request_stop};
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, NULL);
-  action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+  action.sa_handler = interrupt;
   sigaction(SIGINT, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
 }

@@ -1,4 +1,5 @@
 """gpumc run: outputs, overrides, resuming, refusing, stopping; every exit code."""
+import contextlib
 import fcntl
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import h5py
@@ -294,6 +296,38 @@ class Stopping(ProgramCase):
 
     def test_sigint(self):
         self.interrupt(signal.SIGINT)
+
+    def held_after_checkpoint(self):
+        """A run that was sent a SIGINT, has its checkpoint, and waits to say so on a full pipe; the pipe's end."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        process = self.start("run", self.write("c.yaml", LONG), stdout=subprocess.DEVNULL, stderr=write)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+        # Not blocking as opened here alone: the program shares the other one.
+        filler = os.open(f"/proc/self/fd/{write}", os.O_WRONLY | os.O_NONBLOCK)
+        os.close(write)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(filler, b"." * 512)
+        os.close(filler)
+        process.send_signal(signal.SIGINT)
+        self.assertTrue(wait_for(self.path("small.h5.ckpt"), process))
+        return process, read
+
+    def test_two_sigints_at_once_are_one(self):
+        """As timeout -s INT sends them, to the program and to its group."""
+        process, read = self.held_after_checkpoint()
+        process.send_signal(signal.SIGINT)
+        while os.read(read, 65536):
+            pass
+        self.assertEqual(process.wait(timeout=60), STOPPED)
+
+    def test_later_sigint_ends_at_once(self):
+        process, _ = self.held_after_checkpoint()
+        time.sleep(1.2)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
 
     def test_time_limit_and_going_on(self):
         config = self.write("c.yaml", SMALL)
