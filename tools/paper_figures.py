@@ -93,15 +93,18 @@ def _sign(index):
 
 
 def autocorrelation(campaigns, axes):
-    """Integrated autocorrelation times of the energy against beta."""
+    """Integrated autocorrelation times of the energy against beta; hollow where the series is too short."""
     rows = []
     for hits in (1, 10, 100):
         for result in campaigns[f"autocorrelation-k{hits}"].results.values():
             beta = result.summary["autocorrelation_time/beta"]
             times = result.summary["autocorrelation_time/energy"]
-            axes.plot(beta, times, "o-", markersize=3, label=f"k = {hits}")
+            converged = result.summary["converged"] == 1
+            line, = axes.plot(beta, times, "o-", markersize=3, fillstyle="none", label=f"k = {hits}")
+            axes.plot(beta[converged], times[converged], "o", markersize=3, color=line.get_color())
             rows += [(f"autocorrelation time of the energy, k = {hits}, beta = {b:g}", "-",
-                      f"{time:.4g} sweeps") for b, time in zip(beta, times)]
+                      f"{time:.4g} sweeps{'' if enough else ' (not converged)'}")
+                     for b, time, enough in zip(beta, times, converged)]
     axes.axvline(0.5 * np.log(1 + np.sqrt(2)), color="0.5", linewidth=0.8)
     axes.set_yscale("log")
     axes.locator_params(axis="x", nbins=6)
