@@ -93,17 +93,19 @@ def _sign(index):
 
 
 def autocorrelation(campaigns, axes):
-    """Integrated autocorrelation times of the energy against beta; hollow where the series is too short."""
+    """Integrated autocorrelation times of the energy against beta; hollow at temperatures where a
+    series, that of the energy or another one, is too short."""
     rows = []
     for hits in (1, 10, 100):
         for result in campaigns[f"autocorrelation-k{hits}"].results.values():
             beta = result.summary["autocorrelation_time/beta"]
             times = result.summary["autocorrelation_time/energy"]
             converged = result.summary["converged"] == 1
-            line, = axes.plot(beta, times, "o-", markersize=3, fillstyle="none", label=f"k = {hits}")
-            axes.plot(beta[converged], times[converged], "o", markersize=3, color=line.get_color())
+            line, = axes.plot(beta, times, "o-", markersize=4, label=f"k = {hits}")
+            axes.plot(beta[~converged], times[~converged], "o", markersize=4,
+                      markerfacecolor="white", color=line.get_color())
             rows += [(f"autocorrelation time of the energy, k = {hits}, beta = {b:g}", "-",
-                      f"{time:.4g} sweeps{'' if enough else ' (not converged)'}")
+                      f"{time:.4g} sweeps{'' if enough else ' (some series not converged)'}")
                      for b, time, enough in zip(beta, times, converged)]
     axes.axvline(0.5 * np.log(1 + np.sqrt(2)), color="0.5", linewidth=0.8)
     axes.set_yscale("log")

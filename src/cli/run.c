@@ -1,6 +1,7 @@
 /* gpumc run: one task, or every task of a campaign. */
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +29,20 @@ static void request_stop(int signal_number)
 }
 
 /* Wrappers such as timeout send one request to the program and to its process group. */
-static const double same_request_seconds = 1;
+static const long long same_request_nanoseconds = 1000000000;
 
+/* Two threads may be here at once, with a signal each. */
 static void interrupt(int signal_number)
 {
-  static double first; /* only ever touched here, where SIGINT is blocked */
-  static bool interrupted;
-  if (interrupted && gpumc_clock() - first > same_request_seconds) {
+  static atomic_llong first; /* when, in nanoseconds; 0: not yet */
+  long long earlier = 0;
+  long long now = (long long)(1e9 * gpumc_clock()) + 1;
+  request_stop(signal_number);
+  if (!atomic_compare_exchange_strong(&first, &earlier, now) &&
+      now - earlier > same_request_nanoseconds) {
     signal(SIGINT, SIG_DFL);
     raise(SIGINT);
   }
-  if (!interrupted)
-    first = gpumc_clock();
-  interrupted = true;
-  request_stop(signal_number);
 }
 
 /* SIGTERM and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second or more

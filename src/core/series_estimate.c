@@ -9,8 +9,8 @@
 /* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
  * exponential decay has beyond it is 0.5 % of tau at most. */
 static const double window = 4;
-/* What decays with many times loses this much of tau, times tau over the bin length (measured:
- * docs/statistics.md, "Time series"). */
+/* The energy of the Ising model at criticality, which decays with many times, loses at most this
+ * much of tau, times tau over the bin length (measured: docs/statistics.md, "Time series"). */
 static const double truncation = 0.6;
 /* 2 tau below this is taken for noise. */
 static const double least_correlation = 0.25;
@@ -18,9 +18,9 @@ static const double least_correlation = 0.25;
 static const double plateau_deviations = 4;
 /* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
 static const double scatter_deviate = 4;
-/* Bins of a level that is looked at, of one that can end a plateau, and of one that is trusted (of
- * each series, of one above the lowest that fits). */
-enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_VALUES = 4 };
+/* Bins of a level that is looked at, of one that can end a plateau or is trusted, and of a longer
+ * one than must be, in each of the merged series. */
+enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_EACH = 32, FEWEST_VALUES = 4 };
 /* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
 static const double bins_per_freedom = 3;
 
@@ -136,12 +136,12 @@ is_balanced(const struct gpumc_series *series, const struct products *products, 
   return bin_length(l) >= balanced_length(series, correlation_of(series, products, l) / 2);
 }
 
-/* The first level from l on whose bins have the balanced length, as far as each series has bins. */
+/* The first level from l on whose bins have the balanced length, or the last that may be taken. */
 static size_t
 raise_level(const struct gpumc_series *series, const struct products *products, size_t l)
 {
   while (!is_balanced(series, products, l) && l + 1 < products->levels &&
-         values_each(series) >= FEWEST_TRUSTED * bin_length(l + 1) &&
+         values_each(series) >= FEWEST_EACH * bin_length(l + 1) &&
          correlation_of(series, products, l + 1) >= least_correlation)
     l++;
   return l;

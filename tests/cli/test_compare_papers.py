@@ -44,6 +44,13 @@ class ComparePapers(ProgramCase):
         self.assertRegex(shown.stdout, r"exchange in 10 sweeps, L = 32 +- +[0-9.]+ ps a flip")
         self.assert_picture("weigel2012")
 
+    def test_autocorrelation(self):
+        names = [f"autocorrelation-k{hits}" for hits in (1, 10, 100)]
+        shown = self.compare("weigel2012", "--only", *names)
+        self.assertRegex(shown.stdout, r"energy, k = 1, beta = 0\.4 +- +[0-9.]+ sweeps\n")
+        self.assertRegex(shown.stdout, r"k = 100, .* sweeps \(some series not converged\)\n")
+        self.assert_picture("weigel2012")
+
     def test_generators(self):
         shown = self.compare("weigel2012", "--only", "table1")
         self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\), L = 1024 .*, L = 32\n")

@@ -21,6 +21,18 @@ from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, PROGRAM, 
 from support.results import assert_same_numbers, numbers
 
 
+def fill_pipe(write):
+    """To the last byte, and close it here; whoever else has it will wait."""
+    # Not blocking as opened here alone: others share the descriptor that was given.
+    filler = os.open(f"/proc/self/fd/{write}", os.O_WRONLY | os.O_NONBLOCK)
+    os.close(write)
+    for size in [4096, 1]:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(filler, b"." * size)
+    os.close(filler)
+
+
 class SingleRun(ProgramCase):
     def test_result_and_nothing_else_is_left(self):
         config = self.write("c.yaml", SMALL)
@@ -297,34 +309,30 @@ class Stopping(ProgramCase):
     def test_sigint(self):
         self.interrupt(signal.SIGINT)
 
-    def held_after_checkpoint(self):
-        """A run that was sent a SIGINT, has its checkpoint, and waits to say so on a full pipe; the pipe's end."""
-        read, write = os.pipe()
-        self.addCleanup(os.close, read)
-        process = self.start("run", self.write("c.yaml", LONG), stdout=subprocess.DEVNULL, stderr=write)
-        self.addCleanup(process.kill)
-        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
-        # Not blocking as opened here alone: the program shares the other one.
-        filler = os.open(f"/proc/self/fd/{write}", os.O_WRONLY | os.O_NONBLOCK)
-        os.close(write)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                os.write(filler, b"." * 512)
-        os.close(filler)
-        process.send_signal(signal.SIGINT)
-        self.assertTrue(wait_for(self.path("small.h5.ckpt"), process))
-        return process, read
-
     def test_two_sigints_at_once_are_one(self):
         """As timeout -s INT sends them, to the program and to its group."""
-        process, read = self.held_after_checkpoint()
+        process = self.start("run", self.write("c.yaml", LONG))
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
         process.send_signal(signal.SIGINT)
-        while os.read(read, 65536):
+        status = pathlib.Path(f"/proc/{process.pid}/status")
+        while f"ShdPnd:\t{1 << signal.SIGINT - 1:016x}" in status.read_text():
             pass
-        self.assertEqual(process.wait(timeout=60), STOPPED)
+        stop(process, signal.SIGINT)
+        self.assertEqual(process.returncode, STOPPED, process.err)
+        self.assertIn("checkpoint written", process.err)
 
     def test_later_sigint_ends_at_once(self):
-        process, _ = self.held_after_checkpoint()
+        """Sent while the program waits to say, into a full pipe, that it wrote its checkpoint."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        process = self.start("run", self.write("c.yaml", LONG),
+                             stdout=subprocess.DEVNULL, stderr=write)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_for(self.path("small.h5.partial"), process))
+        fill_pipe(write)
+        process.send_signal(signal.SIGINT)
+        self.assertTrue(wait_for(self.path("small.h5.ckpt"), process))
         time.sleep(1.2)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=60), -signal.SIGINT)

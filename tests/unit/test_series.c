@@ -100,10 +100,16 @@ static void test_error_time_and_variance_belong_together(void **state)
   free(values);
 }
 
-/* 2^18 values. The window ends between 4 and 8 times tau (16 where tau fluctuates across a power of
- * two), so tau's relative standard deviation is sqrt(6 * 16 tau/n) at most: 14 % for phi = 0.98.
- * The bound is four of it and the 0.5 % that the window cuts off: false alarm below 1e-4. The
- * reference's, sqrt(26 tau/n), is smaller, and correlated with it. */
+/* From 600 tau on bins have at most twice the balanced length, tau (0.12 n/tau)^(1/3), so that
+ * tau's relative standard deviation, sqrt(6 bin/n), is 2.43 (tau/n)^(1/3) at most. Four of it and
+ * the 0.5 % that the window cuts off: false alarm below 1e-4. */
+static double time_bound(double values, double time)
+{
+  return 4 * 2.43 * cbrt(time / values) + 0.005;
+}
+
+/* 2^18 values, 5000 tau for phi = 0.98. The reference's deviation, sqrt(26 tau/n), is smaller than
+ * what time_bound() takes, and correlated with it. */
 static void test_time_of_autoregressive_series(void **state)
 {
   (void)state;
@@ -114,7 +120,7 @@ static void test_time_of_autoregressive_series(void **state)
     struct gpumc_series series = series_of(values, n);
     struct gpumc_series_estimate found = estimate_of(&series);
     double exact = autoregressive_time(phi[p]);
-    double bound = 4 * sqrt(96 * exact / (double)n) + 0.005;
+    double bound = time_bound((double)n, exact);
     assert_true(found.converged);
     assert_close(found.autocorrelation_time, exact, bound);
     assert_close(found.autocorrelation_time, sokal_time(values, n), bound);
@@ -215,7 +221,7 @@ static void test_restored_halfway_gives_the_same_bits(void **state)
 }
 
 /* Eight series: the mean is that of all values, the error is smaller by sqrt(8), the time the same
- * within the bound of test_time_of_autoregressive_series. */
+ * within its bound. */
 static void test_merged_series(void **state)
 {
   (void)state;
@@ -234,7 +240,7 @@ static void test_merged_series(void **state)
   }
   struct gpumc_series_estimate found = estimate_of(&merged);
   double exact = autoregressive_time(0.9);
-  double bound = 4 * sqrt(96 * exact / (N * SERIES)) + 0.005;
+  double bound = time_bound(N * SERIES, exact);
   assert_true(found.converged && found.count == (size_t)N * SERIES);
   assert_close(found.mean, sum / (N * SERIES), 1e-10);
   assert_close(found.autocorrelation_time, exact, bound);

@@ -82,7 +82,7 @@ const struct gpumc_key pt_keys[] = {
      .minimum = PT_BLOCKS,
      .maximum = 1024,
      .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 256 unless given; "
-            "neighbours are joined until they are independent."},
+            "neighbours are joined until they are independent, by their time series."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = gpumc_configurations_keys,
