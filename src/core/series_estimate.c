@@ -31,12 +31,6 @@ struct products {
   size_t levels;
 };
 
-/* Cube root of a positive number. */
-static double cube_root(double x)
-{
-  return gpumc_exp(gpumc_log(x) / 3);
-}
-
 static double bin_length(size_t level)
 {
   return (double)((uint64_t)1 << level);
@@ -122,18 +116,15 @@ choose_level(const struct gpumc_series *series, const struct products *products,
   return false;
 }
 
-/* The bin length for which (truncation tau/length)^2, the square of what is cut off, and the
- * relative variance, 2 bins_per_freedom length/values, have the smallest sum. */
-static double balanced_length(const struct gpumc_series *series, double time)
-{
-  double values = (double)series->level[0].bins;
-  return time * cube_root(truncation * truncation * values / (bins_per_freedom * time));
-}
-
+/* At least as long as the bins for which (truncation tau/length)^2, the square of what is cut off,
+ * and the relative variance, 2 bins_per_freedom length/values, have the smallest sum. */
 static bool
 is_balanced(const struct gpumc_series *series, const struct products *products, size_t l)
 {
-  return bin_length(l) >= balanced_length(series, correlation_of(series, products, l) / 2);
+  double values = (double)series->level[0].bins;
+  double length = bin_length(l);
+  double lost = truncation * correlation_of(series, products, l) / 2;
+  return bins_per_freedom * length * length * length >= lost * lost * values;
 }
 
 /* The first level from l on whose bins have the balanced length, or the last that may be taken. */
@@ -167,6 +158,12 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
   estimate->freedom = products.bins[chosen] / bins_per_freedom;
   estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
+}
+
+/* Cube root of a positive number. */
+static double cube_root(double x)
+{
+  return gpumc_exp(gpumc_log(x) / 3);
 }
 
 /* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233
