@@ -152,16 +152,11 @@ void cli_config_options_free(struct cli_config_options *options)
   memset(options, 0, sizeof *options);
 }
 
-static bool is_warned(const struct gpumc_task *task, const char *text)
-{
-  const char *warning = gpumc_task_generator_warning(task);
-  return warning != NULL && strcmp(warning, text) == 0;
-}
-
+/* Among the members of an array or object. */
 static bool has_text(const cJSON *texts, const char *text)
 {
   const cJSON *known = texts != NULL ? texts->child : NULL;
-  while (known != NULL && strcmp(cJSON_GetStringValue(known), text) != 0)
+  while (known != NULL && strcmp(known->valuestring, text) != 0)
     known = known->next;
   return known != NULL;
 }
@@ -170,9 +165,12 @@ cJSON *cli_config_warnings(const struct gpumc_config *config)
 {
   cJSON *warnings = cJSON_CreateArray();
   for (size_t i = 0; i < config->n_tasks; i++) {
-    const char *warning = gpumc_task_generator_warning(&config->tasks[i]);
-    if (warning != NULL && !has_text(warnings, warning))
-      cJSON_AddItemToArray(warnings, cJSON_CreateString(warning));
+    const cJSON *warning;
+    cJSON_ArrayForEach(warning, config->tasks[i].warnings)
+    {
+      if (!has_text(warnings, warning->valuestring))
+        cJSON_AddItemToArray(warnings, cJSON_CreateString(warning->valuestring));
+    }
   }
   return warnings;
 }
@@ -180,12 +178,13 @@ cJSON *cli_config_warnings(const struct gpumc_config *config)
 void cli_config_warn(const char *path, const struct gpumc_config *config)
 {
   cJSON *warnings = cli_config_warnings(config);
-  for (const cJSON *warning = warnings != NULL ? warnings->child : NULL; warning != NULL;
-       warning = warning->next) {
-    const char *text = cJSON_GetStringValue(warning);
+  const cJSON *warning;
+  cJSON_ArrayForEach(warning, warnings)
+  {
+    const char *text = warning->valuestring;
     size_t count = 0;
     for (size_t i = 0; i < config->n_tasks; i++)
-      count += is_warned(&config->tasks[i], text);
+      count += has_text(config->tasks[i].warnings, text);
     fprintf(stderr, "%s: warning: ", path);
     if (config->n_tasks > 1)
       fprintf(stderr, "%zu of %zu tasks: ", count, config->n_tasks);

@@ -151,8 +151,9 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
     cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
-  if (gpumc_task_generator_warning(task) != NULL)
-    cJSON_AddStringToObject(json, "generator_warning", gpumc_task_generator_warning(task));
+  const cJSON *warning;
+  cJSON_ArrayForEach(warning, task->warnings)
+      cJSON_AddStringToObject(json, warning->string, warning->valuestring);
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
   if (plan->refusal != NULL)
     cJSON_AddStringToObject(json, "refusal", plan->refusal);

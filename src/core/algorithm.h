@@ -34,7 +34,7 @@ struct gpumc_context {
   struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
-  const char *generator_warning; /* gpumc_task_generator_warning; told by the run */
+  const cJSON *warnings; /* gpumc_task.warnings; told by the run */
 };
 
 /* Where a run stands, for progress bars and status. */
@@ -66,6 +66,12 @@ struct gpumc_algorithm_ops {
    * relies on it. */
   void (*check_instance)(const struct gpumc_params *params, const struct gpumc_model *model,
                          struct gpumc_report *report);
+  /* Why sweeps of such a block alone do not reach every state of the instance, as
+   * gpumc_model_ops.ergodicity; blocks and instance are without mistakes. May be NULL: where
+   * ergodicity is not for sweeps alone. */
+  GPUMC_MUST_CHECK enum gpumc_status (*ergodicity)(const struct gpumc_params *params,
+                                                   const struct gpumc_model *model,
+                                                   const char **warning, struct gpumc_error *error);
   /* The defaults that depend on other keys or on the model's instance, of a block without mistakes:
    * an object with them, of given keys too; the caller deletes it. They come into the resolved
    * configuration where the keys are not given. `model` is NULL where the instance, which has

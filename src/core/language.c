@@ -239,14 +239,19 @@ enum gpumc_status gpumc_config_look(const char *path, const char *const *assignm
   return gpumc_config_load_with(&plugins, path, true, assignments, n_assignments, config, error);
 }
 
+void gpumc_task_free(struct gpumc_task *task)
+{
+  cJSON_Delete(task->resolved);
+  cJSON_Delete(task->defaults);
+  cJSON_Delete(task->warnings);
+  free(task->output);
+  free(task->label);
+}
+
 void gpumc_config_free(struct gpumc_config *config)
 {
-  for (size_t i = 0; i < config->n_tasks; i++) {
-    cJSON_Delete(config->tasks[i].resolved);
-    cJSON_Delete(config->tasks[i].defaults);
-    free(config->tasks[i].output);
-    free(config->tasks[i].label);
-  }
+  for (size_t i = 0; i < config->n_tasks; i++)
+    gpumc_task_free(&config->tasks[i]);
   free(config->tasks);
   gpumc_document_free(&config->document);
   memset(config, 0, sizeof *config);

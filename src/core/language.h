@@ -14,6 +14,10 @@ struct gpumc_task {
   size_t index;
   cJSON *resolved; /* everything, defaults filled in, without the campaign block */
   cJSON *defaults; /* those of gpumc_algorithm_ops.defaults; NULL: none */
+  /* What every result of the task is to be distrusted for, whatever the algorithm finds: texts by
+   * the name of their attribute, "generator_warning" and "ergodicity_warning"; often empty. Not
+   * known with gpumc_config_look where the instance is not made. */
+  cJSON *warnings;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
   char *output; /* path of the result, placeholders filled in */
@@ -41,9 +45,6 @@ void gpumc_config_free(struct gpumc_config *config);
 
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
 struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block);
-/* What every result of the task is to be distrusted for, whatever the algorithm finds; NULL:
- * nothing. */
-const char *gpumc_task_generator_warning(const struct gpumc_task *task);
 
 /* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
  * frees; NULL when memory ran out. */

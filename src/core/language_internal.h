@@ -70,6 +70,8 @@ void gpumc_language_settle_tiling(struct gpumc_language *language,
  * `params` and `algorithm` view the resolved blocks. */
 void gpumc_language_check_order(struct gpumc_language *language, const struct gpumc_params *params,
                                 const struct gpumc_params *algorithm);
+/* What the task has; not the task. */
+void gpumc_task_free(struct gpumc_task *task);
 /* Every combination of the campaign, or the one task without. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);

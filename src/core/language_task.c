@@ -55,7 +55,8 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   struct gpumc_error error = {0};
   if (language->model->refuses == NULL &&
       (language->algorithm == NULL ||
-       (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL)))
+       (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL &&
+        language->algorithm->ergodicity == NULL)))
     return true;
   if (language->look && reads_file(language, params))
     return true;
@@ -105,15 +106,41 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
 
 /* The defaults that no table has, of blocks without mistakes. False when memory ran out. */
 static bool fill_defaults(const struct gpumc_language *language, const struct gpumc_model *instance,
-                          cJSON *resolved, cJSON **defaults)
+                          struct gpumc_task *task)
 {
-  cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "algorithm");
+  cJSON *block = cJSON_GetObjectItemCaseSensitive(task->resolved, "algorithm");
   const struct gpumc_params algorithm = {.values = block};
   if (language->model == NULL || language->algorithm == NULL ||
       language->algorithm->defaults == NULL)
     return true;
-  *defaults = language->algorithm->defaults(&algorithm, instance);
-  return *defaults != NULL && gpumc_json_fill(block, *defaults);
+  task->defaults = language->algorithm->defaults(&algorithm, instance);
+  return task->defaults != NULL && gpumc_json_fill(block, task->defaults);
+}
+
+static bool add_warning(struct gpumc_task *task, const char *name, const char *text)
+{
+  return text == NULL || cJSON_AddStringToObject(task->warnings, name, text) != NULL;
+}
+
+/* Of blocks without mistakes. False when memory ran out. */
+static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
+                          struct gpumc_task *task)
+{
+  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
+  const char *warning = NULL;
+  struct gpumc_error error = {0};
+  if (language->model == NULL || language->algorithm == NULL)
+    return true;
+  task->warnings = cJSON_CreateObject();
+  if (task->warnings == NULL)
+    return false;
+  bool good = add_warning(task, "generator_warning",
+                          gpumc_generator_warning(gpumc_tiling_make(&kernel).generator));
+  if (good && instance != NULL && language->algorithm->ergodicity != NULL)
+    good = language->algorithm->ergodicity(&algorithm, instance, &warning, &error) == GPUMC_OK;
+  gpumc_error_free(&error);
+  return good && add_warning(task, "ergodicity_warning", warning);
 }
 
 /* A level that this build does not have can never run; one that this machine lacks may run on
@@ -192,8 +219,9 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
 
 /* Model, algorithm and what serves them. False when memory ran out. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
-                           cJSON *resolved, cJSON **defaults)
+                           struct gpumc_task *task)
 {
+  cJSON *resolved = task->resolved;
   struct gpumc_model instance = {0};
   const struct gpumc_kernel_ops *kernel = NULL;
   const size_t before = language->report.calls;
@@ -211,7 +239,9 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
     gpumc_language_check_order(language, &tiles, &algorithm);
   }
   if (good && language->report.calls == before)
-    good = fill_defaults(language, wish.instance, resolved, defaults);
+    good = fill_defaults(language, wish.instance, task);
+  if (good && language->report.calls == before)
+    good = fill_warnings(language, wish.instance, task);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;
@@ -236,9 +266,8 @@ static char *make_label(const cJSON *resolved, const char *const *axes, size_t n
   return text;
 }
 
-/* Takes over `resolved`, `defaults`, `output`, `label` when it succeeds. */
-static bool append_task(struct gpumc_language *language, cJSON *resolved, cJSON *defaults,
-                        char *output, char *label)
+/* Takes over what the task has when it succeeds. */
+static bool append_task(struct gpumc_language *language, const struct gpumc_task *task)
 {
   struct gpumc_config *config = language->config;
   size_t count = config->n_tasks;
@@ -248,13 +277,10 @@ static bool append_task(struct gpumc_language *language, cJSON *resolved, cJSON 
       return false;
     config->tasks = tasks;
   }
-  config->tasks[count] = (struct gpumc_task){.index = count,
-                                             .resolved = resolved,
-                                             .defaults = defaults,
-                                             .model = language->model,
-                                             .algorithm = language->algorithm,
-                                             .output = output,
-                                             .label = label};
+  config->tasks[count] = *task;
+  config->tasks[count].index = count;
+  config->tasks[count].model = language->model;
+  config->tasks[count].algorithm = language->algorithm;
   config->n_tasks++;
   return true;
 }
@@ -281,30 +307,26 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
                                           size_t n_axes, struct gpumc_error *error)
 {
   size_t before = language->report.calls;
-  char *output = NULL, *label = NULL;
-  cJSON *defaults = NULL;
+  struct gpumc_task task = {0};
   bool good = false;
-  cJSON *resolved =
+  task.resolved =
       gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
-  if (resolved == NULL)
+  if (task.resolved == NULL)
     return out_of_memory(error);
-  cJSON_DeleteItemFromObjectCaseSensitive(resolved, "campaign");
-  check_instruction_set(language, root, resolved);
-  if (!settle_plugins(language, root, resolved, &defaults))
+  cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");
+  check_instruction_set(language, root, task.resolved);
+  if (!settle_plugins(language, root, &task))
     goto out;
   bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;
-  good = fill_output(language, root, resolved, complete, &output);
-  if (!good || output == NULL)
+  good = fill_output(language, root, task.resolved, complete, &task.output);
+  if (!good || task.output == NULL)
     goto out;
-  label = make_label(resolved, axes, n_axes);
-  good = label != NULL && append_task(language, resolved, defaults, output, label);
+  task.label = make_label(task.resolved, axes, n_axes);
+  good = task.label != NULL && append_task(language, &task);
   if (good)
     return GPUMC_OK;
 out:
-  cJSON_Delete(resolved);
-  cJSON_Delete(defaults);
-  free(output);
-  free(label);
+  gpumc_task_free(&task);
   return good ? GPUMC_OK : out_of_memory(error);
 }

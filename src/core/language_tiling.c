@@ -81,9 +81,3 @@ void gpumc_language_check_order(struct gpumc_language *language, const struct gp
         "kernel.hits = %u: make them one, or use kernel.order: forward",
         (long long)interval, tiling.hits);
 }
-
-const char *gpumc_task_generator_warning(const struct gpumc_task *task)
-{
-  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
-  return gpumc_generator_warning(gpumc_tiling_make(&kernel).generator);
-}

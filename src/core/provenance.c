@@ -10,6 +10,7 @@
 #include "core/device_cuda.h"
 #include "core/isa.h"
 #include "core/run_internal.h"
+#include "core/trust.h"
 
 struct text_attribute {
   const char *name, *value;
@@ -75,14 +76,11 @@ static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_e
 /* Of kernels that have more than one generator. */
 static enum gpumc_status record_generator(const struct gpumc_run *run, struct gpumc_error *error)
 {
-  const struct text_attribute attributes[] = {
-      {"generator", gpumc_generators[run->preparation.demand.plan.tiling.generator]},
-      {"generator_warning", run->context.generator_warning},
-  };
+  const struct text_attribute generator = {
+      "generator", gpumc_generators[run->preparation.demand.plan.tiling.generator]};
   if ((run->preparation.kernel->capabilities & GPUMC_CAN_TILE) == 0)
     return GPUMC_OK;
-  return record_texts(run->recorder, attributes, run->context.generator_warning == NULL ? 1 : 2,
-                      error);
+  return record_texts(run->recorder, &generator, 1, error);
 }
 
 /* Of models that read their samples from a file. */
@@ -120,6 +118,8 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
     status = record_work(run, error);
   if (status == GPUMC_OK)
     status = record_generator(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_trust_record_warnings(&run->context, "provenance", error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(run->recorder, "provenance", "thermal_seed",
                                     (int64_t)run->preparation.seed, error);

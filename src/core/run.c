@@ -92,16 +92,15 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
     status = create_recorder(run, error);
   if (status != GPUMC_OK)
     return status;
-  run->context =
-      (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
-                             .seed = preparation->seed,
-                             .rounds = preparation->rounds,
-                             .model = &preparation->model,
-                             .device = &preparation->device,
-                             .ensemble = &run->ensemble,
-                             .recorder = run->recorder,
-                             .observer = run->options->observer,
-                             .generator_warning = gpumc_task_generator_warning(run->task)};
+  run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
+                                        .seed = preparation->seed,
+                                        .rounds = preparation->rounds,
+                                        .model = &preparation->model,
+                                        .device = &preparation->device,
+                                        .ensemble = &run->ensemble,
+                                        .recorder = run->recorder,
+                                        .observer = run->options->observer,
+                                        .warnings = run->task->warnings};
   return run->task->algorithm->create(&run->context, &run->state, error);
 }
 
@@ -119,8 +118,9 @@ static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
   if (resumed)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
-  if (run->context.generator_warning != NULL)
-    gpumc_observer_tell(run->options->observer, GPUMC_WARNING, run->context.generator_warning);
+  const cJSON *warning;
+  cJSON_ArrayForEach(warning, run->context.warnings)
+      gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
   run->begun_fraction = gpumc_run_position(run).fraction;
   run->checkpointed = gpumc_clock();
   status = gpumc_run_record_start(run, error);

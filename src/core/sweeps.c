@@ -35,3 +35,14 @@ uint32_t gpumc_update_further(const struct gpumc_params *params, const char **re
   *remedy = "use algorithm.update: metropolis";
   return GPUMC_CAN_HEAT_BATH;
 }
+
+enum gpumc_status gpumc_update_ergodicity(const struct gpumc_params *params,
+                                          const struct gpumc_model *model, const char **warning,
+                                          struct gpumc_error *error)
+{
+  *warning = NULL;
+  if (gpumc_update_of(params) != GPUMC_METROPOLIS || model->ops->ergodicity == NULL)
+    return GPUMC_OK;
+  return model->ops->ergodicity(model, (size_t)gpumc_params_integer(params, "samples"), warning,
+                                error);
+}

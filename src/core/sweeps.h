@@ -33,5 +33,9 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
  * updates.
  */
 uint32_t gpumc_update_further(const struct gpumc_params *params, const char **remedy);
+/* gpumc_algorithm_ops.ergodicity of an algorithm with `update` and `samples`. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_update_ergodicity(const struct gpumc_params *params, const struct gpumc_model *model,
+                        const char **warning, struct gpumc_error *error);
 
 #endif

@@ -1,14 +1,25 @@
 /* Whether a result can be trusted. */
 #include "core/trust.h"
 
+enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
+                                              const char *group, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  const cJSON *warning;
+  cJSON_ArrayForEach(warning, context->warnings)
+  {
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_text(context->recorder, group, warning->string, warning->valuestring,
+                                   error);
+  }
+  return status;
+}
+
 enum gpumc_status
 gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error)
 {
-  const char *warning = context->generator_warning;
-  enum gpumc_status status = gpumc_recorder_integer(context->recorder, "summary", "trusted",
-                                                    trusted && warning == NULL, error);
-  return status == GPUMC_OK && warning != NULL
-             ? gpumc_recorder_text(context->recorder, "summary", "generator_warning", warning,
-                                   error)
-             : status;
+  const bool warned = cJSON_GetArraySize(context->warnings) > 0;
+  enum gpumc_status status =
+      gpumc_recorder_integer(context->recorder, "summary", "trusted", trusted && !warned, error);
+  return status == GPUMC_OK ? gpumc_trust_record_warnings(context, "summary", error) : status;
 }

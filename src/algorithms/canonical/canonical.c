@@ -185,6 +185,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .keys = canonical_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .further = gpumc_update_further,
+    .ergodicity = gpumc_update_ergodicity,
     .check = canonical_check,
     .check_instance = canonical_check_instance,
     .defaults = canonical_defaults,

@@ -234,6 +234,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_EXCHANGE, /* with these come overlaps (core/model.h) */
     .further = gpumc_update_further,
+    .ergodicity = gpumc_update_ergodicity,
     .unmergeable = pt_unmergeable,
     .check = pt_check,
     .check_instance = pt_check_instance,

@@ -61,6 +61,10 @@ GPUMC_MUST_CHECK enum gpumc_status ising_record(const struct gpumc_model *model,
 GPUMC_MUST_CHECK enum gpumc_status ising_sample_checksum(const struct gpumc_model *model,
                                                          size_t number, uint64_t *checksum,
                                                          struct gpumc_error *error);
+/* gpumc_model_ops.ergodicity */
+GPUMC_MUST_CHECK enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t samples,
+                                                    const char **warning,
+                                                    struct gpumc_error *error);
 /* gpumc_model_ops.refuses and destroy */
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
 void ising_destroy(struct gpumc_model *model);
@@ -75,7 +79,7 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
   .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .channels = ising_channels,              \
   .n_channels = ISING_CHANNELS, .observables = ising_observables,                                  \
   .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
-  .refuses = ising_refuses, .destroy = ising_destroy
+  .refuses = ising_refuses, .ergodicity = ising_ergodicity, .destroy = ising_destroy
 
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);

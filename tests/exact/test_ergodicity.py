@@ -1,0 +1,211 @@
+"""Where Metropolis sweeps do not reach every state, the program says so, and only there.
+
+Reference: all states of lattices of up to 8 spins, with which of them follows which in a sweep. Controls:
+without the warning's rule half of these lattices would be judged wrongly; the warned-of run is wrong indeed.
+"""
+import json
+import math
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import gpumc_program as gpumc  # noqa: E402
+
+SAMPLES = 60  # of each shape
+SHAPES = ((2, 2), (2, 4), (2, 2, 2))
+
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{name: ea, shape: {shape}, couplings: file, file: "{folder}/couplings.h5"}}
+algorithm: {algorithm}
+output: "{folder}/out.h5"
+"""
+CANONICAL = "{{name: canonical, thermalization: 10, beta: {{values: [0.5]}}, update: {update}, sweeps: 100}}"
+
+
+def draw(shape, seed):
+    """Couplings of every density, among them pairs along a side of length 2 that cancel; every other sample
+    with fields at some sites."""
+    generator = np.random.default_rng(seed)
+    sites = math.prod(shape)
+    density = generator.random((SAMPLES, 1, 1))
+    values = generator.choice([-2, -1, -1, 1, 1, 3], size=(SAMPLES, sites, len(shape)))
+    couplings = np.where(generator.random(values.shape) < density, values, 0)
+    fields = generator.choice([0, 0, 0, 1, -1], size=(SAMPLES, sites))
+    fields[::2] = 0
+    couplings[:, 0, 0] = np.where((couplings == 0).all((1, 2)), 1, couplings[:, 0, 0])
+    return couplings, fields
+
+
+def place(site, shape):
+    coordinates = []
+    for length in shape:
+        coordinates.append(site % length)
+        site //= length
+    return coordinates
+
+
+def number(coordinates, shape):
+    site = 0
+    for x, length in zip(reversed(coordinates), reversed(shape)):
+        site = site * length + x % length
+    return site
+
+
+def net_couplings(couplings, shape):
+    sites = len(couplings)
+    matrix = np.zeros((sites, sites), int)
+    for site in range(sites):
+        for d in range(len(shape)):
+            to = place(site, shape)
+            to[d] += 1
+            other = number(to, shape)
+            matrix[site, other] += couplings[site, d]
+            matrix[other, site] += couplings[site, d]
+    return matrix
+
+
+def half_sweep(matrix, fields, colour):
+    """follows[s, t]: t can follow s when the sites of one colour are updated, all at once."""
+    sites = len(fields)
+    states = np.arange(2 ** sites)
+    spins = 1 - 2 * (states[:, None] >> np.arange(sites) & 1)
+    costs = spins * (spins @ matrix + fields) > 0  # such flips may be refused; all others are sure
+    follows = np.eye(len(states), dtype=bool)
+    for site in np.flatnonzero(colour):
+        flipped = follows[:, states ^ 1 << site]
+        follows = flipped | (follows & costs[:, [site]])
+    return follows
+
+
+def is_ergodic(couplings, fields, shape):
+    """Whether there is a state that all states have reached after enough sweeps: one class, of period 1."""
+    matrix = net_couplings(couplings, shape)
+    odd = np.array([sum(place(site, shape)) % 2 == 1 for site in range(len(fields))])
+    follows = compose(half_sweep(matrix, fields, ~odd), half_sweep(matrix, fields, odd))
+    for _ in range(10):
+        follows = compose(follows, follows)
+    return follows.all(0).any()
+
+
+def compose(before, after):
+    return before.astype(np.float32) @ after.astype(np.float32) > 0
+
+
+def warning(text, folder, *arguments):
+    """Whether `validate` warns of states that are not reached; it has nothing else to say."""
+    path = pathlib.Path(folder) / "c.yaml"
+    path.write_text(text)
+    process = gpumc.run("validate", path, "--json", *arguments)
+    if process.returncode != 0:
+        raise AssertionError(process.stdout + process.stderr)
+    warnings = json.loads(process.stdout)[0]["warnings"]
+    if any("does not reach every state" not in told for told in warnings):
+        raise AssertionError(warnings)
+    return len(warnings) > 0
+
+
+class EverySmallLattice(unittest.TestCase):
+    def warned(self, shape, folder, sample, update):
+        return warning(CONFIG.format(shape=list(shape), folder=folder, algorithm=CANONICAL.format(update=update)),
+                       folder, "--set", f"model.sample={sample}")
+
+    def test_warned_of_where_the_chain_is_not_ergodic(self):
+        """None is missed. The rule looks at spins one by one, and the signs that cancel at all of them at once need
+        not exist: at most one in 20 is warned of without need."""
+        needed = without_need = ergodic = 0
+        for shape in SHAPES:
+            couplings, fields = draw(shape, seed=len(shape) + math.prod(shape))
+            with gpumc.folder() as folder:
+                with h5py.File(f"{folder}/couplings.h5", "w") as file:
+                    file["shape"], file["couplings"], file["fields"] = list(shape), couplings, fields
+                for sample in range(SAMPLES):
+                    with self.subTest(shape=shape, sample=sample):
+                        warned = self.warned(shape, folder, sample, "metropolis")
+                        good = is_ergodic(couplings[sample], fields[sample], shape)
+                        self.assertTrue(good or warned)
+                        needed += warned and not good
+                        without_need += warned and good
+                        ergodic += good
+        self.assertGreater(min(needed, ergodic), SAMPLES / 2)
+        self.assertLessEqual(without_need, needed / 20)
+
+    def test_heat_bath_is_never_warned_of(self):
+        couplings, fields = draw((2, 2), seed=6)
+        with gpumc.folder() as folder:
+            with h5py.File(f"{folder}/couplings.h5", "w") as file:
+                file["shape"], file["couplings"], file["fields"] = [2, 2], couplings, fields
+            for sample in range(0, SAMPLES, 6):
+                self.assertFalse(self.warned((2, 2), folder, sample, "heat_bath"))
+
+
+class Rings(unittest.TestCase):
+    """8 x 8 spins in 16 ferromagnetic rings of four."""
+    BETAS = [0.5, 1.0]
+    ALGORITHM = ("{{name: pt, beta: {{values: [0.5, 1.0]}}, samples: 1, update: {update}, sweeps: 12800, "
+                 "measure_every: 10}}")
+
+    def run_rings(self, update):
+        couplings = np.zeros((1, 64, 2), int)
+        for site in range(64):
+            x, y = place(site, (8, 8))
+            couplings[0, site] = x % 2 == 0, y % 2 == 0
+        folder = gpumc.folder()
+        self.addCleanup(folder.cleanup)
+        with h5py.File(f"{folder.name}/couplings.h5", "w") as file:
+            file["shape"], file["couplings"] = [8, 8], couplings
+        gpumc.run_config(CONFIG.format(shape=[8, 8], folder=folder.name,
+                                       algorithm=self.ALGORITHM.format(update=update)), folder.name)
+        with h5py.File(f"{folder.name}/out.h5") as file:
+            summary = file["summary"]
+            attributes = {group: dict(file[group].attrs) for group in ("summary", "provenance")}
+            return summary["energy"][:], summary["energy_error"][:], attributes
+
+    def exact(self):
+        """A ring of four has Z = (2 cosh beta)^4 + (2 sinh beta)^4."""
+        beta = np.array(self.BETAS)
+        c, s = np.cosh(beta), np.sinh(beta)
+        return -(c ** 3 * s + s ** 3 * c) / (c ** 4 + s ** 4)
+
+    def test_heat_bath_is_right(self):
+        energy, error, attributes = self.run_rings("heat_bath")
+        self.assertTrue((np.abs(energy - self.exact()) < 4 * error).all(), (energy, error))
+        self.assertTrue((error < 0.01).all(), error)
+        self.assertEqual(attributes["summary"]["trusted"], 1)
+        for group in attributes.values():
+            self.assertNotIn("ergodicity_warning", group)
+
+    def test_metropolis_is_wrong_and_not_trusted(self):
+        energy, error, attributes = self.run_rings("metropolis")
+        self.assertTrue((np.abs(energy - self.exact()) > 4 * error).all(), (energy, error))
+        self.assertEqual(attributes["summary"]["trusted"], 0)
+        for group in attributes.values():
+            self.assertIn("heat_bath", group["ergodicity_warning"])
+
+
+class Lattices(unittest.TestCase):
+    """Warned of without a file, too. Pieces of 2 x 64 hang together along the long side."""
+
+    CASES = (("{name: ising2d, shape: [4, 4]}", True), ("{name: ising2d, shape: [4, 8]}", False),
+             ("{name: ising2d, shape: [4, 4], h: 0.1}", False), ("{name: ising2d, shape: [2, 64]}", False),
+             ("{name: ising3d, shape: [2, 2, 2]}", False), ("{name: ising3d, shape: [4, 4, 2]}", False),
+             ("{name: ea, shape: [4, 4]}", True), ("{name: ea, shape: [4, 4], couplings: gaussian}", False),
+             ("{name: ea, shape: [8, 8]}", False), ("{name: ea, shape: [4, 4, 4]}", False),
+             ("{name: ea, shape: [2, 6]}", True), ("{name: ea, shape: [2, 64]}", False),
+             ("{name: ea, shape: [2, 64], couplings: gaussian}", False))
+
+    def test_warnings(self):
+        for model, expected in self.CASES:
+            with self.subTest(model), gpumc.folder() as folder:
+                text = (f"gpumc: 1\nseed: 1\nmodel: {model}\nalgorithm: "
+                        f"{CANONICAL.format(update='metropolis')}\noutput: {folder}/out.h5\n")
+                self.assertEqual(warning(text, folder), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
