@@ -18,6 +18,9 @@ static const double least_correlation = 0.25;
 static const double plateau_deviations = 4;
 /* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
 static const double scatter_deviate = 4;
+/* Autocorrelation times of a converged series. What passes near any such limit is a selection, how
+ * strong a one is measured: docs/statistics.md, "Time series". */
+static const double fewest_times = 500;
 /* Bins of a level that is looked at, of one that can end a plateau or is trusted, and of a longer
  * one than must be, in each of the merged series. */
 enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_EACH = 32, FEWEST_VALUES = 4 };
@@ -138,6 +141,21 @@ raise_level(const struct gpumc_series *series, const struct products *products, 
   return l;
 }
 
+static bool has_fewest_times(uint64_t values, double correlation)
+{
+  return (double)values >= fewest_times * correlation / 2;
+}
+
+/* By every level up to l: the lower ones miss some of tau but scatter less, so that one which l has
+ * too small by chance is not enough. */
+static bool is_long(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  for (size_t below = 0; below <= l; below++)
+    if (!has_fewest_times(series->level[0].bins, correlation_of(series, products, below)))
+      return false;
+  return true;
+}
+
 /* 2 tau variance from the levels. Where they show no more than noise or there are too few values
  * for any of them (freedom 0), the values count as independent. */
 static double
@@ -156,7 +174,8 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
     chosen = raise_level(series, &products, chosen);
   estimate->bin_length = (uint64_t)1 << chosen;
   estimate->freedom = products.bins[chosen] / bins_per_freedom;
-  estimate->converged = fits && products.bins[chosen] >= FEWEST_TRUSTED;
+  estimate->bins = fits ? (uint64_t)products.bins[chosen] : 0;
+  estimate->converged = estimate->bins >= FEWEST_TRUSTED && is_long(series, &products, chosen);
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
 }
 
@@ -189,11 +208,14 @@ static void regard_scatter(const struct gpumc_series *series, double *product,
   double freedom = (double)series->merged - 1;
   double scatter = series->between / freedom;
   bool contradiction = is_larger(scatter, freedom, *product, estimate->freedom);
-  if (contradiction || (!estimate->converged && freedom >= estimate->freedom)) {
+  if (contradiction || (estimate->bins < FEWEST_TRUSTED && freedom >= estimate->freedom)) {
     *product = scatter;
     estimate->freedom = freedom;
   }
-  estimate->converged = estimate->converged && !contradiction;
+  if (contradiction) {
+    estimate->bins = 0;
+    estimate->converged = false;
+  }
 }
 
 static void
@@ -220,7 +242,8 @@ static void set_constant(uint64_t count, struct gpumc_series_estimate *estimate)
   estimate->autocorrelation_time = 0.5;
   estimate->effective_samples = (double)count;
   estimate->bin_length = 1;
-  estimate->converged = count >= FEWEST_TRUSTED;
+  estimate->bins = count;
+  estimate->converged = has_fewest_times(count, 1);
 }
 
 void gpumc_series_estimate(const struct gpumc_series *series,

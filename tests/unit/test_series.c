@@ -97,6 +97,7 @@ static void test_error_time_and_variance_belong_together(void **state)
   assert_close(found.effective_samples, 20000 / (2 * time), 1e-13);
   assert_true((double)found.bin_length >= 4 * time && (double)found.bin_length < 16 * time);
   assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.01);
+  assert_int_equal(found.bins, 20000 / found.bin_length);
   free(values);
 }
 
@@ -160,7 +161,43 @@ static void test_constant_series(void **state)
   struct gpumc_series_estimate found = estimate_of(&series);
   assert_true(found.mean == -1.1 && found.variance == 0 && found.error == 0);
   assert_true(found.autocorrelation_time == 0.5 && found.effective_samples == 1001);
-  assert_true(found.converged);
+  assert_true(found.converged && found.bins == 1001);
+}
+
+/* 500 tau, of values of which each has 1/2. */
+static void test_constant_series_of_few_values(void **state)
+{
+  (void)state;
+  struct gpumc_series series = {0};
+  for (uint64_t i = 1; i <= 260; i++) {
+    gpumc_series_add(&series, 7);
+    if (i >= 4)
+      assert_true(estimate_of(&series).bins == i);
+    assert_true(estimate_of(&series).converged == (i >= 250));
+  }
+}
+
+/* As a series grows, whatever is converged has 500 of its own autocorrelation times and 32 bins.
+ * The reverse holds but for what lower levels object to: it has 32 bins long before. */
+static void test_converged_series_are_500_times_long(void **state)
+{
+  (void)state;
+  enum { N = 10000 };
+  double *values = make_values(0.8, 7, N);
+  struct gpumc_series series = {0};
+  size_t too_short = 0;
+  for (size_t i = 0; i < N; i++) {
+    gpumc_series_add(&series, values[i]);
+    struct gpumc_series_estimate found = estimate_of(&series);
+    double times = (double)found.count / found.autocorrelation_time;
+    if (found.converged)
+      assert_true(times >= 500 && found.bins >= 32);
+    else
+      too_short += found.bins >= 32;
+  }
+  assert_true(estimate_of(&series).converged);
+  assert_true(too_short > 500); /* values, with tau = 4.5 from 600 to 2000 or so */
+  free(values);
 }
 
 static void test_few_values_are_nan(void **state)
@@ -265,7 +302,7 @@ static void test_series_that_disagree_are_not_converged(void **state)
     free(values);
   }
   struct gpumc_series_estimate found = estimate_of(&merged);
-  assert_false(found.converged);
+  assert_true(!found.converged && found.bins == 0);
   /* means 0.5, 0, 0, 0: standard error 1/8 */
   assert_close(found.error, 0.125, 0.2);
   assert_true(found.freedom == SERIES - 1);
@@ -285,7 +322,7 @@ static void test_short_series_are_judged_by_their_scatter(void **state)
     free(values);
   }
   struct gpumc_series_estimate found = estimate_of(&merged);
-  assert_false(found.converged);
+  assert_true(!found.converged && found.bins == 0);
   assert_close(found.error, sqrt(autoregressive_mean_variance(0.98, N) / SERIES), 0.09);
 }
 
@@ -318,6 +355,8 @@ int main(void)
       cmocka_unit_test(test_time_of_autoregressive_series),
       cmocka_unit_test(test_slow_mode_behind_a_fast_one_is_found),
       cmocka_unit_test(test_constant_series),
+      cmocka_unit_test(test_constant_series_of_few_values),
+      cmocka_unit_test(test_converged_series_are_500_times_long),
       cmocka_unit_test(test_few_values_are_nan),
       cmocka_unit_test(test_large_offset),
       cmocka_unit_test(test_restored_halfway_gives_the_same_bits),
