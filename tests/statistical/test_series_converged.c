@@ -146,24 +146,27 @@ static void test_short_runs_do_not_pass(void **state)
   }
 }
 
+/* Of eight replicas and of one, `sweeps` in all. */
+static void
+judge(const struct simulation *simulation, size_t sweeps, const double share[2], double bound)
+{
+  for (size_t merged = 1; merged <= 8; merged += 7) {
+    const struct passed found = repeat_runs(simulation, merged, sweeps / merged).converged;
+    assert_true(found.share > share[0] && found.share < share[1]);
+    assert_true(found.square < bound);
+  }
+}
+
 /* 500 tau. 53 and 54 % were found to pass. */
 static void test_runs_at_the_limit(void **state)
 {
-  const struct outcome merged = repeat_runs(*state, 8, 625);
-  const struct outcome single = repeat_runs(*state, 1, 5000);
-  assert_true(merged.converged.share > 0.4 && single.converged.share > 0.4);
-  assert_true(merged.converged.share < 0.7 && single.converged.share < 0.7);
-  assert_true(merged.converged.square < bound_of_selection);
-  assert_true(single.converged.square < bound_of_selection);
+  judge(*state, 5000, (const double[]){0.4, 0.7}, bound_of_selection);
 }
 
 /* 1000 tau. 99.6 % were found to pass, with 1.17(5), as without any selection. */
 static void test_long_runs_pass(void **state)
 {
-  const struct outcome merged = repeat_runs(*state, 8, 1250);
-  const struct outcome single = repeat_runs(*state, 1, 10000);
-  assert_true(merged.converged.share > 0.98 && single.converged.share > 0.98);
-  assert_true(merged.converged.square < 1.4 && single.converged.square < 1.4);
+  judge(*state, 10000, (const double[]){0.98, 1.01}, 1.4);
 }
 
 int main(void)
