@@ -122,15 +122,15 @@ static bool add_warning(struct gpumc_task *task, const char *name, const char *t
   return text == NULL || cJSON_AddStringToObject(task->warnings, name, text) != NULL;
 }
 
-/* Of blocks without mistakes. False when memory ran out. */
+/* For those who do not only look, of blocks without mistakes. False when memory ran out, where
+ * `error` may tell more of it. */
 static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
-                          struct gpumc_task *task)
+                          struct gpumc_task *task, struct gpumc_error *error)
 {
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
   const char *warning = NULL;
-  struct gpumc_error error = {0};
-  if (language->model == NULL || language->algorithm == NULL)
+  if (language->look || language->model == NULL || language->algorithm == NULL)
     return true;
   task->warnings = cJSON_CreateObject();
   if (task->warnings == NULL)
@@ -138,8 +138,7 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
   bool good = add_warning(task, "generator_warning",
                           gpumc_generator_warning(gpumc_tiling_make(&kernel).generator));
   if (good && instance != NULL && language->algorithm->ergodicity != NULL)
-    good = language->algorithm->ergodicity(&algorithm, instance, &warning, &error) == GPUMC_OK;
-  gpumc_error_free(&error);
+    good = language->algorithm->ergodicity(&algorithm, instance, &warning, error) == GPUMC_OK;
   return good && add_warning(task, "ergodicity_warning", warning);
 }
 
@@ -217,9 +216,10 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
-/* Model, algorithm and what serves them. False when memory ran out. */
+/* Model, algorithm and what serves them. False when memory ran out, where `error` may tell more of
+ * it. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
-                           struct gpumc_task *task)
+                           struct gpumc_task *task, struct gpumc_error *error)
 {
   cJSON *resolved = task->resolved;
   struct gpumc_model instance = {0};
@@ -241,7 +241,7 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   if (good && language->report.calls == before)
     good = fill_defaults(language, wish.instance, task);
   if (good && language->report.calls == before)
-    good = fill_warnings(language, wish.instance, task);
+    good = fill_warnings(language, wish.instance, task, error);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;
@@ -315,7 +315,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");
   check_instruction_set(language, root, task.resolved);
-  if (!settle_plugins(language, root, &task))
+  if (!settle_plugins(language, root, &task, error))
     goto out;
   bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;
@@ -328,5 +328,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
     return GPUMC_OK;
 out:
   gpumc_task_free(&task);
-  return good ? GPUMC_OK : out_of_memory(error);
+  if (good)
+    return GPUMC_OK;
+  return error->status != GPUMC_OK ? error->status : out_of_memory(error);
 }

@@ -128,7 +128,7 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
                                                         size_t number, uint64_t *checksum,
                                                         struct gpumc_error *error);
-  /* Why sweeps with `update: metropolis` alone do not reach every state of all the samples
+  /* Why sweeps with `update: metropolis` alone do not reach every state of one of the samples
    * 0 .. samples - 1 behind the first, with the remedy; `*warning` is NULL where they do. May be
    * NULL: they always do. GPUMC_FAILURE when memory ran out. */
   GPUMC_MUST_CHECK enum gpumc_status (*ergodicity)(const struct gpumc_model *model, size_t samples,

@@ -47,7 +47,8 @@ struct gpumc_series_estimate {
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
   double effective_samples;    /* count / (2 tau) */
   uint64_t bin_length;         /* of the level that was chosen */
-  uint64_t bins;  /* that tell the error; 0: too short for their tau, or the merged ones disagree */
+  uint64_t
+      bins; /* that tell the error; 0: no level is long enough, or the merged series disagree */
   bool converged; /* 32 such bins, and 500 tau in all by their level and by those below */
 };
 void gpumc_series_estimate(const struct gpumc_series *series,

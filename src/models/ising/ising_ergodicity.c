@@ -2,10 +2,10 @@
  *
  * A flip that costs nothing is always accepted. Where the local field h_i + sum_j J_ij s_j of every
  * spin of a connected component is zero, the component turns over as a whole, colour by colour, and
- * all local fields stay zero: such states are reached from no other, and left for no other. That
- * takes h_i = 0 and net couplings that cancel with some signs, at every spin; without such states a
- * component is ergodic (tests/exact/test_ergodicity.py enumerates). Their share is 1/4 in a ring of
- * 4 spins and 36/65536 in 4 x 4, and falls exponentially: nothing in large components. */
+ * all local fields stay zero: such states are reached from no other, and left for no other. They
+ * are all that keeps a component from being ergodic, as the enumeration of small lattices shows
+ * (tests/exact/test_ergodicity.py). Their share of the component's states is 1/4 in a ring of 4
+ * spins and 36/65536 in 4 x 4, and falls exponentially with the number of spins. */
 #include <stdlib.h>
 
 #include "core/memory.h"
@@ -13,23 +13,27 @@
 
 enum {
   NEIGHBOURS_MAXIMUM = 2 * ISING_DIMENSIONS_MAXIMUM,
-  /* From as many spins on, states of that kind have no weight. */
-  LARGE = 32
+  /* Of as many spins the share is below SHARE_LIMIT. */
+  LARGE = 32,
+  /* Of drawn samples, which are all alike: components in fewer than one in so many do no harm. */
+  DRAWN_SAMPLES = 1000
 };
 
+/* Of a component's states; what matters less is below any error. */
+#define SHARE_LIMIT 0x1p-20
+
 static const char stuck[] =
-    "update: metropolis does not reach every state: there are spins without a field, alone or in "
-    "components of fewer than 32, whose couplings are zero or cancel; where they do at every spin "
-    "of a component, Metropolis turns it over forever, and averages are wrong; use "
-    "algorithm.update: heat_bath";
+    "update: metropolis does not reach every state: where couplings and field of every spin of a "
+    "small component cancel (a spin without couplings, a ring of four, a lattice of 4 x 4), it "
+    "turns over as a whole forever, so that averages are wrong; use algorithm.update: heat_bath";
 
 /* One sample, and what has been seen of it. */
 struct graph {
   size_t dimension, sites;
   size_t length[ISING_DIMENSIONS_MAXIMUM], stride[ISING_DIMENSIONS_MAXIMUM];
   int32_t *coupling, *field; /* as ising_disorder_sample has them */
-  bool *seen;
-  size_t *stack;
+  uint32_t *place;           /* of a site in its component, from 1 on; 0: not seen */
+  size_t *queue;             /* sites of the present component */
 };
 
 /* Of one site: neighbours that are joined to it, each once. */
@@ -55,9 +59,9 @@ create_graph(const struct gpumc_model *model, struct graph *graph, struct gpumc_
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&graph->field, graph->sites, purpose, error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&graph->seen, graph->sites, purpose, error);
+    status = gpumc_allocate_array(&graph->place, graph->sites, purpose, error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&graph->stack, graph->sites, purpose, error);
+    status = gpumc_allocate_array(&graph->queue, graph->sites, purpose, error);
   return status;
 }
 
@@ -65,8 +69,8 @@ static void free_graph(struct graph *graph)
 {
   free(graph->coupling);
   free(graph->field);
-  free(graph->seen);
-  free(graph->stack);
+  free(graph->place);
+  free(graph->queue);
 }
 
 static void join(struct joined *joined, size_t site, int64_t coupling)
@@ -98,50 +102,107 @@ static struct joined joined_to(const struct graph *graph, size_t site)
   return joined;
 }
 
-/* Whether the local field of a site is zero for some signs of its neighbours. */
-static bool can_cancel(int32_t field, const struct joined *joined)
+/* Sites of the component of `start` into the queue. */
+static size_t gather(struct graph *graph, size_t start)
 {
-  for (uint32_t signs = 0; field == 0 && signs < (uint32_t)1 << joined->count; signs++) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < joined->count; i++)
-      sum += (signs >> i & 1) != 0 ? joined->coupling[i] : -joined->coupling[i];
-    if (sum == 0)
-      return true;
-  }
-  return false;
-}
-
-/* Whether the component of `start` is small, and every spin in it can be without a local field. */
-static bool turns_over(struct graph *graph, size_t start)
-{
-  size_t waiting = 0, size = 0;
-  bool cancels = true;
-  graph->stack[waiting++] = start;
-  graph->seen[start] = true;
-  while (waiting > 0) {
-    const size_t site = graph->stack[--waiting];
-    const struct joined joined = joined_to(graph, site);
-    cancels = cancels && size < LARGE && can_cancel(graph->field[site], &joined);
-    size++;
+  size_t size = 0;
+  graph->queue[size++] = start;
+  graph->place[start] = 1;
+  for (size_t done = 0; done < size; done++) {
+    const struct joined joined = joined_to(graph, graph->queue[done]);
     for (size_t i = 0; i < joined.count; i++) {
-      if (graph->seen[joined.site[i]])
+      if (graph->place[joined.site[i]] != 0)
         continue;
-      graph->seen[joined.site[i]] = true;
-      graph->stack[waiting++] = joined.site[i];
+      graph->queue[size++] = joined.site[i];
+      graph->place[joined.site[i]] = (uint32_t)size;
     }
   }
-  return cancels && size < LARGE;
+  return size;
 }
 
-/* Couplings that are never zero, nor cancel along a side of length 2, join all sites. */
-static bool is_large_component(const struct gpumc_model *model)
+/* A small component; spins get their values in the order of the queue. */
+struct component {
+  size_t size;
+  struct joined joined[LARGE];
+  int64_t sum[LARGE];  /* of the couplings to spins that have one */
+  int64_t open[LARGE]; /* of the sizes of the others */
+};
+
+/* Spin k becomes `spin`, or with 0 has none again, after `before`. False where a local field cannot
+ * become zero any more. */
+static bool
+put_spin(const struct graph *graph, struct component *component, size_t k, int before, int spin)
+{
+  bool possible = true;
+  for (size_t i = 0; i < component->joined[k].count; i++) {
+    const size_t at = graph->place[component->joined[k].site[i]] - 1;
+    const int64_t coupling = component->joined[k].coupling[i];
+    component->sum[at] += (spin - before) * coupling;
+    component->open[at] += (before != 0 ? 1 : -1) * llabs(coupling);
+    possible = possible && llabs(component->sum[at]) <= component->open[at];
+  }
+  return possible;
+}
+
+/* States without local fields, of the spins from k on. */
+static double count_states(const struct graph *graph, struct component *component, size_t k)
+{
+  double count = 0;
+  if (k == component->size)
+    return 1;
+  for (int spin = -1; spin <= 1; spin += 2) {
+    if (put_spin(graph, component, k, 0, spin))
+      count += count_states(graph, component, k + 1);
+    (void)put_spin(graph, component, k, spin, 0);
+  }
+  return count;
+}
+
+/* The share of its states that turn over forever. */
+static double share_of_component(const struct graph *graph, size_t size)
+{
+  struct component component = {.size = size};
+  double states = 1;
+  if (size >= LARGE)
+    return 0;
+  for (size_t k = 0; k < size; k++) {
+    if (graph->field[graph->queue[k]] != 0)
+      return 0;
+    component.joined[k] = joined_to(graph, graph->queue[k]);
+    for (size_t i = 0; i < component.joined[k].count; i++)
+      component.open[k] += llabs(component.joined[k].coupling[i]);
+    states *= 2;
+  }
+  return count_states(graph, &component, 0) / states;
+}
+
+static bool is_stuck(struct graph *graph)
+{
+  bool found = false;
+  for (size_t i = 0; i < graph->sites; i++)
+    graph->place[i] = 0;
+  for (size_t i = 0; i < graph->sites && !found; i++)
+    if (graph->place[i] == 0)
+      found = share_of_component(graph, gather(graph, i)) >= SHARE_LIMIT;
+  return found;
+}
+
+/* What no sample has to be looked at for. Of drawn couplings those that are no signs never cancel;
+ * the others do along sides of length 2 only, and the other bonds join all sites along the other
+ * sides. A field that is the same everywhere, or Gaussian, cancels nowhere. */
+static bool is_ergodic(const struct gpumc_model *model)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
   const struct gpumc_checkerboard *lattice = &parameters->lattice;
-  const bool pairs = lattice->length_x == 2 || lattice->length_y == 2 || lattice->length_z == 2;
-  return model->sites >= LARGE && !model->reads_file &&
-         !(pairs && traits.couplings && traits.couplings_are_signs);
+  const size_t length[] = {lattice->length_x, lattice->length_y, lattice->length_z};
+  size_t joined = 1;
+  for (size_t d = 0; d < ISING_DIMENSIONS_MAXIMUM; d++)
+    joined *= length[d] > 2 ? length[d] : 1;
+  if (model->reads_file)
+    return false;
+  return joined >= LARGE || (traits.couplings && !traits.couplings_are_signs) ||
+         (traits.fields ? !traits.fields_are_signs : parameters->field != 0);
 }
 
 enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t samples,
@@ -149,17 +210,17 @@ enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t sampl
 {
   struct graph graph;
   *warning = NULL;
-  if (is_large_component(model))
+  if (is_ergodic(model))
     return GPUMC_OK;
+  if (!model->disorder)
+    samples = 1;
+  else if (!model->reads_file && samples > DRAWN_SAMPLES)
+    samples = DRAWN_SAMPLES;
   enum gpumc_status status = create_graph(model, &graph, error);
-  for (size_t s = 0; s < (model->disorder ? samples : 1) && status == GPUMC_OK && *warning == NULL;
-       s++) {
+  for (size_t s = 0; s < samples && status == GPUMC_OK && *warning == NULL; s++) {
     status = ising_disorder_sample(model, s, graph.coupling, graph.field, error);
-    for (size_t i = 0; i < graph.sites; i++)
-      graph.seen[i] = false;
-    for (size_t i = 0; i < graph.sites && status == GPUMC_OK && *warning == NULL; i++)
-      if (!graph.seen[i] && turns_over(&graph, i))
-        *warning = stuck;
+    if (status == GPUMC_OK && is_stuck(&graph))
+      *warning = stuck;
   }
   free_graph(&graph);
   return status;
