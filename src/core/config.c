@@ -8,22 +8,24 @@
 
 #include "core/config_internal.h"
 #include "core/params_internal.h"
+#include "core/regular_file.h"
 
 static enum gpumc_status out_of_memory(const char *path, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: reading %s", path);
 }
 
-/* At most one byte more than is allowed, so that a device or a huge file does no harm. */
+/* At most one byte more than is allowed, so that a huge file does no harm. */
 static enum gpumc_status
 read_file(const char *path, char **text, size_t *length, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   size_t limit = GPUMC_CONFIG_BYTES_MAXIMUM + 1;
-  FILE *file = fopen(path, "rb");
+  const char *reason;
+  FILE *file = gpumc_regular_stream(path, &reason);
   *text = NULL;
   if (file == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "cannot read %s: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_FAILURE, "cannot read %s: %s", path, reason);
   *text = malloc(limit);
   if (*text == NULL) {
     status = out_of_memory(path, error);

@@ -16,8 +16,7 @@
 
 #include "core/durable_file.h"
 #include "core/hdf5_heap.h"
-
-enum { FILE_MODE = 0666 };
+#include "core/regular_file.h"
 
 /* What the access list carries. */
 struct settings {
@@ -47,7 +46,7 @@ static int posix_flags(unsigned flags)
   posix |= (flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0;
   posix |= (flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0;
   posix |= (flags & H5F_ACC_EXCL) != 0 ? O_EXCL : 0;
-  return posix | O_CLOEXEC;
+  return posix;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, haddr_t maximum)
@@ -55,20 +54,24 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   const struct settings *settings = H5Pget_driver_info(access_list);
   struct driver_file *file = calloc(1, sizeof *file);
   struct stat found;
+  const char *reason = NULL;
   (void)maximum;
   if (settings == NULL || file == NULL) {
     free(file);
     return NULL;
   }
   file->fault = settings->fault;
-  file->descriptor = open(name, posix_flags(flags), FILE_MODE);
+  file->descriptor = gpumc_regular_open(name, posix_flags(flags), &reason);
   if (file->descriptor >= 0 && fstat(file->descriptor, &found) == 0) {
     file->eof = (haddr_t)found.st_size;
     /* HDF5 tries several ways to open; only the last one counts. */
     file->fault->code = 0;
+    file->fault->reason = NULL;
     return &file->base;
   }
   record(file->fault, "open");
+  if (file->descriptor < 0 && file->fault->reason == NULL)
+    file->fault->reason = reason;
   if (file->descriptor >= 0)
     close(file->descriptor);
   free(file);

@@ -14,10 +14,12 @@
 
 #include <hdf5.h>
 
-/* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write". */
+/* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write"; `reason`:
+ * what went wrong, in words, where errno does not tell it; else NULL. */
 struct gpumc_file_fault {
   int code;
   const char *operation;
+  const char *reason;
 };
 
 /* Let files that are opened with this access list go through the driver; `fault` must outlive them.

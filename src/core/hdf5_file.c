@@ -36,6 +36,11 @@ static herr_t keep_innermost(unsigned position, const H5E_error2_t *entry, void 
   return 0;
 }
 
+static const char *fault_reason(const struct gpumc_file_fault *fault)
+{
+  return fault->reason != NULL ? fault->reason : strerror(fault->code);
+}
+
 enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
                                    const char *what, ...)
 {
@@ -47,7 +52,7 @@ enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gp
   va_end(arguments);
   if (file->fault.code != 0)
     snprintf(cause, sizeof cause, "%s failed: %s", file->fault.operation,
-             strerror(file->fault.code));
+             fault_reason(&file->fault));
   else
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, cause);
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s", file->path, action, cause);
@@ -57,7 +62,7 @@ enum gpumc_status gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gp
 {
   if (file->fault.code != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s failed: %s", file->path,
-                           file->fault.operation, strerror(file->fault.code));
+                           file->fault.operation, fault_reason(&file->fault));
   return GPUMC_OK;
 }
 

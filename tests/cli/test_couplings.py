@@ -220,7 +220,7 @@ class Couplings(ProgramCase):
         self.assertEqual(self.refused("couplings: file, file: absent.txt"),
                          "3:57: cannot read absent.txt: No such file or directory")
         self.assertEqual(self.refused("couplings: file, file: /dev/zero"),
-                         "3:57: cannot read /dev/zero: not a regular file")
+                         "3:57: cannot read /dev/zero: not a regular file but a device")
         config = self.path(self.config("couplings: file, file: absent.txt"))
         config.write_text(config.read_text().replace("sweeps: 2", "sweeps: -2"))
         message = self.gpumc("validate", config, code=INVALID).err

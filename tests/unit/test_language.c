@@ -188,8 +188,11 @@ static void test_load_errors(void **state)
   assert_string_equal(gpumc_error_text(&error),
                       "cannot read no/such.yaml: No such file or directory");
   assert_int_equal(gpumc_config_load("/", NULL, 0, &config, &error), GPUMC_FAILURE);
-  assert_string_equal(gpumc_error_text(&error), "cannot read /: Is a directory");
-  assert_int_equal(gpumc_config_load("/dev/zero", NULL, 0, &config, &error), GPUMC_INVALID);
+  assert_string_equal(gpumc_error_text(&error),
+                      "cannot read /: not a regular file but a directory");
+  assert_int_equal(gpumc_config_load("/dev/zero", NULL, 0, &config, &error), GPUMC_FAILURE);
+  assert_string_equal(gpumc_error_text(&error),
+                      "cannot read /dev/zero: not a regular file but a device");
   gpumc_error_free(&error);
   gpumc_config_free(&config);
 }

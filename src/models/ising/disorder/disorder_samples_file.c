@@ -1,11 +1,11 @@
 /* Samples of quenched disorder from a file: which kind it is, and what every kind has. */
 #include "models/ising/disorder/disorder_samples_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "core/regular_file.h"
 
 static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
@@ -21,13 +21,10 @@ const char *ising_shape_text(size_t dimension, const size_t *shape, char text[st
 static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_error *error)
 {
   char begin[sizeof hdf5_signature];
-  struct stat info;
-  /* A pipe or a device may never end, and the file is read more than once. */
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: not a regular file", path);
-  FILE *stream = fopen(path, "rb");
+  const char *reason;
+  FILE *stream = gpumc_regular_stream(path, &reason);
   if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, reason);
   *hdf5 = fread(begin, sizeof begin, 1, stream) == 1 &&
           memcmp(begin, hdf5_signature, sizeof begin) == 0;
   fclose(stream);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/regular_file.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
 /* Of UTF-8, which some editors write. */
@@ -227,9 +228,10 @@ enum gpumc_status ising_samples_read_text(const char *path, const size_t *shape,
   enum gpumc_status status = GPUMC_OK;
   char *line = NULL;
   size_t room = 0;
-  FILE *stream = fopen(path, "rb");
+  const char *reason;
+  FILE *stream = gpumc_regular_stream(path, &reason);
   if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, reason);
   ssize_t length = 0;
   while (status == GPUMC_OK && (length = getline(&line, &room, stream)) >= 0) {
     const bool marked = reader.line == 0 && strncmp(line, byte_order_mark, mark_length) == 0;
