@@ -11,11 +11,9 @@
 enum { N_STATES = GPUMC_TASK_DONE + 1 };
 
 static const char *const state_names[N_STATES] = {
-    [GPUMC_TASK_NOT_STARTED] = "not started",
-    [GPUMC_TASK_RUNNING] = "running",
-    [GPUMC_TASK_RESUMABLE] = "resumable",
-    [GPUMC_TASK_FAILED] = "failed",
-    [GPUMC_TASK_DONE] = "done",
+    [GPUMC_TASK_NOT_STARTED] = "not started", [GPUMC_TASK_RUNNING] = "running",
+    [GPUMC_TASK_RESUMABLE] = "resumable",     [GPUMC_TASK_FAILED] = "failed",
+    [GPUMC_TASK_REFUSED] = "refused",         [GPUMC_TASK_DONE] = "done",
 };
 
 static const struct argp_option options[] = {
@@ -28,8 +26,9 @@ static const struct argp parser = {
     options,
     cli_parse_common,
     "CONFIG",
-    "Show the tasks of CONFIG: done, running, resumable, failed or not started, with progress and "
-    "the time that is left.\v"
+    "Show what a run of CONFIG would find of its tasks: done, running, resumable, failed, refused "
+    "(result or checkpoint of another configuration) or not started, with progress and the time "
+    "that is left.\v"
     "Examples:\n"
     "  gpumc status campaign.yaml\n"
     "  gpumc status campaign.yaml --json",
@@ -78,9 +77,9 @@ static void task_row(struct cli_table *table, const struct gpumc_task *task,
 
 static void print_counts(const size_t counts[N_STATES], size_t n_tasks)
 {
-  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE, GPUMC_TASK_RUNNING,
+  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,      GPUMC_TASK_RUNNING,
                                                 GPUMC_TASK_RESUMABLE, GPUMC_TASK_FAILED,
-                                                GPUMC_TASK_NOT_STARTED};
+                                                GPUMC_TASK_REFUSED,   GPUMC_TASK_NOT_STARTED};
   printf("\n%zu task%s:", n_tasks, n_tasks == 1 ? "" : "s");
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     printf("%s %zu %s", i > 0 ? "," : "", counts[order[i]], state_names[order[i]]);
@@ -102,7 +101,7 @@ static void print_table(const struct gpumc_config *config, const struct gpumc_ta
   cli_table_print(&table, 0);
   for (size_t i = 0; i < config->n_tasks; i++)
     if (reports[i].message[0] != '\0')
-      printf("\ntask %zu failed: %s\n", i, reports[i].message);
+      printf("\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
   print_counts(counts, config->n_tasks);
 }
 

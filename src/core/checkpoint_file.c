@@ -11,6 +11,7 @@
 #include "core/checksum.h"
 #include "core/durable_file.h"
 #include "core/memory.h"
+#include "core/regular_file.h"
 
 /* Places in the user block. */
 enum {
@@ -20,7 +21,7 @@ enum {
   CHECKSUM_AT = 32,
   BLOCK_CHECKSUM_AT = 504,
 };
-static const char magic[VERSION_AT] __attribute__((nonstring)) = "gpumc-checkpoint";
+static const char magic[VERSION_AT] __attribute__((nonstring)) = GPUMC_CHECKPOINT_MARK;
 
 enum { READ_BYTES = 1 << 20 };
 
@@ -99,9 +100,10 @@ enum gpumc_status gpumc_checkpoint_seal(const char *path, struct gpumc_error *er
   unsigned char block[GPUMC_CHECKPOINT_BLOCK] = {0};
   uint64_t size = 0;
   uint64_t checksum = 0;
-  int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  const char *reason;
+  int descriptor = gpumc_regular_open(path, O_RDWR, &reason);
   if (descriptor < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
   enum gpumc_status status = sum_contents(descriptor, path, &size, &checksum, error);
   memcpy(block, magic, sizeof magic);
   store(block + VERSION_AT, GPUMC_CHECKPOINT_VERSION, 4);
@@ -162,9 +164,10 @@ static enum gpumc_status verify_open(int descriptor, const char *path, struct gp
 
 enum gpumc_status gpumc_checkpoint_verify(const char *path, struct gpumc_error *error)
 {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  const char *reason;
+  int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
   if (descriptor < 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, strerror(errno));
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
   enum gpumc_status status = verify_open(descriptor, path, error);
   close(descriptor);
   return status;

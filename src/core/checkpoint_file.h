@@ -15,6 +15,8 @@
 #include "core/hdf5_file.h"
 
 enum { GPUMC_CHECKPOINT_BLOCK = 512 };
+/* What the user block begins with, of a file that is just being written too. */
+#define GPUMC_CHECKPOINT_MARK "gpumc-checkpoint"
 
 struct gpumc_checkpoint_element {
   const char *name; /* "float64" */

@@ -1,4 +1,5 @@
 /* Writing checkpoints: an HDF5 file beside the name, sealed, then put in place. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 struct gpumc_checkpoint_writer {
   char *path;
   char *written; /* PATH.new */
+  bool begun;    /* it is there, and ours */
   struct gpumc_hdf5_file *file;
 };
 
@@ -26,7 +28,9 @@ enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoi
   made->path = gpumc_path_with_suffix(path, "", error);
   made->written = gpumc_path_with_suffix(path, ".new", error);
   if (made->path != NULL && made->written != NULL)
-    status = gpumc_hdf5_create(made->written, GPUMC_CHECKPOINT_BLOCK, &made->file, error);
+    status = gpumc_hdf5_create(made->written, GPUMC_CHECKPOINT_BLOCK, GPUMC_CHECKPOINT_MARK,
+                               &made->file, error);
+  made->begun = status == GPUMC_OK;
   if (status != GPUMC_OK) {
     gpumc_checkpoint_abandon(made);
     *writer = NULL;
@@ -135,7 +139,7 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
     return;
   gpumc_hdf5_discard(writer->file);
   /* After a commit it has its name already, and there is nothing to remove. */
-  if (writer->written != NULL)
+  if (writer->begun)
     unlink(writer->written);
   free(writer->written);
   free(writer->path);

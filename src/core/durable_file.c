@@ -105,7 +105,7 @@ static int sync_path(const char *path, int flags)
 
 enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
 {
-  if (sync_path(path, O_RDONLY) != 0)
+  if (sync_path(path, O_RDONLY | O_NONBLOCK) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring it to the disk: %s", path,
                            strerror(errno));
   return GPUMC_OK;

@@ -21,6 +21,7 @@
 /* What the access list carries. */
 struct settings {
   struct gpumc_file_fault *fault;
+  const char *mark;
 };
 
 /* `eoa`, `eof`: ends of the space that HDF5 has allocated and of the file as HDF5 sees it, in
@@ -46,7 +47,16 @@ static int posix_flags(unsigned flags)
   posix |= (flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0;
   posix |= (flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0;
   posix |= (flags & H5F_ACC_EXCL) != 0 ? O_EXCL : 0;
+  /* What is made is made at this very name. */
+  posix |= (flags & H5F_ACC_CREAT) != 0 ? O_NOFOLLOW : 0;
   return posix;
+}
+
+static int write_mark(int descriptor, unsigned flags, const char *mark)
+{
+  return mark != NULL && (flags & H5F_ACC_TRUNC) != 0
+             ? gpumc_write_all_at(descriptor, mark, strlen(mark), 0)
+             : 0;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, haddr_t maximum)
@@ -62,8 +72,10 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   }
   file->fault = settings->fault;
   file->descriptor = gpumc_regular_open(name, posix_flags(flags), &reason);
-  if (file->descriptor >= 0 && fstat(file->descriptor, &found) == 0) {
-    file->eof = (haddr_t)found.st_size;
+  if (file->descriptor >= 0 && write_mark(file->descriptor, flags, settings->mark) == 0 &&
+      fstat(file->descriptor, &found) == 0) {
+    /* A file that is made is empty to HDF5, whatever mark it has. */
+    file->eof = (flags & H5F_ACC_TRUNC) != 0 ? 0 : (haddr_t)found.st_size;
     /* HDF5 tries several ways to open; only the last one counts. */
     file->fault->code = 0;
     file->fault->reason = NULL;
@@ -214,9 +226,9 @@ static const H5FD_class_t driver_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault)
+herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault, const char *mark)
 {
-  struct settings settings = {fault};
+  struct settings settings = {fault, mark};
   hid_t driver = H5FDregister(&driver_class);
   if (driver < 0)
     return -1;

@@ -23,7 +23,9 @@ struct gpumc_file_fault {
 };
 
 /* Let files that are opened with this access list go through the driver; `fault` must outlive them.
- * Negative, with the HDF5 error stack set, on failure. */
-herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault);
+ * `mark`: text that a file which is made begins with, in its user block, before HDF5 writes
+ * anything, so that it is known for ours from its first byte on; NULL: none. Negative, with the
+ * HDF5 error stack set, on failure. */
+herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault, const char *mark);
 
 #endif

@@ -98,12 +98,12 @@ static void free_file(struct gpumc_hdf5_file *file)
 }
 
 /* Access through the driver, newest format, objects closed with the file. */
-static hid_t access_list(struct gpumc_hdf5_file *file)
+static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
 {
   hid_t list = H5Pcreate(H5P_FILE_ACCESS);
   if (list < 0)
     return list;
-  if (gpumc_hdf5_driver_use(list, &file->fault) >= 0 &&
+  if (gpumc_hdf5_driver_use(list, &file->fault, mark) >= 0 &&
       H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0 &&
       H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0)
     return list;
@@ -124,11 +124,11 @@ static hid_t creation_list(hsize_t user_block)
   return H5I_INVALID_HID;
 }
 
-static hid_t
-create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags, hsize_t user_block)
+static hid_t create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags,
+                            hsize_t user_block, const char *mark)
 {
   hid_t id = H5I_INVALID_HID;
-  hid_t access = access_list(file);
+  hid_t access = access_list(file, mark);
   if (access < 0)
     return id;
   if (open_flags != NULL) {
@@ -144,14 +144,14 @@ create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags, hsize_t
   return id;
 }
 
-enum gpumc_status gpumc_hdf5_create(const char *path, hsize_t user_block,
+enum gpumc_status gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
                                     struct gpumc_hdf5_file **file, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   enum gpumc_status status = make_file(path, file, error);
   if (status != GPUMC_OK)
     return status;
-  (*file)->id = create_or_open(*file, NULL, user_block);
+  (*file)->id = create_or_open(*file, NULL, user_block, mark);
   if ((*file)->id >= 0)
     return GPUMC_OK;
   status = gpumc_hdf5_error(*file, error, "create the file");
@@ -183,7 +183,7 @@ enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
   enum gpumc_status status = make_file(path, file, error);
   if (status != GPUMC_OK)
     return status;
-  (*file)->id = create_or_open(*file, &flags, 0);
+  (*file)->id = create_or_open(*file, &flags, 0, NULL);
   if ((*file)->id >= 0)
     return GPUMC_OK;
   status = gpumc_hdf5_error(*file, error, "open the file");

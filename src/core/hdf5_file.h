@@ -43,11 +43,12 @@ struct gpumc_hdf5_file {
   struct gpumc_file_fault fault;
 };
 
-/* Create, or empty and start anew, with a user block of that many bytes (0, or 512 and up). The
- * newest file format: its metadata carry checksums, and single-writer mode needs it. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_create(const char *path, hsize_t user_block,
-                                                     struct gpumc_hdf5_file **file,
-                                                     struct gpumc_error *error);
+/* Create, or empty and start anew, with a user block of that many bytes (0, or 512 and up) that
+ * begins with the text `mark` from the first instant (NULL: with none). The newest file format: its
+ * metadata carry checksums, and single-writer mode needs it. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
+                  struct gpumc_hdf5_file **file, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
                                                    struct gpumc_hdf5_file **file,
                                                    struct gpumc_error *error);

@@ -11,6 +11,7 @@
 #include "core/durable_file.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
+#include "core/side_files.h"
 
 static const double seconds_between_flushes = 2;
 enum { FORMAT_VERSION = 1 };
@@ -92,7 +93,7 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   const struct gpumc_hdf5_file *file = recorder->file;
   struct gpumc_attribute attributes[] = {
-      {GPUMC_ATTRIBUTE_TEXT, "/", "format", "gpumc-results", 0, 0},
+      {GPUMC_ATTRIBUTE_TEXT, "/", "format", GPUMC_RESULTS_MARK, 0, 0},
       {GPUMC_ATTRIBUTE_INTEGER, "/", "format_version", NULL, 0, FORMAT_VERSION},
       {GPUMC_ATTRIBUTE_TEXT, "/", "program_version", GPUMC_PROGRAM_VERSION, 0, 0},
       {GPUMC_ATTRIBUTE_TEXT, "/", "title", recorder->title, 0, 0},
@@ -100,8 +101,12 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
       {GPUMC_ATTRIBUTE_TEXT, "provenance", "citations", recorder->citations, 0, 0},
   };
   enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof attributes / sizeof *attributes && status == GPUMC_OK; i++)
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes && status == GPUMC_OK; i++) {
     status = gpumc_attribute_write(file, &attributes[i], error);
+    /* By the format a file is known for ours, so that comes to the disk before anything else. */
+    if (status == GPUMC_OK && i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
+      status = gpumc_hdf5_error(file, error, "flush %s", file->path);
+  }
   for (size_t i = 0; i < recorder->attributes.count && status == GPUMC_OK; i++)
     status = gpumc_attribute_write(file, &recorder->attributes.items[i], error);
   if (status == GPUMC_OK)
@@ -138,7 +143,7 @@ static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpum
 static enum gpumc_status
 write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_hdf5_create(recorder->begun, 0, &recorder->file, error);
+  enum gpumc_status status = gpumc_hdf5_create(recorder->begun, 0, NULL, &recorder->file, error);
   if (status == GPUMC_OK)
     status = write_root(recorder, error);
   for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++) {
@@ -156,7 +161,10 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
-  enum gpumc_status status = gpumc_long_tables_begin(recorder, error);
+  enum gpumc_status status = gpumc_side_file_check(recorder->begun, GPUMC_SIDE_PARTIAL, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = gpumc_long_tables_begin(recorder, error);
   if (status == GPUMC_OK)
     status = write_working_file(recorder, error);
   if (status == GPUMC_OK)

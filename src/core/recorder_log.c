@@ -12,8 +12,10 @@
 
 #include "core/durable_file.h"
 #include "core/memory.h"
+#include "core/regular_file.h"
+#include "core/side_files.h"
 
-enum { LOG_VERSION = 1, FILE_MODE = 0666, RECORD_BYTES = 1 << 20 };
+enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };
 
 /* Words of eight bytes: the file's header, a record's, and the checksum behind either. */
 enum { FILE_WORDS = 3, RECORD_WORDS = 3, WORD = 8 };
@@ -22,7 +24,7 @@ enum {
   RECORD_HEAD = RECORD_WORDS * WORD,
   RECORD_FRAME = RECORD_HEAD + WORD,
 };
-static const char magic[2 * WORD] __attribute__((nonstring)) = "gpumc-series-log";
+static const char magic[2 * WORD] __attribute__((nonstring)) = GPUMC_LOG_MARK;
 
 /* Between the machine's byte order and the file's, which is little-endian. */
 static void turn_words(void *bytes, size_t count)
@@ -38,6 +40,12 @@ static void turn_words(void *bytes, size_t count)
   (void)bytes;
   (void)count;
 #endif
+}
+
+static enum gpumc_status
+cannot_open(const struct gpumc_log *log, const char *reason, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open it: %s", log->path, reason);
 }
 
 static enum gpumc_status
@@ -119,10 +127,11 @@ static enum gpumc_status
 write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
 {
   unsigned char header[FILE_BYTES];
+  const char *reason;
   form_header(header);
-  log->descriptor = open(begun, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+  log->descriptor = gpumc_regular_open(begun, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, &reason);
   if (log->descriptor < 0)
-    return fail(log, "create it", error);
+    return cannot_open(log, reason, error);
   enum gpumc_status status = write_bytes(log, header, sizeof header, error);
   log->position = log->length;
   if (status == GPUMC_OK)
@@ -134,31 +143,18 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   return status;
 }
 
-enum gpumc_log_presence gpumc_log_look(const char *path)
-{
-  char found[sizeof magic];
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return errno == ENOENT ? GPUMC_LOG_NONE : GPUMC_LOG_FOREIGN;
-  bool ours = pread(descriptor, found, sizeof found, 0) == (ssize_t)sizeof found &&
-              memcmp(found, magic, sizeof magic) == 0;
-  close(descriptor);
-  return ours ? GPUMC_LOG_OURS : GPUMC_LOG_FOREIGN;
-}
-
 enum gpumc_status
 gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
 {
   *log = NULL;
-  if (gpumc_log_look(path) == GPUMC_LOG_FOREIGN)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: not a log of gpumc, and left alone: move it away or choose another "
-                           "output",
-                           path);
   char *begun = gpumc_path_with_suffix(path, ".new", error);
   if (begun == NULL)
     return GPUMC_FAILURE;
-  enum gpumc_status status = log_make(path, log, error);
+  enum gpumc_status status = gpumc_side_file_check(path, GPUMC_SIDE_LOG, error);
+  if (status == GPUMC_OK)
+    status = gpumc_side_file_check(begun, GPUMC_SIDE_LOG, error);
+  if (status == GPUMC_OK)
+    status = log_make(path, log, error);
   if (status == GPUMC_OK)
     status = write_empty(*log, begun, error);
   free(begun);
@@ -214,9 +210,10 @@ static enum gpumc_status
 open_and_check(struct gpumc_log *log, uint64_t length, struct gpumc_error *error)
 {
   struct stat found;
-  log->descriptor = open(log->path, O_RDWR | O_CLOEXEC);
+  const char *reason;
+  log->descriptor = gpumc_regular_open(log->path, O_RDWR, &reason);
   if (log->descriptor < 0)
-    return fail(log, "open it", error);
+    return cannot_open(log, reason, error);
   if (fstat(log->descriptor, &found) != 0)
     return fail(log, "read", error);
   if ((uint64_t)found.st_size < length)

@@ -27,11 +27,9 @@ struct gpumc_log_record {
   uint64_t table, first_row, n_rows;
 };
 
-/* Whether there is a file of that name, and whether it is a log of ours: any other is left alone.
- */
-enum gpumc_log_presence { GPUMC_LOG_NONE, GPUMC_LOG_OURS, GPUMC_LOG_FOREIGN };
-enum gpumc_log_presence gpumc_log_look(const char *path);
-/* An empty log in the place of any that is there. */
+/* What a log begins with. */
+#define GPUMC_LOG_MARK "gpumc-series-log"
+/* An empty log in the place of any that is there; of what is not ours, see side_files.h. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error);
 /* A log whose first `length` bytes count, to be read from its first record on. Changes nothing. */

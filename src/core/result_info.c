@@ -1,15 +1,14 @@
 /* Reading results: what kind of file it is, then its attributes, texts and summary. */
 #include "core/result_info.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/hdf5_values.h"
+#include "core/regular_file.h"
 #include "core/result_datasets.h"
 #include "core/result_runs.h"
 
@@ -27,16 +26,11 @@ static enum gpumc_status
 look_at_start(const char *path, enum gpumc_hdf5_mode *mode, struct gpumc_error *error)
 {
   unsigned char start[START_BYTES] = {0};
-  struct stat found;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0 || fstat(descriptor, &found) != 0) {
-    enum gpumc_status status =
-        gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, strerror(errno));
-    if (descriptor >= 0)
-      close(descriptor);
-    return status;
-  }
-  ssize_t got = S_ISREG(found.st_mode) ? read(descriptor, start, sizeof start) : 0;
+  const char *reason;
+  int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
+  if (descriptor < 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
+  ssize_t got = read(descriptor, start, sizeof start);
   close(descriptor);
   if (got != START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not an HDF5 file)",

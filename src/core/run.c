@@ -104,20 +104,21 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
   return run->task->algorithm->create(&run->context, &run->state, error);
 }
 
-/* Resume where a checkpoint is, and put the working file in its place. */
+/* Go on where a checkpoint is, and put the working file in its place. */
 static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
 {
-  bool resumed = false;
   enum gpumc_status status = GPUMC_OK;
   if (run->options->fresh)
     status = gpumc_run_discard(run, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_load(run, &resumed, error);
+  else if (run->checkpoint != NULL)
+    status = gpumc_run_load(run, run->checkpoint, error);
   if (status != GPUMC_OK)
     return status;
-  if (resumed)
+  if (run->checkpoint != NULL)
     gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
                    100 * gpumc_run_position(run).fraction);
+  gpumc_checkpoint_close(run->checkpoint);
+  run->checkpoint = NULL;
   const cJSON *warning;
   cJSON_ArrayForEach(warning, run->context.warnings)
       gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
@@ -198,6 +199,11 @@ static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error
     status = run->task->algorithm->summarize(run->state, error);
   if (status == GPUMC_OK)
     status = gpumc_run_record_end(run, error);
+  if (status == GPUMC_OK && gpumc_file_exists(run->files.output))
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "%s: has appeared while the run worked, and is left alone: move it "
+                             "away, and the same command finishes the run",
+                             run->files.output);
   if (status == GPUMC_OK)
     status = gpumc_recorder_finish(run->recorder, error);
   if (status != GPUMC_OK)
@@ -211,10 +217,12 @@ static void release(struct gpumc_run *run)
 {
   run->task->algorithm->destroy(run->state);
   gpumc_recorder_free(run->recorder);
+  gpumc_checkpoint_close(run->checkpoint);
   gpumc_ensemble_free(&run->ensemble);
   gpumc_preparation_free(&run->preparation);
   run->state = NULL;
   run->recorder = NULL;
+  run->checkpoint = NULL;
 }
 
 static void note_complete(const struct gpumc_run *run)
@@ -238,22 +246,22 @@ static bool looks_complete(const struct gpumc_run *run)
 static enum gpumc_status
 run_locked(struct gpumc_run *run, bool looked_complete, struct gpumc_error *error)
 {
-  bool complete = false;
-  if (!run->options->fresh) {
-    enum gpumc_status checked = gpumc_run_check_output(
-        run->task, looked_complete ? GPUMC_CHECK_CONFIGURATION : GPUMC_CHECK_FILES, &complete,
-        error);
-    if (checked != GPUMC_OK)
-      return checked;
-  }
-  if (complete) {
+  const enum gpumc_result_check check = run->options->fresh ? GPUMC_CHECK_ANY
+                                        : looked_complete   ? GPUMC_CHECK_CONFIGURATION
+                                                            : GPUMC_CHECK_FILES;
+  struct gpumc_run_decision decision;
+  enum gpumc_status status = gpumc_run_decide(run->task, &run->files, check, &decision, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (decision.complete && !run->options->fresh) {
     note_complete(run);
     return gpumc_run_remove_side_files(run, error);
   }
+  run->checkpoint = decision.checkpoint;
   /* Files of another configuration, and the status record is theirs; a result that a fresh start
    * has not come to discard stays what it was. */
   bool in_the_way = false;
-  enum gpumc_status status = build(run, error);
+  status = build(run, error);
   if (status == GPUMC_OK) {
     status = start(run, error);
     in_the_way = status == GPUMC_INVALID;

@@ -25,15 +25,16 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                const struct gpumc_run_options *options, struct gpumc_error *error);
 
-/* What stands in the files of a task. */
+/* What a run of a task would find in its files, and do. */
 enum gpumc_task_state {
   GPUMC_TASK_NOT_STARTED,
   GPUMC_TASK_RUNNING,
   GPUMC_TASK_RESUMABLE,
   GPUMC_TASK_FAILED,
+  GPUMC_TASK_REFUSED, /* result or checkpoint of another configuration */
   GPUMC_TASK_DONE,
 };
-/* `message`: of a failed task. Unknown times are negative. */
+/* `message`: of a failed or refused task. Unknown times are negative. */
 struct gpumc_task_report {
   enum gpumc_task_state state;
   double fraction, seconds, remaining_seconds;

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/ensemble_checkpoint.h"
 #include "core/run_internal.h"
+#include "core/side_files.h"
 
 /* Order in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
@@ -45,6 +46,9 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
 {
   struct gpumc_checkpoint_writer *writer = NULL;
   enum gpumc_status status = run->task->algorithm->settle(run->state, error);
+  /* Somebody may have put a file there since the start. */
+  if (status == GPUMC_OK)
+    status = gpumc_side_files_check(run->files.output, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_begin(run->files.checkpoint, &writer, error);
   if (status != GPUMC_OK)
@@ -57,30 +61,6 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
   }
   run->checkpointed = gpumc_clock();
   return gpumc_checkpoint_commit(writer, error);
-}
-
-static enum gpumc_status check_identity(const struct gpumc_run *run,
-                                        struct gpumc_checkpoint_reader *reader,
-                                        struct gpumc_error *error)
-{
-  char *stored = NULL, *identity = NULL;
-  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &stored, error);
-  if (status == GPUMC_OK)
-    identity = gpumc_task_identity_stored(run->task, stored);
-  if (status == GPUMC_OK && identity == NULL) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
-  } else if (status == GPUMC_OK && strcmp(identity, run->identity) != 0) {
-    char *difference = gpumc_identity_difference(identity, run->identity);
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s is the checkpoint of another configuration:\n%s\n"
-                             "run the earlier configuration, choose another output, or start over "
-                             "with --fresh",
-                             run->files.checkpoint, difference != NULL ? difference : "");
-    free(difference);
-  }
-  free(stored);
-  free(identity);
-  return status;
 }
 
 /* The same configuration may name a file that has changed. */
@@ -97,23 +77,6 @@ static enum gpumc_status check_what_was_read(const struct gpumc_run *run,
                              "checkpoint was made: restore it, choose another output, or start "
                              "over with --fresh",
                              run->files.checkpoint);
-  return status;
-}
-
-static enum gpumc_status check_trajectory(const struct gpumc_run *run,
-                                          struct gpumc_checkpoint_reader *reader,
-                                          struct gpumc_error *error)
-{
-  const char *now = run->ensemble.ops->trajectory;
-  char *before = NULL;
-  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/trajectory", &before, error);
-  if (status == GPUMC_OK && strcmp(before, now) != 0)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: the checkpoint was made with trajectory %s, this program has %s: "
-                             "finish it with the program that began it, choose another output, or "
-                             "start over with --fresh",
-                             run->files.checkpoint, before, now);
-  free(before);
   return status;
 }
 
@@ -159,31 +122,11 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
   return status;
 }
 
-enum gpumc_status gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gpumc_error *error)
+enum gpumc_status gpumc_run_load(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader,
+                                 struct gpumc_error *error)
 {
-  struct gpumc_checkpoint_reader *reader = NULL;
-  *resumed = false;
-  if (!gpumc_file_exists(run->files.checkpoint))
-    return GPUMC_OK;
-  enum gpumc_status status = gpumc_checkpoint_open(run->files.checkpoint, &reader, error);
-  if (status == GPUMC_OK)
-    status = check_identity(run, reader, error);
-  if (status == GPUMC_OK)
-    status = check_what_was_read(run, reader, error);
-  if (status == GPUMC_OK)
-    status = check_trajectory(run, reader, error);
+  enum gpumc_status status = check_what_was_read(run, reader, error);
   if (status == GPUMC_OK)
     status = load_all(run, reader, error);
-  gpumc_checkpoint_close(reader);
-  if (status == GPUMC_OK) {
-    *resumed = true;
-  } else if (status == GPUMC_FAILURE) {
-    char *reason = strdup(gpumc_error_text(error));
-    gpumc_error_set(error, GPUMC_FAILURE,
-                    "%s\nnothing was deleted: put a good copy in its place, choose another output, "
-                    "or start over with --fresh",
-                    reason != NULL ? reason : "");
-    free(reason);
-  }
-  return status;
+  return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
 }

@@ -1,8 +1,10 @@
-/* One run while it runs: what run.c, run_checkpoint.c, run_files.c and provenance.c share. */
+/* One run while it runs: what run.c, run_checkpoint.c, run_compare.c, run_files.c,
+ * run_status.c and provenance.c share. */
 #ifndef GPUMC_CORE_RUN_INTERNAL_H
 #define GPUMC_CORE_RUN_INTERNAL_H
 
 #include "core/prepare.h"
+#include "core/result_info.h"
 #include "core/run.h"
 #include "core/task_files.h"
 
@@ -17,6 +19,7 @@ struct gpumc_run {
   uint64_t read_checksum; /* of the samples that the model reads from a file; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
+  struct gpumc_checkpoint_reader *checkpoint; /* to go on from; NULL: none */
   struct gpumc_context context;
   void *state;   /* the algorithm's */
   bool finished; /* all units are done */
@@ -45,10 +48,36 @@ enum gpumc_result_check { GPUMC_CHECK_ANY, GPUMC_CHECK_CONFIGURATION, GPUMC_CHEC
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_check_output(const struct gpumc_task *task, enum gpumc_result_check check, bool *complete,
                        struct gpumc_error *error);
+/* Whether a result, or a checkpoint, is of the task's configuration and of the trajectory that this
+ * program has: GPUMC_INVALID with the differences where it is not. A kernel that the configuration
+ * leaves open is taken for the stored one. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_compare_result(const struct gpumc_task *task, const struct gpumc_result *result,
+                         enum gpumc_result_check check, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_compare_checkpoint(const struct gpumc_task *task, const char *path,
+                             struct gpumc_checkpoint_reader *reader, struct gpumc_error *error);
+
+/* What a run is to do: nothing where the result is `complete`, go on from `checkpoint`, which the
+ * caller closes, or start where that is NULL. */
+struct gpumc_run_decision {
+  bool complete;
+  struct gpumc_checkpoint_reader *checkpoint;
+};
+/* Asked by the run, and by those who look on, before anything is written: GPUMC_INVALID where
+ * result or checkpoint are of another configuration, GPUMC_FAILURE where they, or the names beside
+ * them, cannot be used. With GPUMC_CHECK_ANY of a fresh start, which takes any result for its own.
+ */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                 enum gpumc_result_check check, struct gpumc_run_decision *decision,
+                 struct gpumc_error *error);
+/* GPUMC_FAILURE: adds to the message of a checkpoint that cannot be read what helps. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error);
 /* For a fresh start: remove result, checkpoint, log, working file and status. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error);
-/* After the end: everything but the result. */
+/* After the end: everything of ours but the result. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error);
 /* For those who look on; best effort, since it decides nothing. `message`: of a failure, else NULL.
@@ -57,10 +86,11 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
                             const char *message);
 
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *error);
-/* Go on from OUTPUT.ckpt: GPUMC_INVALID when it is of another configuration, GPUMC_FAILURE when it
- * cannot be read. `*resumed` is false when there is none. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_run_load(struct gpumc_run *run, bool *resumed, struct gpumc_error *error);
+/* Go on from a checkpoint of this configuration: GPUMC_INVALID when the file that the model reads
+ * has changed since, GPUMC_FAILURE when it cannot be read. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_run_load(struct gpumc_run *run,
+                                                  struct gpumc_checkpoint_reader *reader,
+                                                  struct gpumc_error *error);
 
 /* Attributes of /provenance where the model reads samples from a file: how many the run takes, and
  * gpumc_samples_checksum() of them, as text since attributes are no unsigned integers. */

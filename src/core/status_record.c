@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "core/durable_file.h"
+#include "core/regular_file.h"
+#include "core/side_files.h"
 #include "core/task_files.h"
 
-enum { LONGEST_RECORD = 16384, FILE_MODE = 0666 };
+enum { LONGEST_RECORD = 16384 };
 
 static const char *const state_names[] = {
     [GPUMC_RECORD_RUNNING] = "running",
@@ -20,6 +22,10 @@ static const char *const state_names[] = {
     [GPUMC_RECORD_FAILED] = "failed",
 };
 enum { N_STATES = sizeof state_names / sizeof *state_names };
+
+static const char *const members[] = {"state",   "fraction", "seconds", "remaining_seconds",
+                                      "message", "updated"};
+enum { N_MEMBERS = sizeof members / sizeof *members };
 
 /* What is unknown or not finite is null. */
 static cJSON *add_number(cJSON *object, const char *name, double value)
@@ -48,7 +54,8 @@ static char *record_text(const struct gpumc_status_record *record)
 /* It is written often and worth little: no fsync, which could stall the run. */
 static int write_record(const char *path, const char *written, const char *text)
 {
-  int descriptor = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+  const char *reason;
+  int descriptor = gpumc_regular_open(written, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, &reason);
   if (descriptor < 0)
     return -1;
   int failed = gpumc_write_all_at(descriptor, text, strlen(text), 0);
@@ -74,7 +81,9 @@ enum gpumc_status gpumc_status_record_write(const struct gpumc_task_files *files
   if (text == NULL || written == NULL)
     status =
         gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the status of %s", files->output);
-  else if (write_record(files->status, written, text) != 0)
+  else if ((status = gpumc_side_file_check(files->status, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
+           (status = gpumc_side_file_check(written, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
+           write_record(files->status, written, text) != 0)
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", files->status,
                              strerror(errno));
   free(written);
@@ -96,6 +105,10 @@ static bool parse_record(const char *text, struct gpumc_status_record *record)
   size_t known = 0;
   while (known < N_STATES && (state == NULL || strcmp(state, state_names[known]) != 0))
     known++;
+  /* All members, and no others, so that another's file is not taken for a record. */
+  for (size_t i = 0; i < N_MEMBERS && known < N_STATES; i++)
+    if (!cJSON_HasObjectItem(object, members[i]) || cJSON_GetArraySize(object) != N_MEMBERS)
+      known = N_STATES;
   if (known < N_STATES) {
     record->state = (enum gpumc_record_state)known;
     record->fraction = number_of(object, "fraction");
@@ -108,12 +121,19 @@ static bool parse_record(const char *text, struct gpumc_status_record *record)
   return known < N_STATES;
 }
 
+bool gpumc_status_record_recognise(const char *text)
+{
+  struct gpumc_status_record record;
+  return parse_record(text, &record);
+}
+
 bool gpumc_status_record_read(const struct gpumc_task_files *files,
                               struct gpumc_status_record *record)
 {
   char text[LONGEST_RECORD];
   memset(record, 0, sizeof *record);
-  int descriptor = open(files->status, O_RDONLY | O_CLOEXEC);
+  const char *reason;
+  int descriptor = gpumc_regular_open(files->status, O_RDONLY, &reason);
   if (descriptor < 0)
     return false;
   ssize_t length = read(descriptor, text, sizeof text - 1);

@@ -13,9 +13,11 @@
 
 #include "core/durable_file.h"
 #include "core/memory.h"
+#include "core/regular_file.h"
+#include "core/side_files.h"
 
 /* Somebody who asks whether the lock is held has it for an instant: so try for a while. */
-enum { LOCK_MODE = 0666, LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
+enum { LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
 enum { HOST_LENGTH = 64 };
 
 struct gpumc_task_lock {
@@ -54,7 +56,7 @@ void gpumc_task_files_free(struct gpumc_task_files *files)
 bool gpumc_file_exists(const char *path)
 {
   struct stat found;
-  return stat(path, &found) == 0;
+  return lstat(path, &found) == 0;
 }
 
 enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error)
@@ -64,14 +66,14 @@ enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-/* "PROCESS HOST\n", as the holder wrote it; 0 and "" where it cannot be read. */
+/* "gpumc PROCESS HOST\n", as the holder wrote it; 0 and "" where it cannot be read. */
 static void read_holder(int descriptor, long *process, char host[static HOST_LENGTH])
 {
   char text[HOST_LENGTH + 32] = {0};
   *process = 0;
   host[0] = '\0';
   if (pread(descriptor, text, sizeof text - 1, 0) > 0 &&
-      sscanf(text, "%ld %63s", process, host) < 1)
+      sscanf(text, GPUMC_LOCK_MARK "%ld %63s", process, host) < 1)
     *process = 0;
 }
 
@@ -115,10 +117,13 @@ static enum gpumc_status
 open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_error *error)
 {
   for (;;) {
-    int descriptor = open(files->lock, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
+    const char *reason;
+    enum gpumc_status ours = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
+    if (ours != GPUMC_OK)
+      return ours;
+    int descriptor = gpumc_regular_open(files->lock, O_RDWR | O_CREAT | O_NOFOLLOW, &reason);
     if (descriptor < 0)
-      return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock,
-                             strerror(errno));
+      return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock, reason);
     if (lock_patiently(descriptor) != 0) {
       enum gpumc_status status = errno == EWOULDBLOCK
                                      ? refuse(descriptor, files, error)
@@ -142,7 +147,7 @@ static void write_holder(int descriptor)
   char text[HOST_LENGTH + 32];
   if (gethostname(host, sizeof host - 1) != 0)
     host[0] = '\0';
-  int length = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), host);
+  int length = snprintf(text, sizeof text, GPUMC_LOCK_MARK "%ld %s\n", (long)getpid(), host);
   if (ftruncate(descriptor, 0) == 0)
     (void)gpumc_write_all_at(descriptor, text, (size_t)length, 0);
 }
@@ -190,7 +195,9 @@ bool gpumc_task_lock_held(const struct gpumc_task_files *files, long *process)
   char host[HOST_LENGTH];
   long holder = 0;
   bool held = false;
-  int descriptor = open(files->lock, O_RDONLY | O_CLOEXEC);
+  const char *reason;
+  const bool ours = gpumc_side_file_look(files->lock, GPUMC_SIDE_LOCK) == GPUMC_PRESENCE_OURS;
+  int descriptor = ours ? gpumc_regular_open(files->lock, O_RDONLY, &reason) : -1;
   if (descriptor >= 0) {
     held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (held)

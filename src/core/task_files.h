@@ -17,7 +17,7 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_task_files_init(struct gpumc_task_files
                                                          struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_task_files_free(struct gpumc_task_files *files);
-/* Whether there is a file of that name. */
+/* Whether there is a file of that name, be it a symbolic link that leads nowhere. */
 bool gpumc_file_exists(const char *path);
 /* Remove a file; one that is not there is no error. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error);
@@ -48,6 +48,8 @@ struct gpumc_status_record {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_status_record_write(const struct gpumc_task_files *files,
                           const struct gpumc_status_record *record, struct gpumc_error *error);
+/* Whether a text is such a record. */
+bool gpumc_status_record_recognise(const char *text);
 /* False when there is none, or none that can be understood. */
 bool gpumc_status_record_read(const struct gpumc_task_files *files,
                               struct gpumc_status_record *record);

@@ -186,7 +186,7 @@ static void test_failures_leave_nothing_open(void **state)
   struct gpumc_hdf5_file *file;
   assert_ok(gpumc_checkpoint_begin("other.ckpt", &writer, &error), &error);
   assert_ok(gpumc_checkpoint_put(writer, "a", GPUMC_UINT64, 2, 1, values, &error), &error);
-  assert_ok(gpumc_hdf5_create("x.h5", 0, &file, &error), &error);
+  assert_ok(gpumc_hdf5_create("x.h5", 0, NULL, &file, &error), &error);
   struct gpumc_label label = {"d", "", "1", ""};
   hsize_t shape[1] = {2};
   hid_t data = gpumc_dataset_create(file, file->id, "/", &label, 1, shape, 0, false, &error);

@@ -1,0 +1,179 @@
+/* Whether what stands in the files of a task is of its configuration: a result, a checkpoint. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "core/run_internal.h"
+#include "core/samples.h"
+
+/* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
+ * which has all of them, where there is no such device. "none" when there is no kernel. */
+static const char *trajectory_of(const struct gpumc_task *task, const char *device)
+{
+  struct gpumc_error ignored = {0};
+  const struct gpumc_kernel_ops *kernel = NULL;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  const char *variant = gpumc_params_string(&root, "kernel.variant");
+  const char *const devices[] = {device, "cpu"};
+  const struct gpumc_kernel_wish wish = {.model = task->model, .algorithm = task->algorithm};
+  for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
+    if (gpumc_kernel_choose(&wish, devices[i], variant, &kernel, &ignored) != GPUMC_OK)
+      gpumc_error_free(&ignored);
+  return kernel != NULL ? kernel->trajectory : "none";
+}
+
+/* The same configuration gives other numbers with a kernel of another trajectory. */
+static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
+                                            const struct gpumc_result *result,
+                                            struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, "trajectory");
+  const char *device = gpumc_result_field(&result->provenance, "kernel_device");
+  const char *now = trajectory_of(task, device != NULL ? device : "cpu");
+  if (before != NULL && strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s was made with trajectory %s, this program has %s: choose another "
+                         "output, or replace it with --fresh",
+                         task->output, before != NULL ? before : "unknown", now);
+}
+
+/* Of the first `samples` of the task's model as they stand in its file now; `*now` is empty where
+ * there are no longer so many. */
+static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
+                                    char now[static GPUMC_READ_CHECKSUM_BYTES],
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  struct gpumc_model model = {0};
+  uint64_t checksum = 0;
+  now[0] = '\0';
+  enum gpumc_status status = task->model->create(&params, &model, error);
+  const bool enough = status == GPUMC_OK && samples <= model.samples;
+  if (enough)
+    status = gpumc_samples_checksum(&model, samples, &checksum, error);
+  if (enough && status == GPUMC_OK)
+    gpumc_run_read_checksum_text(checksum, now);
+  task->model->destroy(&model);
+  return status;
+}
+
+/* The same configuration may name a file that has changed. A result that does not say what was read
+ * is taken as it is: its model reads nothing, or it is from before results said so. */
+static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, GPUMC_READ_CHECKSUM);
+  const char *samples = gpumc_result_field(&result->provenance, GPUMC_READ_SAMPLES);
+  char now[GPUMC_READ_CHECKSUM_BYTES];
+  if (before == NULL || samples == NULL)
+    return GPUMC_OK;
+  enum gpumc_status status = read_again(task, strtoul(samples, NULL, 10), now, error);
+  if (status == GPUMC_OK && strcmp(before, now) != 0)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "result was made: restore it, choose another output, or replace the "
+                             "result with --fresh",
+                             task->output);
+  return status;
+}
+
+static enum gpumc_status compare_configuration(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
+{
+  char *before = gpumc_task_identity_stored(task, result->resolved);
+  char *after = gpumc_task_identity(task);
+  enum gpumc_status status = GPUMC_OK;
+  if (before == NULL || after == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (strcmp(before, after) != 0) {
+    char *difference = gpumc_identity_difference(before, after);
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is the result of another configuration:\n%s\n"
+                             "choose another output, or replace it with --fresh",
+                             task->output, difference != NULL ? difference : "");
+    free(difference);
+  } else {
+    status = compare_trajectory(task, result, error);
+  }
+  free(before);
+  free(after);
+  return status;
+}
+
+enum gpumc_status gpumc_run_compare_result(const struct gpumc_task *task,
+                                           const struct gpumc_result *result,
+                                           enum gpumc_result_check check, struct gpumc_error *error)
+{
+  struct gpumc_task closed = *task;
+  closed.resolved = gpumc_task_close(task, result->resolved);
+  if (closed.resolved == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  enum gpumc_status status = compare_configuration(&closed, result, error);
+  if (status == GPUMC_OK && check == GPUMC_CHECK_FILES)
+    status = compare_what_was_read(task, result, error);
+  cJSON_Delete(closed.resolved);
+  return status;
+}
+
+/* With the variant that the checkpoint was made with where the configuration leaves it open. */
+static enum gpumc_status compare_identity(const struct gpumc_task *task, const char *path,
+                                          const char *stored, struct gpumc_error *error)
+{
+  char *before = gpumc_task_identity_stored(task, stored);
+  char *after = gpumc_task_identity(task);
+  enum gpumc_status status = GPUMC_OK;
+  if (before == NULL || after == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (strcmp(before, after) != 0) {
+    char *difference = gpumc_identity_difference(before, after);
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is the checkpoint of another configuration:\n%s\n"
+                             "run the earlier configuration, choose another output, or start over "
+                             "with --fresh",
+                             path, difference != NULL ? difference : "");
+    free(difference);
+  }
+  free(before);
+  free(after);
+  return status;
+}
+
+static enum gpumc_status check_trajectory(const struct gpumc_task *task, const char *path,
+                                          const char *before, struct gpumc_error *error)
+{
+  const char *now = trajectory_of(task, "cpu");
+  if (strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the checkpoint was made with trajectory %s, this program has %s: "
+                         "finish it with the program that began it, choose another output, or "
+                         "start over with --fresh",
+                         path, before, now);
+}
+
+enum gpumc_status gpumc_run_compare_checkpoint(const struct gpumc_task *task, const char *path,
+                                               struct gpumc_checkpoint_reader *reader,
+                                               struct gpumc_error *error)
+{
+  char *stored = NULL, *trajectory = NULL;
+  struct gpumc_task closed = *task;
+  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &stored, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_get_text(reader, "run/trajectory", &trajectory, error);
+  if (status == GPUMC_OK) {
+    closed.resolved = gpumc_task_close(task, stored);
+    if (closed.resolved == NULL)
+      status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+    if (status == GPUMC_OK)
+      status = compare_identity(&closed, path, stored, error);
+    if (status == GPUMC_OK)
+      status = check_trajectory(&closed, path, trajectory, error);
+    cJSON_Delete(closed.resolved);
+  }
+  free(stored);
+  free(trajectory);
+  return status;
+}

@@ -1,0 +1,85 @@
+/* What those who look on learn of a task: its status record, and `gpumc status`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/run_internal.h"
+
+void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state,
+                            const char *message)
+{
+  struct gpumc_error ignored = {0};
+  struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
+  double worked = gpumc_clock() - run->begun;
+  record.fraction = run->state != NULL ? gpumc_run_position(run).fraction : -1;
+  record.seconds = gpumc_run_seconds(run);
+  if (record.fraction > run->begun_fraction)
+    record.remaining_seconds =
+        worked * (1 - record.fraction) / (record.fraction - run->begun_fraction);
+  if (message != NULL)
+    snprintf(record.message, sizeof record.message, "%s", message);
+  if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  run->status_written = gpumc_clock();
+}
+
+static void report_record(const struct gpumc_task_files *files, struct gpumc_task_report *report)
+{
+  struct gpumc_status_record record;
+  if (!gpumc_status_record_read(files, &record))
+    return;
+  if (report->state == GPUMC_TASK_NOT_STARTED || report->state == GPUMC_TASK_RESUMABLE) {
+    if (record.state == GPUMC_RECORD_FAILED) {
+      report->state = GPUMC_TASK_FAILED;
+      snprintf(report->message, sizeof report->message, "%s", record.message);
+    }
+  }
+  if (report->state == GPUMC_TASK_NOT_STARTED)
+    return;
+  report->fraction = record.fraction;
+  report->seconds = record.seconds;
+  report->remaining_seconds = record.remaining_seconds;
+}
+
+/* What a run would do, by what the run itself asks. */
+static void report_decision(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                            struct gpumc_task_report *report)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_run_decision decision;
+  enum gpumc_status status =
+      gpumc_run_decide(task, files, GPUMC_CHECK_CONFIGURATION, &decision, &error);
+  if (status != GPUMC_OK) {
+    report->state = status == GPUMC_INVALID ? GPUMC_TASK_REFUSED : GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+  } else if (decision.complete) {
+    report->state = GPUMC_TASK_DONE;
+    report->fraction = 1;
+    report->remaining_seconds = 0;
+  } else if (decision.checkpoint != NULL) {
+    report->state = GPUMC_TASK_RESUMABLE;
+  }
+  gpumc_checkpoint_close(decision.checkpoint);
+  gpumc_error_free(&error);
+}
+
+void gpumc_task_inspect(const struct gpumc_task *task, struct gpumc_task_report *report)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_task_files files;
+  *report = (struct gpumc_task_report){
+      .state = GPUMC_TASK_NOT_STARTED, .fraction = -1, .seconds = -1, .remaining_seconds = -1};
+  if (gpumc_task_files_init(&files, task->output, &error) != GPUMC_OK) {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+    gpumc_error_free(&error);
+    return;
+  }
+  if (gpumc_task_lock_held(&files, NULL))
+    report->state = GPUMC_TASK_RUNNING;
+  else
+    report_decision(task, &files, report);
+  if (report->state != GPUMC_TASK_DONE && report->state != GPUMC_TASK_REFUSED)
+    report_record(&files, report);
+  gpumc_task_files_free(&files);
+}

@@ -1,0 +1,164 @@
+/* Recognising the files beside a result. */
+#include "core/side_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/checkpoint_file.h"
+#include "core/durable_file.h"
+#include "core/recorder_log.h"
+#include "core/regular_file.h"
+#include "core/task_files.h"
+
+enum { BEGIN_BYTES = 16384 };
+
+/* The superblock of HDF5 as the recorder writes it: its signature, version 3, 48 bytes in all; and
+ * how far from the file's begin the text of the first attribute is, at most. */
+static const char superblock[] = "\x89HDF\r\n\x1a\n\x03";
+enum { SUPERBLOCK_BYTES = 48, MARK_WITHIN = 8192 };
+
+static bool begins_with(const char *begin, size_t length, const char *mark)
+{
+  return length >= strlen(mark) && memcmp(begin, mark, strlen(mark)) == 0;
+}
+
+static bool is_zero(const char *bytes, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (bytes[i] != 0)
+      return false;
+  return true;
+}
+
+/* Before the format is on the disk there is nothing behind the superblock. */
+static bool is_working_file(const char *begin, size_t length)
+{
+  const size_t searched = length < MARK_WITHIN ? length : MARK_WITHIN;
+  if (!begins_with(begin, length, superblock))
+    return false;
+  if (memmem(begin, searched, GPUMC_RESULTS_MARK, strlen(GPUMC_RESULTS_MARK)) != NULL)
+    return true;
+  return length <= SUPERBLOCK_BYTES || is_zero(begin + SUPERBLOCK_BYTES, length - SUPERBLOCK_BYTES);
+}
+
+static bool is_checkpoint(const char *begin, size_t length)
+{
+  return begins_with(begin, length, GPUMC_CHECKPOINT_MARK);
+}
+
+static bool is_log(const char *begin, size_t length)
+{
+  return begins_with(begin, length, GPUMC_LOG_MARK);
+}
+
+static bool is_status(const char *begin, size_t length)
+{
+  return strlen(begin) == length && gpumc_status_record_recognise(begin);
+}
+
+static bool is_lock(const char *begin, size_t length)
+{
+  return begins_with(begin, length, GPUMC_LOCK_MARK);
+}
+
+/* `begin` ends with a zero byte behind its `length`. */
+static const struct {
+  const char *suffix, *name;
+  bool (*recognise)(const char *begin, size_t length);
+} kinds[] = {
+    [GPUMC_SIDE_PARTIAL] = {".partial", "working file", is_working_file},
+    [GPUMC_SIDE_CHECKPOINT] = {".ckpt", "checkpoint", is_checkpoint},
+    [GPUMC_SIDE_LOG] = {".log", "log", is_log},
+    [GPUMC_SIDE_STATUS] = {".status", "status record", is_status},
+    [GPUMC_SIDE_LOCK] = {".lock", "lock", is_lock},
+};
+
+const char *const gpumc_side_suffixes[] = {
+    ".partial", ".partial.new", ".ckpt",       ".ckpt.new", ".log",
+    ".log.new", ".status",      ".status.new", ".lock",     NULL};
+
+/* `*reason`: why it cannot be known at all; NULL where it was read. */
+static enum gpumc_presence look(const char *path, enum gpumc_side side, const char **reason)
+{
+  char begin[BEGIN_BYTES + 1];
+  struct stat found;
+  *reason = NULL;
+  if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode)) {
+    *reason = "a symbolic link";
+    return GPUMC_PRESENCE_FOREIGN;
+  }
+  int descriptor = gpumc_regular_open(path, O_RDONLY | O_NOFOLLOW, reason);
+  if (descriptor < 0)
+    return errno == ENOENT || errno == ENOTDIR ? GPUMC_PRESENCE_NONE : GPUMC_PRESENCE_FOREIGN;
+  *reason = NULL;
+  ssize_t length = pread(descriptor, begin, BEGIN_BYTES, 0);
+  if (length < 0)
+    *reason = strerror(errno);
+  close(descriptor);
+  if (length < 0)
+    return GPUMC_PRESENCE_FOREIGN;
+  begin[length] = '\0';
+  return length == 0 || kinds[side].recognise(begin, (size_t)length) ? GPUMC_PRESENCE_OURS
+                                                                     : GPUMC_PRESENCE_FOREIGN;
+}
+
+enum gpumc_presence gpumc_side_file_look(const char *path, enum gpumc_side side)
+{
+  const char *reason;
+  return look(path, side, &reason);
+}
+
+enum gpumc_status
+gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error)
+{
+  const char *reason;
+  if (look(path, side, &reason) != GPUMC_PRESENCE_FOREIGN)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "%s: not a %s of gpumc%s%s%s, and left alone: move it away or choose "
+                         "another output",
+                         path, kinds[side].name, reason != NULL ? " (" : "",
+                         reason != NULL ? reason : "", reason != NULL ? ")" : "");
+}
+
+/* Of OUTPUT.SUFFIX and OUTPUT.SUFFIX.new in turn. */
+static enum gpumc_status for_both(const char *output, enum gpumc_side side,
+                                  enum gpumc_status (*work)(const char *path, enum gpumc_side side,
+                                                            struct gpumc_error *error),
+                                  struct gpumc_error *error)
+{
+  char *path = gpumc_path_with_suffix(output, kinds[side].suffix, error);
+  char *successor = path != NULL ? gpumc_path_with_suffix(path, ".new", error) : NULL;
+  enum gpumc_status status = successor != NULL ? work(path, side, error) : GPUMC_FAILURE;
+  if (status == GPUMC_OK)
+    status = work(successor, side, error);
+  free(successor);
+  free(path);
+  return status;
+}
+
+enum gpumc_status gpumc_side_files_check(const char *output, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (int side = GPUMC_SIDE_PARTIAL; side < GPUMC_SIDE_LOCK && status == GPUMC_OK; side++)
+    status = for_both(output, (enum gpumc_side)side, gpumc_side_file_check, error);
+  return status;
+}
+
+static enum gpumc_status
+remove_ours(const char *path, enum gpumc_side side, struct gpumc_error *error)
+{
+  return gpumc_side_file_look(path, side) == GPUMC_PRESENCE_OURS ? gpumc_file_remove(path, error)
+                                                                 : GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_side_file_remove(const char *output, enum gpumc_side side, struct gpumc_error *error)
+{
+  return for_both(output, side, remove_ours, error);
+}

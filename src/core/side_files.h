@@ -1,0 +1,42 @@
+/* Whose a file is that stands where one of ours would be: beside a result, at OUTPUT.ckpt say.
+ *
+ * Nothing is overwritten or removed that is not known to be ours. A file is known by what it begins
+ * with, which each of ours has from its first instant on, so that one which a killed process left
+ * behind is known as well. An empty file counts as ours: a process killed in the act leaves such
+ * ones, and nothing is lost with it. */
+#ifndef GPUMC_CORE_SIDE_FILES_H
+#define GPUMC_CORE_SIDE_FILES_H
+
+#include "core/error.h"
+
+/* The mark of result and working file, the text of their attribute `format`. */
+#define GPUMC_RESULTS_MARK "gpumc-results"
+/* What a lock file begins with; process and host follow. */
+#define GPUMC_LOCK_MARK "gpumc "
+
+enum gpumc_side {
+  GPUMC_SIDE_PARTIAL,
+  GPUMC_SIDE_CHECKPOINT,
+  GPUMC_SIDE_LOG,
+  GPUMC_SIDE_STATUS,
+  GPUMC_SIDE_LOCK,
+};
+/* What follows OUTPUT in their names, and in those of what is on its way there; NULL-terminated. */
+extern const char *const gpumc_side_suffixes[];
+
+enum gpumc_presence { GPUMC_PRESENCE_NONE, GPUMC_PRESENCE_OURS, GPUMC_PRESENCE_FOREIGN };
+/* A link, or what cannot be read, is foreign: ours are neither. */
+enum gpumc_presence gpumc_side_file_look(const char *path, enum gpumc_side side);
+
+/* GPUMC_FAILURE, naming file and remedy, where something else stands there. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error);
+/* The same of all names beside OUTPUT but that of the lock, which is checked when it is taken. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_side_files_check(const char *output, struct gpumc_error *error);
+/* Remove the file of that kind beside OUTPUT, and what an interrupted replacement of it may have
+ * left; what is not ours stays. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_side_file_remove(const char *output, enum gpumc_side side, struct gpumc_error *error);
+
+#endif
