@@ -7,14 +7,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config_utf8.h"
 #include "core/units.h"
+
+void cli_say_list(FILE *stream, const char *format, va_list arguments)
+{
+  struct gpumc_text text = {0};
+  char *said = NULL;
+  if (vasprintf(&said, format, arguments) < 0)
+    return;
+  gpumc_text_append_printable(&text, said, true);
+  fputs(gpumc_text_string(&text), stream);
+  gpumc_text_free(&text);
+  free(said);
+}
+
+void cli_say(FILE *stream, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  cli_say_list(stream, format, arguments);
+  va_end(arguments);
+}
+
+char *cli_line(const char *text)
+{
+  struct gpumc_text line = {0};
+  gpumc_text_append_printable(&line, text, false);
+  char *copy = strdup(gpumc_text_string(&line));
+  gpumc_text_free(&line);
+  if (copy == NULL) {
+    cli_error("out of memory while writing a line");
+    exit(GPUMC_FAILURE);
+  }
+  return copy;
+}
 
 void cli_error(const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
   fputs("gpumc: error: ", stderr);
-  vfprintf(stderr, format, arguments);
+  cli_say_list(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
 }
@@ -31,7 +65,7 @@ int cli_config_fail(struct gpumc_error *error)
 {
   if (error->status != GPUMC_INVALID)
     return cli_fail(error);
-  fprintf(stderr, "%s\n", gpumc_error_text(error));
+  cli_say(stderr, "%s\n", gpumc_error_text(error));
   gpumc_error_free(error);
   return GPUMC_INVALID;
 }
@@ -41,7 +75,7 @@ _Noreturn void cli_usage_error(const char *command, const char *format, ...)
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "gpumc: error: ");
-  vfprintf(stderr, format, arguments);
+  cli_say_list(stderr, format, arguments);
   fprintf(stderr, "\nTry '%s --help'.\n", command);
   va_end(arguments);
   exit(GPUMC_INVALID);
@@ -68,6 +102,29 @@ double cli_duration(const char *command, const char *what, const char *text)
   return seconds;
 }
 
+/* cJSON escapes C0 alone: DEL and C1, which command terminals too, stand as \u00NN, and bytes that
+ * are no UTF-8, which no JSON may hold, as the replacement character. */
+static void append_json(struct gpumc_text *safe, const char *text)
+{
+  const unsigned char *next = (const unsigned char *)text, *end = next + strlen(text);
+  while (next < end) {
+    size_t plain = 0, length = 1;
+    uint32_t code = 0;
+    while (next + plain < end) {
+      code = gpumc_utf8_decode(next + plain, (size_t)(end - next) - plain, &length);
+      if (length == 0 || (code >= 0x7f && code < 0xa0))
+        break;
+      plain += length;
+    }
+    gpumc_text_append(safe, "%.*s", (int)plain, (const char *)next);
+    next += plain;
+    if (next == end)
+      break;
+    gpumc_text_append(safe, "\\u%04x", length == 0 ? 0xfffdu : (unsigned)code);
+    next += length == 0 ? 1 : length;
+  }
+}
+
 int cli_print_json(cJSON *json)
 {
   char *text = json != NULL ? cJSON_Print(json) : NULL;
@@ -76,7 +133,10 @@ int cli_print_json(cJSON *json)
     cli_error("out of memory while writing JSON");
     return GPUMC_FAILURE;
   }
-  puts(text);
+  struct gpumc_text safe = {0};
+  append_json(&safe, text);
+  puts(gpumc_text_string(&safe));
+  gpumc_text_free(&safe);
   free(text);
   return GPUMC_OK;
 }
@@ -185,10 +245,10 @@ void cli_config_warn(const char *path, const struct gpumc_config *config)
     size_t count = 0;
     for (size_t i = 0; i < config->n_tasks; i++)
       count += has_text(config->tasks[i].warnings, text);
-    fprintf(stderr, "%s: warning: ", path);
+    cli_say(stderr, "%s: warning: ", path);
     if (config->n_tasks > 1)
       fprintf(stderr, "%zu of %zu tasks: ", count, config->n_tasks);
-    fprintf(stderr, "%s\n", text);
+    cli_say(stderr, "%s\n", text);
   }
   cJSON_Delete(warnings);
 }

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "core/error.h"
 #include "core/language.h"
@@ -19,6 +20,8 @@ struct cli_command {
 };
 
 int cli_run(int argc, char **argv);
+/* Take the signals that stop a run: for main(), before anything else is done. */
+void cli_run_listen(void);
 int cli_validate(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_list(int argc, char **argv);
@@ -28,6 +31,13 @@ int cli_info(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+
+/* As fprintf, of text that may come from files: what commands a terminal is escaped, line ends and
+ * tabs are not. Everything that a command says but tables and JSON goes through it. */
+void cli_say(FILE *stream, const char *format, ...) GPUMC_PRINTF(2, 3);
+void cli_say_list(FILE *stream, const char *format, va_list arguments);
+/* One line of it: line ends are escaped as well. The caller frees; never NULL. */
+char *cli_line(const char *text);
 
 /* "gpumc: error: ..." on stderr. */
 void cli_error(const char *format, ...) GPUMC_PRINTF(1, 2);

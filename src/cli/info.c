@@ -105,17 +105,22 @@ static void print_fields(const char *title, const struct gpumc_result_fields *fi
   printf("\n%s:\n", title);
   for (size_t i = 0; i < fields->count; i++)
     if (strchr(fields->items[i].value, '\n') == NULL)
-      printf("  %-18s %s\n", fields->items[i].name, fields->items[i].value);
+      cli_say(stdout, "  %-18s %s\n", fields->items[i].name, fields->items[i].value);
 }
 
 static void print_result(const char *path, const struct gpumc_result *result)
 {
-  printf("%s: %s, %zu run%s, gpumc %s\n", path,
+  char *name = cli_line(path), *title = cli_line(result->title);
+  char *version = cli_line(result->program_version);
+  printf("%s: %s, %zu run%s, gpumc %s\n", name,
          result->complete ? "complete" : "unfinished: a working file", result->n_runs,
-         result->n_runs == 1 ? "" : "s", result->program_version);
-  if (result->title[0] != '\0')
-    printf("title: %s\n", result->title);
-  printf("\nconfiguration:\n%s\n", result->resolved);
+         result->n_runs == 1 ? "" : "s", version);
+  if (title[0] != '\0')
+    printf("title: %s\n", title);
+  cli_say(stdout, "\nconfiguration:\n%s\n", result->resolved);
+  free(name);
+  free(title);
+  free(version);
   print_fields("provenance", &result->provenance);
   print_fields("notes of the summary", &result->summary);
   if (result->runs != NULL)

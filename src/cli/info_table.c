@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/table.h"
 
 enum {
@@ -120,7 +121,7 @@ static void
 print_other(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset)
 {
   const struct gpumc_result_dataset *error = error_of(result, dataset);
-  printf("  %s", dataset->name);
+  cli_say(stdout, "  %s", dataset->name);
   if (dataset->rank == 0 && error != NULL)
     printf(" = %.7g +- %.2g\n", dataset->values[0], error->values[0]);
   else if (dataset->rank == 0)

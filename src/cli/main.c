@@ -1,5 +1,8 @@
 /* gpumc: the table of subcommands, and the words before them. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,14 +137,51 @@ static void limit_busy_waiting(char **argv)
   execv(path, argv);
 }
 
+/* Where standard input, output or error is closed, the next file to be opened would get its number,
+ * and our messages would be written into it. What stands in for them can be neither read nor
+ * written. */
+static void fill_standard_descriptors(void)
+{
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++)
+    if (fcntl(number, F_GETFD) < 0 &&
+        open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      _exit(GPUMC_FAILURE);
+}
+
+/* However the program ends, in argp's --help too: what was said must have been written. */
+static void check_output(int code, void *unused)
+{
+  (void)unused;
+  bool failed = ferror(stdout) != 0;
+  failed = fflush(stdout) != 0 || failed;
+  failed = (fclose(stdout) != 0 && errno != EBADF) || failed;
+  if (!failed)
+    return;
+  cli_error("cannot write to standard output");
+  _exit(code != GPUMC_OK ? code : GPUMC_FAILURE);
+}
+
+/* Signals that come while the program gets ready, and while it starts itself again, wait until
+ * somebody listens. */
+static void hold_signals(int how)
+{
+  static const int stopping[] = {SIGTERM, SIGHUP, SIGINT};
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++)
+    sigaddset(&set, stopping[i]);
+  sigprocmask(how, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
+  hold_signals(SIG_BLOCK);
+  fill_standard_descriptors();
   limit_busy_waiting(argv);
+  if (argc > 1 && strcmp(argv[1], "run") == 0)
+    cli_run_listen();
+  hold_signals(SIG_UNBLOCK);
+  on_exit(check_output, NULL);
   gpumc_hdf5_prepare_program();
-  int code = dispatch(argc, argv);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    cli_error("cannot write to standard output");
-    return code != GPUMC_OK ? code : GPUMC_FAILURE;
-  }
-  return code;
+  return dispatch(argc, argv);
 }

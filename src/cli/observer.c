@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "core/clock.h"
 #include "core/units.h"
 
@@ -97,7 +98,7 @@ static void on_message(void *state, enum gpumc_message_level level, const char *
   if (observer->quiet && level == GPUMC_NOTE)
     return;
   cli_observer_end(observer);
-  fprintf(stderr, "gpumc: %s%s%s\n", observer->label, level == GPUMC_WARNING ? "warning: " : "",
+  cli_say(stderr, "gpumc: %s%s%s\n", observer->label, level == GPUMC_WARNING ? "warning: " : "",
           text);
 }
 

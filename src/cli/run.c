@@ -45,15 +45,18 @@ static void interrupt(int signal_number)
   }
 }
 
-/* SIGTERM and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second or more
- * after the first ends the program at once. A reader of our messages that goes away must not end a
- * long run. */
-static void install_signal_handlers(void)
+/* SIGTERM, SIGHUP and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second
+ * or more after the first ends the program at once. A run under nohup goes on when its terminal is
+ * closed. A reader of our messages that goes away must not end a long run. */
+void cli_run_listen(void)
 {
   struct sigaction action = {.sa_handler = request_stop};
+  struct sigaction before;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, NULL);
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, NULL);
   action.sa_handler = interrupt;
   sigaction(SIGINT, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
@@ -104,8 +107,8 @@ static const struct argp parser = {
     "  gpumc run ising.yaml -o results/ising.h5\n"
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
     "  gpumc run campaign.yaml --task 3 --threads 8\n\n"
-    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGINT or --max-time: the same command "
-    "goes on.",
+    "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT or --max-time: the same "
+    "command goes on.",
     NULL,
     NULL,
     NULL};
@@ -173,7 +176,7 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
     tally->stopped = true;
   } else if (status == GPUMC_BUSY && is_one_of_many(arguments, config)) {
     if (!arguments->quiet)
-      fprintf(stderr, "gpumc: %s%s: skipped\n", label, gpumc_error_text(&error));
+      cli_say(stderr, "gpumc: %s%s: skipped\n", label, gpumc_error_text(&error));
     tally->elsewhere++;
   } else {
     if (config->n_tasks > 1)
@@ -233,7 +236,6 @@ int cli_run(int argc, char **argv)
               config.n_tasks - 1);
     code = GPUMC_INVALID;
   } else {
-    install_signal_handlers();
     code = run_tasks(&arguments, &config);
   }
   gpumc_config_free(&config);

@@ -77,9 +77,9 @@ static void task_row(struct cli_table *table, const struct gpumc_task *task,
 
 static void print_counts(const size_t counts[N_STATES], size_t n_tasks)
 {
-  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,      GPUMC_TASK_RUNNING,
-                                                GPUMC_TASK_RESUMABLE, GPUMC_TASK_FAILED,
-                                                GPUMC_TASK_REFUSED,   GPUMC_TASK_NOT_STARTED};
+  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,        GPUMC_TASK_RUNNING,
+                                                GPUMC_TASK_RESUMABLE,   GPUMC_TASK_FAILED,
+                                                GPUMC_TASK_NOT_STARTED, GPUMC_TASK_REFUSED};
   printf("\n%zu task%s:", n_tasks, n_tasks == 1 ? "" : "s");
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     printf("%s %zu %s", i > 0 ? "," : "", counts[order[i]], state_names[order[i]]);
@@ -101,7 +101,7 @@ static void print_table(const struct gpumc_config *config, const struct gpumc_ta
   cli_table_print(&table, 0);
   for (size_t i = 0; i < config->n_tasks; i++)
     if (reports[i].message[0] != '\0')
-      printf("\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
+      cli_say(stdout, "\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
   print_counts(counts, config->n_tasks);
 }
 

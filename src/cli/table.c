@@ -1,6 +1,8 @@
 /* Tables of text with aligned columns. */
 #include "cli/table.h"
 
+#include "cli/cli.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,8 @@ void cli_table_cell(struct cli_table *table, const char *format, ...)
   if (vasprintf(&cell, format, arguments) < 0)
     cell = NULL;
   va_end(arguments);
-  table->cells[table->n_cells++] = cell;
+  table->cells[table->n_cells++] = cell != NULL ? cli_line(cell) : NULL;
+  free(cell);
 }
 
 /* Characters on the screen of UTF-8 text. */

@@ -69,7 +69,7 @@ validate_one(const struct validate_arguments *arguments, const char *path, cJSON
   if (status != GPUMC_OK)
     cli_config_fail(&error);
   else if (!arguments->common.json)
-    printf("%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
+    cli_say(stdout, "%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
   cli_config_warn(path, &config);
   gpumc_error_free(&error);
   gpumc_config_free(&config);

@@ -9,11 +9,12 @@
 #include "core/durable_file.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
+#include "core/side_files.h"
 
 struct gpumc_checkpoint_writer {
   char *path;
   char *written; /* PATH.new */
-  bool begun;    /* it is there, and ours */
+  bool begun;    /* what is there is ours */
   struct gpumc_hdf5_file *file;
 };
 
@@ -28,9 +29,13 @@ enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoi
   made->path = gpumc_path_with_suffix(path, "", error);
   made->written = gpumc_path_with_suffix(path, ".new", error);
   if (made->path != NULL && made->written != NULL)
+    status = gpumc_side_file_check(path, GPUMC_SIDE_CHECKPOINT, error);
+  if (status == GPUMC_OK)
+    status = gpumc_side_file_check(made->written, GPUMC_SIDE_CHECKPOINT, error);
+  made->begun = status == GPUMC_OK;
+  if (status == GPUMC_OK)
     status = gpumc_hdf5_create(made->written, GPUMC_CHECKPOINT_BLOCK, GPUMC_CHECKPOINT_MARK,
                                &made->file, error);
-  made->begun = status == GPUMC_OK;
   if (status != GPUMC_OK) {
     gpumc_checkpoint_abandon(made);
     *writer = NULL;

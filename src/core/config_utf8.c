@@ -2,12 +2,9 @@
  */
 #include "core/config_utf8.h"
 
-#include <stdint.h>
-
 enum { BYTE_ORDER_MARK = 0xfeff };
 
-/* The code point at `bytes` (`left` bytes remain) and its length; length 0: no valid UTF-8. */
-static uint32_t decode(const unsigned char *bytes, size_t left, size_t *length)
+uint32_t gpumc_utf8_decode(const unsigned char *bytes, size_t left, size_t *length)
 {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   uint32_t code = bytes[0];
@@ -41,7 +38,7 @@ enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_u
   const unsigned char *bytes = (const unsigned char *)text;
   *place = (struct gpumc_utf8_place){.line = 1, .column = 1};
   for (size_t at = 0, n; at < length; at += n) {
-    place->code = decode(bytes + at, length - at, &n);
+    place->code = gpumc_utf8_decode(bytes + at, length - at, &n);
     if (n == 0) {
       place->code = bytes[at];
       return GPUMC_UTF8_BAD_BYTE;

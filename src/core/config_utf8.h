@@ -16,4 +16,7 @@ struct gpumc_utf8_place {
 
 enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_utf8_place *place);
 
+/* The code point at `bytes` (`left` bytes remain) and its length; length 0: no valid UTF-8. */
+uint32_t gpumc_utf8_decode(const unsigned char *bytes, size_t left, size_t *length);
+
 #endif

@@ -6,27 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text from the file may hold line ends and terminal controls (C0, DEL, C1); they would break the
- * line apart, so they are written as \xNN. */
-static void append_printable(struct gpumc_text *line, const char *message)
-{
-  const unsigned char *byte = (const unsigned char *)message;
-  while (*byte != '\0') {
-    size_t plain = 0;
-    while (byte[plain] >= 0x20 && byte[plain] != 0x7f &&
-           !(byte[plain] == 0xc2 && byte[plain + 1] >= 0x80 && byte[plain + 1] < 0xa0))
-      plain++;
-    if (plain > 0) {
-      gpumc_text_append(line, "%.*s", (int)plain, (const char *)byte);
-      byte += plain;
-    } else {
-      byte += *byte == 0xc2;
-      gpumc_text_append(line, "\\x%02x", *byte);
-      byte++;
-    }
-  }
-}
-
 static bool is_listed(const struct gpumc_text *lines, const char *line)
 {
   size_t length = strlen(line);
@@ -52,13 +31,14 @@ void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, c
   va_start(arguments, format);
   int length = vasprintf(&message, format, arguments);
   va_end(arguments);
-  append_printable(&line, mark.source);
+  gpumc_text_append_printable(&line, mark.source, false);
   gpumc_text_append(&line, ":%zu:%zu: ", mark.line, mark.column);
   if (report->mistakes == GPUMC_MISTAKES_LISTED)
     gpumc_text_append(&line, "more than %d mistakes; the rest is not listed",
                       GPUMC_MISTAKES_LISTED);
   else
-    append_printable(&line, length < 0 ? "a mistake (out of memory while describing it)" : message);
+    gpumc_text_append_printable(
+        &line, length < 0 ? "a mistake (out of memory while describing it)" : message, false);
   if (length >= 0)
     free(message);
   if (!is_listed(&report->lines, gpumc_text_string(&line))) {

@@ -5,7 +5,6 @@
 #include "core/clock.h"
 #include "core/ensemble_checkpoint.h"
 #include "core/run_internal.h"
-#include "core/side_files.h"
 
 /* Order in "run/counters". */
 enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
@@ -46,9 +45,6 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
 {
   struct gpumc_checkpoint_writer *writer = NULL;
   enum gpumc_status status = run->task->algorithm->settle(run->state, error);
-  /* Somebody may have put a file there since the start. */
-  if (status == GPUMC_OK)
-    status = gpumc_side_files_check(run->files.output, error);
   if (status == GPUMC_OK)
     status = gpumc_checkpoint_begin(run->files.checkpoint, &writer, error);
   if (status != GPUMC_OK)

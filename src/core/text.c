@@ -1,6 +1,8 @@
 /* Growing strings, and edit distance for "did you mean". */
 #include "core/text.h"
 
+#include "core/config_utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,28 @@ void gpumc_text_append(struct gpumc_text *text, const char *format, ...)
   vsnprintf(text->characters + text->length, (size_t)length + 1, format, arguments);
   va_end(arguments);
   text->length += (size_t)length;
+}
+
+void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bool lines)
+{
+  const unsigned char *next = (const unsigned char *)string, *end = next + strlen(string);
+  while (next < end) {
+    size_t plain = 0, length = 1;
+    uint32_t code = 0;
+    while (next + plain < end) {
+      code = gpumc_utf8_decode(next + plain, (size_t)(end - next) - plain, &length);
+      const bool kept = lines && (code == '\n' || code == '\t');
+      if (length == 0 || (!kept && (code < 0x20 || (code >= 0x7f && code < 0xa0))))
+        break;
+      plain += length;
+    }
+    gpumc_text_append(text, "%.*s", (int)plain, (const char *)next);
+    next += plain;
+    if (next == end)
+      break;
+    gpumc_text_append(text, "\\x%02x", length == 0 ? *next : (unsigned)code);
+    next += length == 0 ? 1 : length;
+  }
 }
 
 const char *gpumc_text_string(const struct gpumc_text *text)

@@ -16,6 +16,10 @@ struct gpumc_text {
 };
 
 void gpumc_text_append(struct gpumc_text *text, const char *format, ...) GPUMC_PRINTF(2, 3);
+/* Text that came from elsewhere, a file or its name, which may hold line ends and what commands a
+ * terminal: controls (C0, DEL, C1) and bytes that are no UTF-8 are written as \xNN. `lines`: line
+ * ends and tabs stay. */
+void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bool lines);
 /* Never NULL. */
 const char *gpumc_text_string(const struct gpumc_text *text);
 /* Legal on a zeroed object; leaves it zeroed. */

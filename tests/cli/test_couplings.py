@@ -142,7 +142,7 @@ class Couplings(ProgramCase):
                             self.write("couplings.txt", text)
                         self.gpumc("run", config, "--quiet", code=INVALID)
                         self.assertEqual(self.states(config), ["done"])
-                        self.assertEqual(self.states(config, "--set", "seed=4"), ["failed"])
+                        self.assertEqual(self.states(config, "--set", "seed=4"), ["refused"])
                         self.assertEqual(self.states(config, "-o", "other.h5"), ["not started"])
 
     def states(self, config, *words):

@@ -35,7 +35,7 @@ class ForeignConfiguration(ProgramCase):
                 process = self.gpumc("run", config, code=INVALID)
                 self.assertIn("small.h5 is the result of another configuration", process.err)
                 task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
-                self.assertEqual(task["state"], "failed")
+                self.assertEqual(task["state"], "refused")
                 self.assertEqual(self.path("small.h5").read_bytes(), before)
 
 

@@ -73,7 +73,7 @@ class SingleRun(ProgramCase):
             self.addCleanup(process.kill)
             self.assertTrue(wait_for(self.path("small.h5.lock"), process))
             self.assertTrue(wait_for(self.path("small.h5.partial"), process))
-            self.assertEqual(self.path("small.h5.lock").read_text().split()[0], str(process.pid))
+            self.assertEqual(self.path("small.h5.lock").read_text().split()[1], str(process.pid))
             of_process = pathlib.Path(f"/proc/{process.pid}")
             self.assertEqual((of_process / "comm").read_text().strip(), "gpumc-copy")
             variables = dict(variable.split("=", 1) for variable in
@@ -153,7 +153,7 @@ class AgainstWhatIsThere(ProgramCase):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
         before = self.path("small.h5").read_bytes()
-        self.write("small.h5.ckpt", "left behind")
+        self.write("small.h5.ckpt", "gpumc-checkpoint left behind")
         process = self.gpumc("run", config)
         self.assertIn("small.h5: already complete", process.err)
         self.assertEqual(self.path("small.h5").read_bytes(), before)
@@ -244,7 +244,8 @@ class Refusals(ProgramCase):
         self.gpumc("run", config)
         self.gpumc("run", config, "--fresh", "--device", MISSING, code=DEVICE)
         self.assertEqual(self.names(), ["c.yaml", "small.h5"])
-        self.write("small.h5.status", '{"state": "failed", "message": "no such device"}')
+        self.write("small.h5.status", '{"state": "failed", "fraction": null, "seconds": null, '
+                   '"remaining_seconds": null, "message": "no such device", "updated": 1}')
         status = self.gpumc("status", config).out
         self.assertIn("1 done", status)
         self.assertNotIn("no such device", status)
@@ -408,7 +409,7 @@ class Campaigns(ProgramCase):
     def test_a_task_that_another_process_works_on_is_left_to_it(self):
         config = self.write("c.yaml", CAMPAIGN)
         self.path("out").mkdir()
-        holder = self.write("out/2.h5.lock", "4711 elsewhere\n")
+        holder = self.write("out/2.h5.lock", "gpumc 4711 elsewhere\n")
         with open(holder) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             process = self.gpumc("run", config)

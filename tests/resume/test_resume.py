@@ -178,7 +178,7 @@ class Stopped(JobCase):
             process = self.start("run", self.config)
             time.sleep(choose.uniform(0.7, 1.3) * wait)
             stop(process, choose.choice([signal.SIGTERM, signal.SIGINT]))
-            # A signal before the handlers stand ends the program as any other.
+            # A signal before main() ends the program as any other.
             self.assertIn(process.returncode, [OK, STOPPED, -signal.SIGTERM, -signal.SIGINT])
             stops += process.returncode == STOPPED
             # Nor does a signal before the first unit lead anywhere.
@@ -200,15 +200,19 @@ class Stopped(JobCase):
 
 
 class SpoiledCheckpoint(JobCase):
-    def refuse(self, says):
-        """The message names the file and a remedy, and nothing is touched."""
+    def refuse(self, says, ours=True):
+        """The message names the file and a remedy, and nothing is touched; what is not known to be
+        ours not by a fresh start either."""
         checkpoint = self.path("run.h5.ckpt")
         before = checkpoint.read_bytes()
         partial = self.path("run.h5.partial").read_bytes()
         process = self.gpumc("run", self.config, code=FAILURE)
         self.assertIn("run.h5.ckpt", process.err)
         self.assertIn(says, process.err)
-        self.assertEqual(process.err.count("--fresh"), 1, process.err)
+        self.assertEqual(process.err.count("--fresh"), int(ours), process.err)
+        if not ours:
+            fresh = self.gpumc("run", self.config, "--fresh", code=FAILURE)
+            self.assertIn("run.h5.ckpt: not a checkpoint of gpumc, and left alone", fresh.err)
         self.assertEqual(checkpoint.read_bytes(), before)
         self.assertEqual(self.path("run.h5.partial").read_bytes(), partial)
 
@@ -220,16 +224,16 @@ class SpoiledCheckpoint(JobCase):
         for length in [0, 1, 100, 511, 512, 600, len(good) // 2, len(good) - 1]:
             with self.subTest(truncated_to=length):
                 checkpoint.write_bytes(good[:length])
-                self.refuse("")
+                self.refuse("", ours=length == 0 or length >= 16)
         for position in [0, 20, 30, 300] + [choose.randrange(len(good)) for _ in range(10)]:
             with self.subTest(flipped=position):
                 spoiled = bytearray(good)
                 spoiled[position] ^= 1 << choose.randrange(8)
                 checkpoint.write_bytes(spoiled)
-                self.refuse("damaged" if position >= 16 else "")
+                self.refuse("damaged" if position >= 16 else "", ours=position >= 16)
         with self.subTest("foreign"):
             checkpoint.write_bytes(self.path("whole.h5").read_bytes())
-            self.refuse("")
+            self.refuse("", ours=False)
         with self.subTest("longer"):
             checkpoint.write_bytes(good + b"more")
             self.refuse("damaged")
@@ -290,7 +294,7 @@ class SpoiledCheckpoint(JobCase):
 
     def test_fresh_starts_over(self):
         self.stopped_half_way()
-        self.path("run.h5.ckpt").write_bytes(b"spoiled")
+        self.path("run.h5.ckpt").write_bytes(b"gpumc-checkpoint, spoiled")
         process = self.finish("--fresh")
         self.assertNotIn("resuming", process.err)
 
@@ -303,15 +307,24 @@ class SpoiledWorkingFile(JobCase):
         def truncate(path):
             os.truncate(path, path.stat().st_size // 2)
 
-        def overwrite(path):
-            path.write_bytes(b"spoiled")
+        def empty(path):
+            path.write_bytes(b"")
 
-        for spoil in [delete, truncate, overwrite]:
+        for spoil in [delete, truncate, empty]:
             with self.subTest(spoil.__name__):
                 self.stopped_half_way()
                 spoil(self.path("run.h5.partial"))
                 self.finish()
                 self.path("run.h5").unlink()
+
+    def test_that_is_none_of_ours_is_left_alone(self):
+        self.stopped_half_way()
+        self.path("run.h5.partial").write_bytes(b"spoiled")
+        process = self.gpumc("run", self.config, code=FAILURE)
+        self.assertIn("run.h5.partial: not a working file of gpumc, and left alone", process.err)
+        self.assertEqual(self.path("run.h5.partial").read_bytes(), b"spoiled")
+        self.path("run.h5.partial").unlink()
+        self.finish()
 
 
 class FullDisk(JobCase):

@@ -26,8 +26,8 @@ static void count(void *state, const struct gpumc_position *where, double second
     heard->stop = 1;
 }
 
-enum gpumc_status
-attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *error)
+/* The task of it; caller deletes `resolved`. */
+static struct gpumc_task task_of(const struct attempt *wanted)
 {
   char text[1024];
   snprintf(text, sizeof text,
@@ -37,12 +37,21 @@ attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *e
            " \"kernel\": {\"device\": \"cpu\", \"variant\": \"auto\", \"isa\": \"auto\"},"
            " \"output\": \"run.h5\", \"checkpoint\": {\"every\": 1e-9}}",
            (long long)wanted->population, (long long)wanted->units, (long long)wanted->fail_at);
-  struct gpumc_config config = {.n_tasks = 1};
+  static char output[] = "run.h5", label[] = "";
   struct gpumc_task task = {.resolved = cJSON_Parse(text),
                             .model = &counting_model,
                             .algorithm = &counting_algorithm,
-                            .output = (char[]){"run.h5"},
-                            .label = (char[]){""}};
+                            .output = output,
+                            .label = label};
+  assert_non_null(task.resolved);
+  return task;
+}
+
+enum gpumc_status
+attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *error)
+{
+  struct gpumc_config config = {.n_tasks = 1};
+  struct gpumc_task task = task_of(wanted);
   struct gpumc_observer observer = {heard, hear, count};
   struct gpumc_run_options options = {.threads = 1,
                                       .max_seconds = wanted->max_seconds,
@@ -50,8 +59,14 @@ attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *e
                                       .command_line = "test",
                                       .stop = &heard->stop,
                                       .observer = &observer};
-  assert_non_null(task.resolved);
   enum gpumc_status status = gpumc_run_task(&config, &task, &options, error);
   cJSON_Delete(task.resolved);
   return status;
+}
+
+void inspect(const struct attempt *wanted, struct gpumc_task_report *report)
+{
+  struct gpumc_task task = task_of(wanted);
+  gpumc_task_inspect(&task, report);
+  cJSON_Delete(task.resolved);
 }

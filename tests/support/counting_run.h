@@ -23,5 +23,7 @@ struct heard {
 /* One run with the result run.h5 in the working directory and a checkpoint after every unit. */
 GPUMC_MUST_CHECK enum gpumc_status
 attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *error);
+/* What is said of its task. */
+void inspect(const struct attempt *wanted, struct gpumc_task_report *report);
 
 #endif

@@ -88,14 +88,12 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
 {
   struct gpumc_error error = {0};
   struct heard heard = {0};
-  struct gpumc_task task = {
-      .model = &counting_model, .algorithm = &counting_algorithm, .output = (char[]){"run.h5"}};
   struct gpumc_task_report report;
   (void)state;
   assert_int_equal(attempt(&(struct attempt){64, 5, 3, 0, false}, &heard, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error), "unit 3 fails");
   gpumc_error_free(&error);
-  gpumc_task_inspect(&task, &report);
+  inspect(&(struct attempt){64, 5, 3, 0, false}, &report);
   assert_int_equal(report.state, GPUMC_TASK_FAILED);
   assert_string_equal(report.message, "unit 3 fails");
   /* The checkpoint behind unit 2 is there: two units are left. `fail_at` decides no number. */

@@ -57,7 +57,7 @@ static void test_lock(void **state)
     assert_false(gpumc_task_lock_held(&files, NULL));
   }
   gpumc_task_lock_release(NULL);
-  write_file(files.lock, "99999 elsewhere\n", 16);
+  write_file(files.lock, "gpumc 99999 elsewhere\n", 22);
   assert_false(gpumc_task_lock_held(&files, NULL));
   assert_ok(gpumc_task_lock_acquire(&files, &lock, &error), &error);
   gpumc_task_lock_release(lock);
