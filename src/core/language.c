@@ -119,38 +119,6 @@ static bool check_removals(struct gpumc_language *language, const char *const *a
   return true;
 }
 
-static int compare_outputs(const void *left, const void *right)
-{
-  const struct gpumc_task *a = *(const struct gpumc_task *const *)left;
-  const struct gpumc_task *b = *(const struct gpumc_task *const *)right;
-  int order = strcmp(a->output, b->output);
-  return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
-}
-
-/* The first pair of tasks that would write the same file. False when memory ran out. */
-static bool check_outputs(struct gpumc_language *language)
-{
-  const struct gpumc_config *config = language->config;
-  const struct gpumc_task **sorted = calloc(config->n_tasks + 1, sizeof *sorted);
-  const struct gpumc_node *output = gpumc_node_find(config->document.root, "output");
-  if (sorted == NULL)
-    return false;
-  for (size_t i = 0; i < config->n_tasks; i++)
-    sorted[i] = &config->tasks[i];
-  qsort(sorted, config->n_tasks, sizeof *sorted, compare_outputs);
-  for (size_t i = 1; i < config->n_tasks; i++)
-    if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0) {
-      gpumc_report_mistake(&language->report, output->mark,
-                           "output: tasks %zu (%s) and %zu (%s) would both write '%s'; name the "
-                           "keys of the campaign in braces, such as {seed}",
-                           sorted[i - 1]->index, sorted[i - 1]->label, sorted[i]->index,
-                           sorted[i]->label, sorted[i]->output);
-      break;
-    }
-  free(sorted);
-  return true;
-}
-
 static enum gpumc_status override(struct gpumc_language *language, const char *const *assignments,
                                   size_t n_assignments, struct gpumc_error *error)
 {
@@ -172,7 +140,7 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   if (!find_plugins(language) || !check_removals(language, assignments, n_assignments))
     return out_of_memory(error);
   status = gpumc_language_expand(language, error);
-  if (status == GPUMC_OK && !check_outputs(language))
+  if (status == GPUMC_OK && !gpumc_language_check_files(language))
     status = out_of_memory(error);
   return status;
 }
