@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/observer.h"
+#include "cli/plan_disk.h"
 #include "cli/plan_remarks.h"
 #include "cli/rate.h"
 #include "cli/table.h"
@@ -149,6 +150,7 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   }
   if (preparation->demand.configuration_bytes > 0)
     cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
+  cli_plan_disk_json(preparation, json);
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
   const cJSON *warning;
@@ -174,24 +176,12 @@ static void print_memory(const struct gpumc_preparation *preparation)
   gpumc_size_text(all, needed);
   gpumc_size_text(gpu ? preparation->device_available_bytes : preparation->available_bytes,
                   available);
-  cli_say(stdout, "memory      %s%s: replicas %s, work arrays %s; %s available\n", needed,
-          gpu ? " on the GPU" : "", ensemble, work, available);
+  printf("memory      %s%s: replicas %s, work arrays %s; %s available\n", needed,
+         gpu ? " on the GPU" : "", ensemble, work, available);
   if (gpu)
-    cli_say(stdout, "            %s on the host; %s available\n",
-            gpumc_size_text(preparation->host_bytes, needed),
-            gpumc_size_text(preparation->available_bytes, available));
-}
-
-/* The log has them beside the working file, of which a resume writes another one. */
-static void print_configurations(const struct gpumc_demand *demand)
-{
-  const double bytes = demand->configuration_bytes;
-  char size[32], running[32], resuming[32];
-  if (bytes > 0)
-    cli_say(stdout,
-            "result      %s of configurations%s; on disk %s while it runs, %s at a resume\n",
-            gpumc_size_text(bytes, size), demand->estimated ? " (estimate)" : "",
-            gpumc_size_text(2 * bytes, running), gpumc_size_text(3 * bytes, resuming));
+    printf("            %s on the host; %s available\n",
+           gpumc_size_text(preparation->host_bytes, needed),
+           gpumc_size_text(preparation->available_bytes, available));
 }
 
 static void print_single(const struct task_plan *plan, const char *reason)
@@ -199,24 +189,24 @@ static void print_single(const struct task_plan *plan, const char *reason)
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
   char duration[32], rate[32];
-  cli_say(stdout, "model       %s, %zu sites\n", task->model->name, preparation->model.sites);
-  cli_say(stdout, "algorithm   %s\n", task->algorithm->name);
-  cli_say(stdout, "kernel      %s on %s (%s)\n", preparation->kernel->variant,
-          preparation->device.ops->name, reason);
-  cli_say(stdout, "device      %s\n", preparation->device.description);
+  printf("model       %s, %zu sites\n", task->model->name, preparation->model.sites);
+  printf("algorithm   %s\n", task->algorithm->name);
+  printf("kernel      %s on %s (%s)\n", preparation->kernel->variant, preparation->device.ops->name,
+         reason);
+  printf("device      %s\n", preparation->device.description);
   cli_say(stdout, "output      %s\n", task->output);
-  cli_say(stdout, "replicas    %zu, room for %zu; %zu run%s at once\n",
-          preparation->demand.replicas, preparation->demand.plan.capacity,
-          preparation->demand.plan.runs, preparation->demand.plan.runs == 1 ? "" : "s");
+  printf("replicas    %zu, room for %zu; %zu run%s at once\n", preparation->demand.replicas,
+         preparation->demand.plan.capacity, preparation->demand.plan.runs,
+         preparation->demand.plan.runs == 1 ? "" : "s");
   print_memory(preparation);
-  print_configurations(&preparation->demand);
-  cli_say(stdout, "updates     %.4g%s\n", preparation->demand.updates,
-          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
+  cli_plan_disk_print(preparation);
+  printf("updates     %.4g%s\n", preparation->demand.updates,
+         preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
   if (plan->refusal != NULL)
-    cli_say(stdout, "time        none: it does not fit\n");
+    printf("time        none: it does not fit\n");
   else
-    cli_say(stdout, "time        about %s (estimate: %s measured on the sweeps alone)\n",
-            gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
+    printf("time        about %s (estimate: %s measured on the sweeps alone)\n",
+           gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
 }
 
 /* Of the device: the host's own where that is the CPU. */
@@ -228,7 +218,9 @@ static double memory_of(const struct gpumc_preparation *preparation)
 /* Of all tasks. */
 struct totals {
   double updates, seconds, configuration_bytes;
-  double memory; /* of the task that takes most */
+  double results; /* bytes on the disk */
+  double beside;  /* of the task that needs most on the disk beside its result */
+  double memory;  /* of the task that takes most */
   bool estimated;
 };
 
@@ -240,6 +232,10 @@ static struct totals add_up(const struct task_plan *plans, size_t n_plans)
     totals.updates += preparation->demand.updates;
     totals.seconds += plans[i].seconds;
     totals.configuration_bytes += preparation->demand.configuration_bytes;
+    struct gpumc_disk_plan disk;
+    gpumc_disk_plan_make(preparation, &disk);
+    totals.results += disk.result;
+    totals.beside = fmax(totals.beside, disk.resuming - disk.result);
     totals.memory = fmax(totals.memory, memory_of(preparation));
     totals.estimated = totals.estimated || preparation->demand.estimated;
   }
@@ -280,19 +276,19 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
   for (size_t i = 0; i < n_plans; i++)
     print_row(&table, &plans[i], configurations);
   cli_table_print(&table, 0);
-  cli_say(
-      stdout,
-      "\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
-      n_plans, totals.updates, gpumc_duration_text(totals.seconds, text));
-  cli_say(stdout, "; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
-          is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
+  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
+         n_plans, totals.updates, gpumc_duration_text(totals.seconds, text));
+  printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
+         is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
   if (configurations)
-    cli_say(stdout, "; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
-            totals.estimated ? " (estimate)" : "");
-  cli_say(stdout, "\n");
-  cli_say(stdout, "device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
+    printf("; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
+           totals.estimated ? " (estimate)" : "");
+  printf("\n");
+  printf("disk: about %s of results", gpumc_size_text(totals.results, text));
+  printf(", and %s beside them while a task runs\n", gpumc_size_text(totals.beside, text));
+  printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
   for (size_t i = 0; i < remarks->count; i++)
-    cli_say(stdout, "remark: %s\n", gpumc_text_string(&remarks->text[i]));
+    printf("remark: %s\n", gpumc_text_string(&remarks->text[i]));
 }
 
 static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)

@@ -14,6 +14,9 @@ struct gpumc_demand {
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
   double configuration_bytes;      /* that are written into the result on request */
+  double result_bytes;             /* of the numbers in the result, configurations not included */
+  double series_bytes;             /* of series, among these: the log has them as well */
+  double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
   bool estimated;
 };

@@ -110,6 +110,34 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_d
   return series + numbers * sizeof(double);
 }
 
+/* Bins and averages of the replicas, the curves of the summary and, where they are asked for, all
+ * measurements; a checkpoint has the sums. */
+static void demand_disk(const struct canonical *canonical, struct gpumc_demand *demanded)
+{
+  const struct canonical_settings *settings = &canonical->settings;
+  const double temperatures = (double)canonical->betas.count;
+  const double replicas = (double)settings->replicas;
+  const double quantities = (double)canonical->quantities.count;
+  const double row = 1 + replicas * (double)canonical->quantities.observables.n_channels;
+  double points = 0, sums = 0;
+  for (size_t m = 0; m < canonical->betas.count; m++) {
+    points += (double)canonical_grid_count(&canonical->grid, m);
+    sums += (double)canonical_vector_width(canonical, m) *
+            ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
+  }
+  sums += temperatures * (double)settings->chains *
+          (double)canonical_means(&canonical->quantities) * GPUMC_SERIES_WORDS;
+  if (settings->series)
+    demanded->series_bytes = row * temperatures *
+                             (double)canonical_measurements(settings, canonical_end(settings)) *
+                             sizeof(double);
+  demanded->result_bytes =
+      demanded->series_bytes + (temperatures * (quantities + 1) * (replicas + GPUMC_BINS_MOST) +
+                                4 * (quantities + 4) * (temperatures + points)) *
+                                   sizeof(double);
+  demanded->state_bytes = sums * sizeof(double);
+}
+
 enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                    const struct gpumc_model *model,
                                    const struct gpumc_device *device, struct gpumc_demand *demanded,
@@ -138,6 +166,7 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                      .update = settings->update};
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
     demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
+    demand_disk(&canonical, demanded);
     canonical_configurations_demand(&canonical, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
   }

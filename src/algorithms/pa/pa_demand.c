@@ -39,6 +39,21 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
   return numbers * sizeof(double) + replicas * sizeof(uint32_t);
 }
 
+/* Rows of the runs and curves of the summary; a checkpoint has the rows of all runs, the family of
+ * every replica of a batch, and the histograms of a reweighting. */
+static void demand_disk(const struct pa_settings *settings, const struct gpumc_model *model,
+                        double temperatures, double replicas, struct gpumc_demand *demanded)
+{
+  const double rows = temperatures * (double)settings->runs *
+                      (double)(pa_curve_width(settings) + pa_block_width(settings));
+  const double curves = 2 * (double)(settings->observables.count + 8);
+  const double levels = settings->reweight ? (double)model->levels : 0;
+  demanded->result_bytes = (rows + curves * temperatures + 2 * levels) * sizeof(double);
+  demanded->state_bytes =
+      (rows + (double)(settings->strata * settings->blocks) * levels) * sizeof(double) +
+      replicas * sizeof(uint32_t);
+}
+
 enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, struct gpumc_demand *demanded,
                             struct gpumc_error *error)
@@ -64,6 +79,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;
   demanded->estimated = settings.adaptive;
+  demand_disk(&settings, model, steps + 1, replicas, demanded);
   status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
   free(schedule.beta);
   return status;

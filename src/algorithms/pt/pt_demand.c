@@ -81,6 +81,29 @@ static double host_bytes(const struct pt_settings *settings, const struct gpumc_
   return numbers * sizeof(double);
 }
 
+/* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
+ * the sums of a bin, what is compared between bins, and the histograms. */
+static void demand_disk(const struct pt_settings *settings, const struct gpumc_model *model,
+                        const struct gpumc_tempering_plan *plan, const struct pt_terms *terms,
+                        double bins, struct gpumc_demand *demanded)
+{
+  struct pt_quantities quantities;
+  pt_quantities_make(model, &settings->observables, terms, &quantities);
+  const double temperatures = (double)settings->temperatures;
+  const double places = (double)settings->samples * temperatures;
+  const double curves = (2 * (double)quantities.count + 3) * temperatures;
+  double overlaps = 0;
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+    overlaps += temperatures * (double)plan->histogram[kind].bins;
+  demanded->result_bytes =
+      ((bins + 1) * curves + 2 * overlaps + places * (double)terms->count) * sizeof(double);
+  const double sums =
+      (double)(terms->count * (settings->blocks + 1) + terms->n_compared * PT_BINS_COMPARED);
+  const double histograms = (double)(pt_histogram_rows(settings) + plan->strata) * overlaps;
+  demanded->state_bytes = (places * sums + bins * curves + histograms) * sizeof(double) +
+                          places * (double)settings->copies * sizeof(uint32_t);
+}
+
 enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, struct gpumc_demand *demanded,
                             struct gpumc_error *error)
@@ -103,6 +126,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
+  demand_disk(&settings, model, &plan, &terms, (double)timeline.bins, demanded);
   pt_timeline_free(&timeline);
   return pt_configurations_demand(params, model, &settings, demanded, error);
 }
