@@ -45,10 +45,15 @@ static void append_row(struct gpumc_text *text, const struct gpumc_key *keys,
   gpumc_text_append(text, "| `%s` | ", name);
   append_cell(text, gpumc_text_string(&wanted));
   gpumc_text_append(text, " | %s | ", key->unit != NULL ? key->unit : "");
-  if (key->default_text != NULL)
+  if (key->required_unless != NULL)
+    gpumc_text_append(text, "required without `%s`", key->required_unless);
+  else if (key->default_text != NULL)
     gpumc_text_append(text, "`%s`", key->default_text[0] == '\0' ? "\"\"" : key->default_text);
   else
     gpumc_text_append(text, "%s", default_words(key));
+  for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
+    gpumc_text_append(text, "%s`%s`", i == 0 ? " or the largest smaller divisor of " : ", else of ",
+                      key->default_divides[i]);
   gpumc_text_append(text, " | %s | ", key->sweepable ? "yes" : "");
   append_meaning(text, keys, key);
   gpumc_text_append(text, " |\n");

@@ -83,9 +83,12 @@ class Keys(ProgramCase):
                     more="replicas: 64")
 
     def test_times(self):
-        self.refuse("sweeps = 105 must be a multiple of measure_every = 10", 6, sweeps=105)
-        self.refuse("measure_every = 15 must be a multiple of exchange_every = 10", 8,
-                    more="measure_every: 15", sweeps=150)
+        self.refuse("sweeps = 105 must be a multiple of exchange_every = 10", 6, sweeps=105,
+                    more="exchange_every: 10")
+        self.refuse("sweeps = 105 must be a multiple of measure_every = 20", 6, sweeps=105,
+                    more="exchange_every: 10\n  measure_every: 20")
+        self.refuse("measure_every = 15 must be a multiple of exchange_every = 10", 9,
+                    more="exchange_every: 10\n  measure_every: 15", sweeps=150)
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
         self.refuse("to round them up, exceed the 4294967295", 6, sweeps=4294967290)

@@ -56,18 +56,17 @@ static void check_betas(const struct gpumc_params *params, const struct pa_sched
   }
 }
 
-void pa_configurations_request_check(const struct gpumc_params *params, struct gpumc_report *report)
+void pa_configurations_request_check(const struct gpumc_params *params, double end,
+                                     struct gpumc_report *report)
 {
   struct gpumc_error error = {0};
   struct pa_schedule schedule = {0};
   if (!gpumc_params_has(params, "configurations.betas"))
     return;
   const double coldest = gpumc_params_last(params, "configurations.betas");
-  const double end = gpumc_params_real(params, "beta.to");
   if (!is_reached(coldest, end))
     gpumc_params_mistake(params, report, "configurations.betas",
-                         "%.12g is beyond the last inverse temperature, beta.to = %.12g", coldest,
-                         end);
+                         "%.12g is beyond the last inverse temperature, %.12g", coldest, end);
   else if (gpumc_params_has(params, "beta.overlap"))
     return;
   else if (pa_schedule_make(params, &schedule, &error) == GPUMC_OK)
