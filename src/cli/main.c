@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "core/hdf5_file.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 static const struct cli_command commands[] = {
     {"run", "run a configuration, or go on with it", cli_run},
@@ -126,6 +127,8 @@ static void limit_busy_waiting(char **argv)
   char path[PATH_MAX];
   if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL)
     return;
+  if (!gpumc_threads_environment_is_good())
+    return; /* libgomp has complained once, and would again */
   /* Not /proc/self/exe itself, which would become the name of the process. */
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   if (length <= 0 || setenv("GOMP_SPINCOUNT", spin_count, 1) != 0)

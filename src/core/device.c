@@ -1,7 +1,6 @@
 /* Opening devices by name, and which GPU a name means. */
 #include "core/device.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "core/device_cuda.h"
 #include "core/params_internal.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
 
@@ -99,17 +99,20 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
     return gpumc_error_set(error, GPUMC_INVALID, "no device '%s' (auto, cpu, cuda or cuda:N)",
                            name);
   bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
+  enum gpumc_status status = gpumc_threads_choose(threads, &threads, error);
+  if (status != GPUMC_OK)
+    return status;
   if (!is_cpu)
     gpumc_gpus_find(&gpus);
   if (is_cpu || (is_auto && gpumc_gpus_first(&gpus) < 0)) {
     gpumc_device_cpu_open(threads, device);
     return GPUMC_OK;
   }
-  enum gpumc_status status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
+  status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
   if (status == GPUMC_OK)
     status = gpumc_device_cuda_open(&gpus, index, device, error);
   if (status == GPUMC_OK)
-    device->threads = threads > 0 ? threads : omp_get_max_threads();
+    device->threads = threads;
   return status;
 }
 
