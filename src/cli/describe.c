@@ -84,9 +84,9 @@ static int unknown_name(const char *name)
   for (size_t i = 0; i < count; i++)
     gpumc_text_append(&list, "%s%s", i > 0 ? ", " : "", names[i]);
   if (nearest != NULL)
-    cli_error("there is no '%s'; did you mean '%s'?", name, nearest);
+    cli_error("unknown name '%s'; did you mean '%s'?", name, nearest);
   else
-    cli_error("there is no '%s'; there are %s", name, gpumc_text_string(&list));
+    cli_error("unknown name '%s'; known names: %s", name, gpumc_text_string(&list));
   gpumc_text_free(&list);
   return GPUMC_INVALID;
 }
@@ -185,7 +185,7 @@ static void print_keys(const struct gpumc_key *keys, int indent)
 
 static void print_model(const struct gpumc_model_ops *model)
 {
-  puts("\nObservables, beside energy, specific heat, free energy and entropy:");
+  puts("\nObservables, besides energy, specific heat, free energy and entropy:");
   for (size_t i = 0; i < model->n_observables; i++) {
     const struct gpumc_observable *observable = &model->observables[i];
     printf("  %s  %s  (unit %s%s)\n      %s\n", observable->name, observable->symbol,
@@ -201,8 +201,9 @@ static void print_model(const struct gpumc_model_ops *model)
   }
   puts("\nKernels, in order of preference:");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
-    printf("  %s on %s%s  (trajectory %s)\n      %s\n", (*k)->variant, (*k)->device,
-           (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary);
+    printf("  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", (*k)->variant,
+           (*k)->device, (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary,
+           (*k)->takes != NULL ? (*k)->takes : "everything");
 }
 
 static void print_subject(const struct subject *subject)

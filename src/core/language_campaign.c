@@ -40,17 +40,17 @@ static struct gpumc_node *value_of(const struct axis *axis)
 static void
 report_key(struct gpumc_language *language, const struct gpumc_entry *entry, bool declared)
 {
-  char *nearest = gpumc_language_nearest(language, entry->key, true);
-  const char *what = declared ? "cannot be varied in" : "is no key of";
-  if (nearest != NULL)
+  char *nearest = declared ? NULL : gpumc_language_nearest(language, entry->key, true);
+  if (declared)
+    gpumc_report_mistake(&language->report, entry->key_mark, "'%s' cannot be varied in a campaign",
+                         entry->key);
+  else if (nearest != NULL)
     gpumc_report_mistake(&language->report, entry->key_mark,
-                         "unknown key '%s' in campaign: it %s this configuration; did you mean "
-                         "'%s'?",
-                         entry->key, what, nearest);
+                         "unknown key '%s' in campaign; did you mean '%s'?", entry->key, nearest);
   else
     gpumc_report_mistake(&language->report, entry->key_mark,
-                         "unknown key '%s' in campaign: it %s this configuration", entry->key,
-                         what);
+                         "unknown key '%s' in campaign; give dotted names such as model.shape",
+                         entry->key);
   free(nearest);
 }
 

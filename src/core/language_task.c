@@ -161,8 +161,8 @@ static void check_instruction_set(struct gpumc_language *language, const struct 
     return;
   const char *name = gpumc_params_string(&isa, "isa");
   if (!gpumc_isa_is_compiled(name))
-    gpumc_params_mistake(&isa, &language->report, "isa", "kernel.isa: this build has %s, not %s",
-                         gpumc_isa_compiled(), name);
+    gpumc_params_mistake(&isa, &language->report, "isa",
+                         "kernel.isa: this build supports %s, not %s", gpumc_isa_compiled(), name);
 }
 
 /* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */

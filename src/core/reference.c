@@ -123,12 +123,14 @@ static void append_observables(struct gpumc_text *text, const struct gpumc_model
 static void append_kernels(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
   gpumc_text_append(text, "Kernels, in order of preference:\n\n"
-                          "| device | variant | trajectory | what it is |\n"
-                          "| --- | --- | --- | --- |\n");
-  for (size_t i = 0; model->kernels[i] != NULL; i++)
-    gpumc_text_append(text, "| %s | `%s` | `%s` | %s |\n", model->kernels[i]->device,
-                      model->kernels[i]->variant, model->kernels[i]->trajectory,
-                      model->kernels[i]->summary);
+                          "| device | variant | trajectory | what it is | what it takes |\n"
+                          "| --- | --- | --- | --- | --- |\n");
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    gpumc_text_append(text, "| %s | `%s` | `%s` | %s | %s |\n", kernel->device, kernel->variant,
+                      kernel->trajectory, kernel->summary,
+                      kernel->takes != NULL ? kernel->takes : "everything");
+  }
   gpumc_text_append(text, "\n");
 }
 

@@ -32,7 +32,7 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_configurations(self):
-        none = "is none of the %d inverse temperatures of `beta`; the nearest is %s"
+        none = "is not one of the %d inverse temperatures of `beta`; the nearest is %s"
         for beta, betas, message in (
                 ("{to: 1, step: 0.1}", "[0.1, 0.36]", "0.36 " + none % (11, "0.4")),
                 ("{to: 1, step: 0.1}", "[1.0e-12]", none % (11, 0)),

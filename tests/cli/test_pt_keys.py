@@ -77,7 +77,7 @@ class Keys(ProgramCase):
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
         self.refuse("leave out beta.spacing", 7, beta="{spacing: linear, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
-        self.refuse("leaves 1 inverse temperature of the 2", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
+        self.refuse("gives 1 inverse temperature, and at least 2 are needed", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
         self.refuse("more than 4096 inverse temperatures", 7, beta="{from: 0, to: 1, step: 2e-4}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
@@ -144,7 +144,7 @@ class Keys(ProgramCase):
         """Told by `validate` already; the same for canonical."""
         self.write("c.txt", "shape 2 2 couplings 1 1 1 1 1 1 1 1 couplings 1 1 1 1 1 1 1 -1")
         model = "name: ea, shape: [2, 2], couplings: file, file: c.txt"
-        message = "2 samples, but there are only 1 from the model's `sample` on"
+        message = "2 samples requested, but only 1 exist from the model's `sample` on"
         self.refuse(message, 8, more="samples: 2", model=model + ", sample: 1")
         self.gpumc("validate", self.config(more="samples: 2", model=model), code=OK)
 

@@ -76,8 +76,7 @@ static void test_plugin_name_errors(void **state)
       "c.yaml:4:32: unknown key 'x' in model; known keys: name, shape, J, periodic, weights\n"
       "c.yaml:5:39: algorithm.population: expected an integer from 2 to 2147483647, found the "
       "number 1\n"
-      "c.yaml:6:12: unknown key 'model.z' in campaign: it is no key of this configuration; did you "
-      "mean 'model.J'?");
+      "c.yaml:6:12: unknown key 'model.z' in campaign; did you mean 'model.J'?");
   language_refuse(
       HEAD "model: {name: spins, shape: 5, x: 1}\n" ALGORITHM,
       "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'spins'\n"

@@ -49,10 +49,11 @@ static void check_betas(const struct gpumc_params *params, const struct pa_sched
     const double wanted = gpumc_list_real(&betas);
     const double found = nearest(schedule, wanted, &i);
     if (fabs(found - wanted) > rounding * wanted)
-      gpumc_params_mistake(params, report, "configurations.betas",
-                           "%.12g is none of the %zu inverse temperatures of `beta`; the nearest "
-                           "is %.12g",
-                           wanted, schedule->count, found);
+      gpumc_params_mistake(
+          params, report, "configurations.betas",
+          "%.12g is not one of the %zu inverse temperatures of `beta`; the nearest "
+          "is %.12g",
+          wanted, schedule->count, found);
   }
 }
 

@@ -124,9 +124,9 @@ static void check_tuning(const struct gpumc_params *params, const struct gpumc_s
                          "temperatures are tuned by the exchanges: exchange_every must not be 0");
   else if (sweeps < least)
     gpumc_params_mistake(params, report, "tune.sweeps",
-                         "tune.sweeps = %lld are fewer than two rounds of exchanges, every %lld "
-                         "sweeps, for each of %lld iterations: at least %lld",
-                         (long long)sweeps, (long long)every, (long long)iterations,
+                         "tune.sweeps = %lld is too short: %lld iterations, each of two rounds of "
+                         "exchanges every %lld sweeps, take at least %lld",
+                         (long long)sweeps, (long long)iterations, (long long)every,
                          (long long)least);
 }
 
@@ -193,8 +193,8 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
   const double runs = (double)copies * (double)temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)
     gpumc_params_mistake(params, report, "beta",
-                         "%zu temperatures of %zu copies are %.0f, more than the %d that there can "
-                         "be",
+                         "%zu temperatures in %zu copies make %.0f simulations, more than the %d "
+                         "that are possible",
                          temperatures, copies, runs, GPUMC_RUN_MAXIMUM);
   else if (runs * (double)samples > 4294967295.0)
     gpumc_params_mistake(params, report, "samples",
