@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 enum { OPTIONS_MAXIMUM = 40 };
 
@@ -126,7 +127,7 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     return 0;
   case CLI_OPTION_THREADS:
     arguments->threads =
-        (int)cli_integer(arguments->command, "--threads", argument, 1, CLI_THREADS_MAXIMUM);
+        (int)cli_integer(arguments->command, "--threads", argument, 1, GPUMC_THREADS_MAXIMUM);
     return 0;
   case CLI_OPTION_JSON:
     arguments->json = true;

@@ -1,6 +1,5 @@
 /* gpumc bench: update rates of the kernels of a device, through their operations only. */
 #include <limits.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "core/device_cpu.h"
 #include "core/isa.h"
 #include "core/registry.h"
+#include "core/threads.h"
 
 enum {
   OPTION_DEVICE = 256,
@@ -83,7 +83,7 @@ static void read_threads(struct bench_arguments *arguments, const char *text)
   arguments->threads.count = 0;
   while (bench_list_word(&text, word, sizeof word))
     add_value(arguments, &arguments->threads, "--threads",
-              (int)cli_integer(arguments->command, "--threads", word, 1, CLI_THREADS_MAXIMUM));
+              (int)cli_integer(arguments->command, "--threads", word, 1, GPUMC_THREADS_MAXIMUM));
   if (arguments->threads.count == 0)
     cli_usage_error(arguments->command, "--threads names no thread count");
 }
@@ -194,9 +194,13 @@ static const struct argp parser = {
 static void fill_defaults(struct bench_arguments *arguments)
 {
   if (arguments->threads.count == 0) {
+    struct gpumc_error error = {0};
+    int all = 1;
+    if (gpumc_threads_choose(0, &all, &error) != GPUMC_OK)
+      cli_usage_error(arguments->command, "%s", gpumc_error_text(&error));
     add_value(arguments, &arguments->threads, "--threads", 1);
-    if (omp_get_max_threads() > 1)
-      add_value(arguments, &arguments->threads, "--threads", omp_get_max_threads());
+    if (all > 1)
+      add_value(arguments, &arguments->threads, "--threads", all);
   }
   if (arguments->hits.count == 0)
     add_value(arguments, &arguments->hits, "--hits", 1);
@@ -222,7 +226,7 @@ static enum gpumc_status find_device(struct bench_arguments *arguments, struct b
   bool of_cpu = arguments->threads.count > 0 || arguments->levels.count > 0;
   if (settings->device == NULL)
     settings->device = of_cpu ? "cpu" : "auto";
-  enum gpumc_status status = gpumc_device_open(settings->device, 0, &device, error);
+  enum gpumc_status status = gpumc_device_open(settings->device, 1, &device, error);
   if (status != GPUMC_OK)
     return status;
   found->kind = device.ops->name;

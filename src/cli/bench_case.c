@@ -132,9 +132,9 @@ static enum gpumc_status resolve(const struct bench_settings *settings, struct b
   bed->params = gpumc_params_resolve(bed->ops->keys, keys, keys->mark, "model", report);
   if (bed->params == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the model's keys");
-  struct gpumc_params params = {bed->params, keys};
-  if (report->mistakes == 0 && bed->ops->check != NULL)
-    bed->ops->check(&params, report);
+  const struct gpumc_params params = {.values = bed->params, .node = keys, .block = "model"};
+  const struct gpumc_subject subject = {.model = bed->ops};
+  gpumc_checks_run(bed->ops->checks, GPUMC_NEEDS_KEYS, &params, &subject, report);
   return GPUMC_OK;
 }
 
@@ -150,7 +150,7 @@ enum gpumc_status bench_bed_make(const struct bench_settings *settings, struct b
   if (status == GPUMC_OK && report.mistakes > 0)
     status = refuse(&report, error);
   if (status == GPUMC_OK) {
-    struct gpumc_params params = {bed->params, NULL};
+    const struct gpumc_params params = {.values = bed->params};
     status = bed->ops->create(&params, &bed->model, error);
     bed->model.ops = bed->ops;
   }

@@ -10,8 +10,6 @@
 #include "core/error.h"
 #include "core/language.h"
 
-enum { CLI_THREADS_MAXIMUM = 4096 };
-
 /* `main` gets argv[0] = "gpumc NAME" and returns the exit code, of enum gpumc_status. */
 struct cli_command {
   const char *name;

@@ -84,9 +84,9 @@ static int unknown_name(const char *name)
   for (size_t i = 0; i < count; i++)
     gpumc_text_append(&list, "%s%s", i > 0 ? ", " : "", names[i]);
   if (nearest != NULL)
-    cli_error("there is no '%s'; did you mean '%s'?", name, nearest);
+    cli_error("unknown name '%s'; did you mean '%s'?", name, nearest);
   else
-    cli_error("there is no '%s'; there are %s", name, gpumc_text_string(&list));
+    cli_error("unknown name '%s'; known names: %s", name, gpumc_text_string(&list));
   gpumc_text_free(&list);
   return GPUMC_INVALID;
 }
@@ -121,8 +121,31 @@ static bool has_range(const struct gpumc_key *key)
   return key->minimum != 0 || key->maximum != 0;
 }
 
-/* "integer, 1 to 100, replicas, default 20000, required". */
-static void append_traits(const struct gpumc_key *key, struct gpumc_text *text)
+/* ", give exactly one of step, overlap, values", of a group. */
+static void
+append_group(const struct gpumc_key *keys, const struct gpumc_key *key, struct gpumc_text *text)
+{
+  const char *separator = ", give exactly one of ";
+  for (; key->exactly_one_of != NULL && keys->name != NULL; keys++)
+    if (keys->exactly_one_of != NULL && strcmp(keys->exactly_one_of, key->exactly_one_of) == 0) {
+      gpumc_text_append(text, "%s%s", separator, keys->name);
+      separator = ", ";
+    }
+}
+
+static void append_default(const struct gpumc_key *key, struct gpumc_text *text)
+{
+  if (key->default_text != NULL)
+    gpumc_text_append(text, ", default %s",
+                      key->default_text[0] == '\0' ? "\"\"" : key->default_text);
+  for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
+    gpumc_text_append(text, "%s%s", i == 0 ? " or the largest smaller divisor of " : ", else of ",
+                      key->default_divides[i]);
+}
+
+/* "integer, 1 to 100, replicas, default 20000, required", of one of `keys`. */
+static void
+append_traits(const struct gpumc_key *keys, const struct gpumc_key *key, struct gpumc_text *text)
 {
   gpumc_text_append(text, "%s", type_name(key->type));
   if (key->list_maximum > 0 && key->list_minimum == key->list_maximum)
@@ -138,19 +161,19 @@ static void append_traits(const struct gpumc_key *key, struct gpumc_text *text)
     gpumc_text_append(text, "%s%s", i == 0 ? ": " : " | ", key->choices[i]);
   if (key->unit != NULL)
     gpumc_text_append(text, ", in %s", key->unit);
-  if (key->default_text != NULL)
-    gpumc_text_append(text, ", default %s", key->default_text);
-  gpumc_text_append(text, "%s%s", key->required ? ", required" : "",
-                    key->sweepable ? ", sweepable" : "");
-  if (key->exactly_one_of != NULL)
-    gpumc_text_append(text, ", exactly one of '%s'", key->exactly_one_of);
+  append_default(key, text);
+  gpumc_text_append(text, "%s", key->required ? ", required" : "");
+  if (key->required_unless != NULL)
+    gpumc_text_append(text, ", required without %s", key->required_unless);
+  append_group(keys, key, text);
+  gpumc_text_append(text, "%s", key->sweepable ? ", may be varied in a campaign" : "");
 }
 
 static void print_keys(const struct gpumc_key *keys, int indent)
 {
   for (const struct gpumc_key *key = keys; key != NULL && key->name != NULL; key++) {
     struct gpumc_text traits = {0};
-    append_traits(key, &traits);
+    append_traits(keys, key, &traits);
     printf("%*s%s  (%s)\n", indent, "", key->name, gpumc_text_string(&traits));
     if (key->doc != NULL)
       printf("%*s%s\n", indent + 4, "", key->doc);
@@ -162,7 +185,7 @@ static void print_keys(const struct gpumc_key *keys, int indent)
 
 static void print_model(const struct gpumc_model_ops *model)
 {
-  puts("\nObservables, beside energy, specific heat, free energy and entropy:");
+  puts("\nObservables, besides energy, specific heat, free energy and entropy:");
   for (size_t i = 0; i < model->n_observables; i++) {
     const struct gpumc_observable *observable = &model->observables[i];
     printf("  %s  %s  (unit %s%s)\n      %s\n", observable->name, observable->symbol,
@@ -178,8 +201,9 @@ static void print_model(const struct gpumc_model_ops *model)
   }
   puts("\nKernels, in order of preference:");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
-    printf("  %s on %s%s  (trajectory %s)\n      %s\n", (*k)->variant, (*k)->device,
-           (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary);
+    printf("  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", (*k)->variant,
+           (*k)->device, (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary,
+           (*k)->takes != NULL ? (*k)->takes : "everything");
 }
 
 static void print_subject(const struct subject *subject)
@@ -222,6 +246,8 @@ static cJSON *keys_json(const struct gpumc_key *keys)
     if (key->exactly_one_of != NULL)
       cJSON_AddStringToObject(json, "exactly_one_of", key->exactly_one_of);
     cJSON_AddBoolToObject(json, "required", key->required);
+    if (key->required_unless != NULL)
+      cJSON_AddStringToObject(json, "required_unless", key->required_unless);
     cJSON_AddBoolToObject(json, "sweepable", key->sweepable);
     cJSON *choices = key->choices != NULL ? cJSON_AddArrayToObject(json, "choices") : NULL;
     for (size_t i = 0; choices != NULL && key->choices[i] != NULL; i++)

@@ -1,6 +1,5 @@
 /* gpumc doctor: what this program was built with, what this machine has, and what is missing. */
 #include <hdf5.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "core/device_cuda.h"
 #include "core/memory.h"
 #include "core/system_memory.h"
+#include "core/threads.h"
 
 static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "
@@ -23,8 +23,9 @@ static const char help[] =
 /* What is found out once, for either form of the report. */
 struct findings {
   char processor[64];
-  long processors, cores; /* logical and physical; cores 0: the system does not tell */
-  int threads;            /* that a run takes by default */
+  long processors, cores;        /* logical and physical; cores 0: the system does not tell */
+  int threads;                   /* that a run takes by default; 0: the environment is wrong */
+  struct gpumc_error no_threads; /* how */
   double memory, memory_available;
   char hdf5[48];
   struct gpumc_gpu_list gpus;
@@ -68,7 +69,8 @@ static void find_out(struct findings *findings)
   gpumc_processor_name(findings->processor, sizeof findings->processor);
   findings->processors = sysconf(_SC_NPROCESSORS_ONLN);
   findings->cores = count_cores(findings->processors);
-  findings->threads = omp_get_max_threads();
+  if (gpumc_threads_choose(0, &findings->threads, &findings->no_threads) != GPUMC_OK)
+    findings->threads = 0;
   findings->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   findings->memory_available = gpumc_available_memory();
   H5get_libversion(&major, &minor, &release);
@@ -85,8 +87,11 @@ static void print_machine(const struct findings *findings)
   printf("processor   %s: ", findings->processor);
   if (findings->cores > 0)
     printf("%ld cores, ", findings->cores);
-  printf("%ld logical processors, %d threads by default\n", findings->processors,
-         findings->threads);
+  printf("%ld logical processors", findings->processors);
+  if (findings->threads > 0)
+    printf(", %d threads by default\n", findings->threads);
+  else
+    printf("\nthreads     %s\n", gpumc_error_text(&findings->no_threads));
   printf("kernels     %s; this machine takes %s\n", gpumc_isa_compiled(),
          gpumc_isa_name(gpumc_isa_detect()));
   printf("memory      %s, %s available\n", gpumc_size_text(findings->memory, total),
@@ -184,5 +189,6 @@ int cli_doctor(int argc, char **argv)
     print_gpus(&findings);
   }
   gpumc_error_free(&findings.no_gpu);
+  gpumc_error_free(&findings.no_threads);
   return code;
 }

@@ -1,4 +1,4 @@
-/* The summary of a result as tables: value +- error, one row a point of the axis. */
+/* The summary of a result as tables: values with their errors, one row a point of the axis. */
 #include "cli/info_table.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "core/units.h"
 
 enum {
   ROWS_MAXIMUM = 24,  /* longer curves are thinned out */
@@ -42,10 +43,12 @@ static double shown(double value)
 static void value_cell(struct cli_table *table, const struct gpumc_result_dataset *dataset,
                        const struct gpumc_result_dataset *error, size_t row)
 {
+  char text[64];
   if (dataset->integer)
     cli_table_cell(table, "%.0f", dataset->values[row]);
   else if (error != NULL && length_of(error) > row)
-    cli_table_cell(table, "%.7g +- %.2g", shown(dataset->values[row]), shown(error->values[row]));
+    cli_table_cell(table, "%s",
+                   gpumc_measured_text(dataset->values[row], error->values[row], text));
   else
     cli_table_cell(table, "%.7g", shown(dataset->values[row]));
 }
@@ -121,9 +124,10 @@ static void
 print_other(const struct gpumc_result *result, const struct gpumc_result_dataset *dataset)
 {
   const struct gpumc_result_dataset *error = error_of(result, dataset);
+  char text[64];
   cli_say(stdout, "  %s", dataset->name);
   if (dataset->rank == 0 && error != NULL)
-    printf(" = %.7g +- %.2g\n", dataset->values[0], error->values[0]);
+    printf(" = %s\n", gpumc_measured_text(dataset->values[0], error->values[0], text));
   else if (dataset->rank == 0)
     printf(" = %.7g\n", dataset->values[0]);
   else
@@ -174,7 +178,7 @@ void cli_info_summary(const struct gpumc_result *result)
     puts("\nsummary: none yet");
     return;
   }
-  puts("\nsummary (value +- standard error, which the file holds as NAME_error):");
+  puts("\nsummary (in parentheses the standard error of the last digits, NAME_error in the file):");
   for (const struct gpumc_result_dataset *d = result->datasets; d < end; d++)
     if (d->rank != 1 && !is_error(d->name))
       print_other(result, d);

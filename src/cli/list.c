@@ -1,4 +1,4 @@
-/* gpumc list: the plugins, and which kernel of a model serves which algorithm. */
+/* gpumc list: the plugins, and which kernel of a model runs which algorithm. */
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -8,18 +8,10 @@
 enum { CAPABILITY_BITS = 32 };
 
 static const char help[] =
-    "List models, algorithms and kernels, and which kernel serves which algorithm.\v"
+    "List models, algorithms and kernels, and which kernel runs which algorithm.\v"
     "Examples:\n"
     "  gpumc list\n"
     "  gpumc list --json";
-
-static void capability_names(uint32_t capabilities, struct gpumc_text *text)
-{
-  for (unsigned bit = 0; bit < CAPABILITY_BITS; bit++)
-    if (capabilities >> bit & 1)
-      gpumc_text_append(text, "%s%s", text->length > 0 ? " " : "",
-                        gpumc_capability_name((enum gpumc_capability)(1u << bit)));
-}
 
 static cJSON *capabilities_json(uint32_t capabilities)
 {
@@ -37,6 +29,8 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   cJSON_AddStringToObject(json, "device", kernel->device);
   cJSON_AddStringToObject(json, "variant", kernel->variant);
   cJSON_AddStringToObject(json, "summary", kernel->summary);
+  if (kernel->takes != NULL)
+    cJSON_AddStringToObject(json, "takes", kernel->takes);
   cJSON_AddStringToObject(json, "trajectory", kernel->trajectory);
   cJSON_AddItemToObject(json, "capabilities", capabilities_json(kernel->capabilities));
   cJSON_AddBoolToObject(json, "absent", kernel->absent);
@@ -76,30 +70,17 @@ static cJSON *plugins_json(void)
   return json;
 }
 
-/* What a kernel can do, or that this build has none of it. */
-static void kernel_text(const struct gpumc_kernel_ops *kernel, struct gpumc_text *text)
-{
-  if (kernel->absent)
-    gpumc_text_append(text, "not in this build");
-  else
-    capability_names(kernel->capabilities, text);
-}
-
 static void print_plugins(void)
 {
-  struct cli_table models = {.columns = 2}, algorithms = {.columns = 2}, kernels = {.columns = 5};
+  struct cli_table models = {.columns = 2}, algorithms = {.columns = 2}, kernels = {.columns = 4};
   for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++) {
     cli_table_cell(&models, "%s", (*m)->name);
     cli_table_cell(&models, "%s", (*m)->summary);
     for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
-      struct gpumc_text names = {0};
-      kernel_text(*k, &names);
       cli_table_cell(&kernels, "%s", (*m)->name);
       cli_table_cell(&kernels, "%s", (*k)->device);
       cli_table_cell(&kernels, "%s", (*k)->variant);
       cli_table_cell(&kernels, "%s", (*k)->summary);
-      cli_table_cell(&kernels, "(%s)", gpumc_text_string(&names));
-      gpumc_text_free(&names);
     }
   }
   for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
@@ -110,7 +91,7 @@ static void print_plugins(void)
   cli_table_print(&models, 2);
   puts("\nAlgorithms:");
   cli_table_print(&algorithms, 2);
-  puts("\nKernels, with what they can do:");
+  puts("\nKernels (`gpumc describe MODEL` says what each asks of the lattice):");
   cli_table_print(&kernels, 2);
 }
 
@@ -123,7 +104,7 @@ kernel_row(struct cli_table *cells, const char *model, const struct gpumc_kernel
   for (size_t a = 0; a + 3 < cells->columns; a++) {
     struct gpumc_text missing = {0};
     if (!gpumc_kernel_serves(kernel, gpumc_algorithms()[a]->required, &missing))
-      cli_table_cell(cells, "no: lacks %s", gpumc_text_string(&missing));
+      cli_table_cell(cells, "no: cannot %s", gpumc_text_string(&missing));
     else
       cli_table_cell(cells, kernel->absent ? "not in this build" : "yes");
     gpumc_text_free(&missing);
@@ -143,7 +124,7 @@ static void print_cells(void)
   for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
     for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++)
       kernel_row(&cells, (*m)->name, *k);
-  puts("\nWhich kernel serves which algorithm:");
+  puts("\nWhich kernel runs which algorithm:");
   cli_table_print(&cells, 2);
 }
 

@@ -12,18 +12,19 @@
 #include "cli/cli.h"
 #include "core/hdf5_file.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 static const struct cli_command commands[] = {
-    {"run", "run a configuration, or go on with it", cli_run},
-    {"validate", "report every mistake of configurations", cli_validate},
-    {"plan", "say what a run would do and need", cli_plan},
+    {"run", "run a configuration, or continue it", cli_run},
+    {"validate", "check configurations and report every mistake", cli_validate},
+    {"plan", "tell what a run would do and need", cli_plan},
     {"list", "list models, algorithms and kernels", cli_list},
     {"describe", "describe one model or algorithm: keys, observables, citation", cli_describe},
     {"schema", "print the JSON Schema of the configuration language", cli_schema},
     {"info", "show what a result file holds", cli_info},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},
-    {"doctor", "say what this program and this machine have, and what is missing", cli_doctor},
+    {"doctor", "tell what this program and this machine offer, and what is missing", cli_doctor},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -129,6 +130,8 @@ static void limit_busy_waiting(char **argv)
   char path[PATH_MAX];
   if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL)
     return;
+  if (!gpumc_threads_environment_is_good())
+    return; /* libgomp has complained once, and would again */
   /* Not /proc/self/exe itself, which would become the name of the process. */
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   if (length <= 0 || setenv("GOMP_SPINCOUNT", spin_count, 1) != 0)

@@ -60,15 +60,9 @@ struct gpumc_algorithm_ops {
   /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
    * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
   const char *(*unmergeable)(const struct gpumc_params *params);
-  /* Combinations of keys that the table cannot exclude, with the model's block and an instance-free
-   * view of it at hand; may be NULL. */
-  void (*check)(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-                const struct gpumc_params *model_params, struct gpumc_report *report);
-  /* What depends on an instance of the model (its sites, its spectrum), asked of every task whose
-   * blocks have no mistakes otherwise, so that it is told with its place; may be NULL. `demand`
-   * relies on it. */
-  void (*check_instance)(const struct gpumc_params *params, const struct gpumc_model *model,
-                         struct gpumc_report *report);
+  /* Of its block, with the model or an instance of it where they ask for one; NULL: none. `demand`
+   * relies on them. */
+  const struct gpumc_check *checks;
   /* Why sweeps of such a block alone do not reach every state of the instance, as
    * gpumc_model_ops.ergodicity; blocks and instance are without mistakes. May be NULL: where
    * ergodicity is not for sweeps alone. */

@@ -38,6 +38,7 @@ struct gpumc_node {
 
 /* The mistakes found so far, each a line `source:line:column: message`; the same line only once,
  * and no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too.
+ * `wrong`: the dotted names of the keys of the present task that have one, a line each (params.h).
  */
 enum { GPUMC_MISTAKES_LISTED = 1000 };
 
@@ -45,6 +46,7 @@ struct gpumc_report {
   struct gpumc_text lines;
   size_t mistakes;
   size_t calls;
+  struct gpumc_text wrong;
 };
 
 void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, const char *format,

@@ -1,6 +1,7 @@
 /* From YAML text to nodes with marks, by the events of libyaml. Nothing here trusts the text:
  * depth, nodes and bytes are bounded, aliases are copied within those bounds. */
 #include "core/config_internal.h"
+#include "core/config_syntax.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ struct anchor {
 struct reader {
   yaml_parser_t parser;
   const char *source;
-  size_t column;
+  const char *text; /* behind a byte order mark */
+  size_t length, column;
   struct gpumc_report *report;
   struct gpumc_node_budget budget;
   struct anchor *anchors;
@@ -34,16 +36,32 @@ static struct gpumc_mark mark_of(const struct reader *reader, yaml_mark_t mark)
                              .column = mark.column + 1 + (mark.line == 0 ? reader->column : 0)};
 }
 
+/* The byte at a place that libyaml counts in characters; 0 at the end. */
+static char byte_at(const struct reader *reader, size_t characters)
+{
+  const char *byte = reader->text, *end = reader->text + reader->length;
+  while (byte < end && characters > 0) {
+    byte++;
+    while (byte < end && ((unsigned char)*byte & 0xc0) == 0x80)
+      byte++;
+    characters--;
+  }
+  return byte < end ? *byte : '\0';
+}
+
 static void report_syntax(struct reader *reader)
 {
   const yaml_parser_t *parser = &reader->parser;
-  const char *problem = parser->problem != NULL ? parser->problem : "unreadable text";
-  struct gpumc_mark mark = mark_of(reader, parser->problem_mark);
-  if (parser->context != NULL)
-    gpumc_report_mistake(reader->report, mark, "not valid YAML: %s, %s that starts at line %zu",
-                         problem, parser->context, parser->context_mark.line + 1);
-  else
-    gpumc_report_mistake(reader->report, mark, "not valid YAML: %s", problem);
+  const struct gpumc_syntax syntax = {.problem = parser->problem != NULL ? parser->problem
+                                                                         : "unreadable text",
+                                      .context = parser->context,
+                                      .context_line = parser->context_mark.line + 1,
+                                      .found = byte_at(reader, parser->problem_mark.index)};
+  struct gpumc_text words = {0};
+  gpumc_syntax_describe(&syntax, &words);
+  gpumc_report_mistake(reader->report, mark_of(reader, parser->problem_mark), "not valid YAML: %s",
+                       gpumc_text_string(&words));
+  gpumc_text_free(&words);
 }
 
 static bool next_event(struct reader *reader, yaml_event_t *event)
@@ -239,7 +257,7 @@ static void report_duplicates(struct reader *reader, const struct gpumc_node *ma
       first = i;
     else
       gpumc_report_mistake(reader->report, sorted[i]->key_mark,
-                           "duplicate key '%s'; it stands already at line %zu", sorted[i]->key,
+                           "duplicate key '%s'; it was given at line %zu already", sorted[i]->key,
                            sorted[first]->key_mark.line);
   }
   free(sorted);
@@ -358,11 +376,12 @@ enum gpumc_status gpumc_node_parse(const char *source, size_t column, const char
     return GPUMC_OK;
   /* libyaml would count the byte order mark as a column, once it is told the encoding. */
   size_t skipped = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  reader.text = text + skipped;
+  reader.length = length - skipped;
   if (!yaml_parser_initialize(&reader.parser))
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: reading %s", source);
   yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text + skipped,
-                               length - skipped);
+  yaml_parser_set_input_string(&reader.parser, (const unsigned char *)reader.text, reader.length);
   *node = compose_stream(&reader);
   yaml_parser_delete(&reader.parser);
   for (size_t i = 0; i < reader.n_anchors; i++)

@@ -20,11 +20,17 @@ struct gpumc_configurations_request {
 };
 
 /* Mistakes: times that are no multiples of `unit` sweeps, as the key `unit_key` says, or beyond the
- * key `sweeps`; and, of an algorithm whose temperatures have none, such as there are not. */
+ * key `sweeps`; and, of an algorithm whose temperatures have none, such as there are not: in its
+ * table of checks, behind that of the temperatures. */
 void gpumc_configurations_check_times(const struct gpumc_params *params, const char *unit_key,
                                       int64_t unit, struct gpumc_report *report);
 void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
+                                             const struct gpumc_subject *subject,
                                              struct gpumc_report *report);
+#define GPUMC_CONFIGURATIONS_CHECK                                                                 \
+  {                                                                                                \
+    .reads = "beta configurations", .run = gpumc_configurations_check_temperatures                 \
+  }
 
 /* Of an algorithm with so many temperatures. Legal to free when zeroed or when reading failed. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -48,8 +48,10 @@ void gpumc_configurations_check_times(const struct gpumc_params *params, const c
 }
 
 void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
+                                             const struct gpumc_subject *subject,
                                              struct gpumc_report *report)
 {
+  (void)subject;
   if (!gpumc_params_has(params, "configurations.temperatures"))
     return;
   const int64_t coldest = (int64_t)gpumc_params_last(params, "configurations.temperatures");

@@ -1,7 +1,6 @@
 /* Opening devices by name, and which GPU a name means. */
 #include "core/device.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "core/device_cuda.h"
 #include "core/params_internal.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
 
@@ -41,21 +41,25 @@ refuse_all(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_err
 {
   char driver[16], runtime[16];
   if (!gpus->built)
-    return gpumc_error_set(error, GPUMC_DEVICE,
-                           "device %s: this gpumc was built without CUDA (with a CUDA toolkit, "
-                           "configure it with -DGPUMC_CUDA=ON); there is: cpu",
-                           name);
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: this gpumc was built without CUDA; use the device cpu, or build "
+        "gpumc with a CUDA toolkit and -DGPUMC_CUDA=ON",
+        name);
   if (gpus->driver == 0)
-    return gpumc_error_set(error, GPUMC_DEVICE,
-                           "device %s: there is no CUDA driver here (%s); there is: cpu", name,
-                           gpus->failure);
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: no NVIDIA driver was found on this machine (%s); use the device cpu", name,
+        gpus->failure);
   if (gpus->driver / 1000 < gpus->runtime / 1000)
-    return gpumc_error_set(error, GPUMC_DEVICE,
-                           "device %s: the driver is for CUDA %s, this gpumc was built with %s "
-                           "(%s): update the driver or build with an older toolkit; there is: cpu",
-                           name, gpumc_cuda_version_text(gpus->driver, driver),
-                           gpumc_cuda_version_text(gpus->runtime, runtime), gpus->failure);
-  return gpumc_error_set(error, GPUMC_DEVICE, "device %s: no GPU (%s); there is: cpu", name,
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: the NVIDIA driver supports CUDA %s, and this gpumc needs %s (%s): "
+        "update the driver, build with an older toolkit, or use the device cpu",
+        name, gpumc_cuda_version_text(gpus->driver, driver),
+        gpumc_cuda_version_text(gpus->runtime, runtime), gpus->failure);
+  return gpumc_error_set(error, GPUMC_DEVICE,
+                         "device %s: no GPU was found (%s); use the device cpu", name,
                          gpus->failure);
 }
 
@@ -66,8 +70,8 @@ refuse_number(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_
   for (int i = 0; i < gpus->count; i++)
     gpumc_text_append(&list, "%scuda:%d (%s)", i == 0 ? "" : ", ", i, gpus->gpu[i].name);
   enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_DEVICE, "device %s: there is no such GPU; there are: %s", name,
-                      gpumc_text_string(&list));
+      gpumc_error_set(error, GPUMC_DEVICE, "device %s: this machine has no such GPU; it has %s",
+                      name, gpumc_text_string(&list));
   gpumc_text_free(&list);
   return status;
 }
@@ -96,20 +100,23 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
   struct gpumc_gpu_list gpus = {0};
   memset(device, 0, sizeof *device);
   if (!gpumc_device_name_is_valid(name))
-    return gpumc_error_set(error, GPUMC_INVALID, "no device '%s' (auto, cpu, cuda or cuda:N)",
-                           name);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "unknown device '%s'; use auto, cpu, cuda or cuda:N", name);
   bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
+  enum gpumc_status status = gpumc_threads_choose(threads, &threads, error);
+  if (status != GPUMC_OK)
+    return status;
   if (!is_cpu)
     gpumc_gpus_find(&gpus);
   if (is_cpu || (is_auto && gpumc_gpus_first(&gpus) < 0)) {
     gpumc_device_cpu_open(threads, device);
     return GPUMC_OK;
   }
-  enum gpumc_status status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
+  status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
   if (status == GPUMC_OK)
     status = gpumc_device_cuda_open(&gpus, index, device, error);
   if (status == GPUMC_OK)
-    device->threads = threads > 0 ? threads : omp_get_max_threads();
+    device->threads = threads;
   return status;
 }
 

@@ -66,7 +66,7 @@ struct gpumc_device {
 };
 
 /* Open what the configuration asks for: "cpu", "cuda", "cuda:N", or "auto": the first GPU where
- * there is one, else the CPU. `threads`: 0 for all. GPUMC_DEVICE, saying what there is, when it is
+ * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, saying what there is, when it is
  * not to be had. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threads,
                                                      struct gpumc_device *device,

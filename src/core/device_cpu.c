@@ -1,7 +1,6 @@
 /* The CPU as a device. */
 #include "core/device_cpu.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +89,7 @@ void gpumc_device_cpu_open(int threads, struct gpumc_device *device)
   char processor[64];
   gpumc_processor_name(processor, sizeof processor);
   device->ops = &cpu;
-  device->threads = threads > 0 ? threads : omp_get_max_threads();
+  device->threads = threads;
   snprintf(device->description, sizeof device->description, "%s, %d thread%s", processor,
            device->threads, device->threads == 1 ? "" : "s");
 }

@@ -6,7 +6,7 @@
 
 #include "core/device.h"
 
-/* Fills all but `isa`; `threads` as for gpumc_device_open. */
+/* Fills all but `isa`; `threads` > 0. */
 void gpumc_device_cpu_open(int threads, struct gpumc_device *device);
 
 /* "AMD EPYC 9654 96-Core Processor"; "processor" where the system does not tell. */

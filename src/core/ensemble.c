@@ -140,3 +140,23 @@ const char *gpumc_capability_name(enum gpumc_capability capability)
   }
   return "unknown";
 }
+
+const char *gpumc_capability_verb(enum gpumc_capability capability)
+{
+  switch (capability) {
+  case GPUMC_CAN_RANDOMIZE:
+    return "start at random";
+  case GPUMC_CAN_TRANSFER:
+    return "save replicas";
+  case GPUMC_CAN_HEAT_BATH:
+    return "do heat-bath updates";
+  case GPUMC_CAN_GATHER:
+    return "resample";
+  case GPUMC_CAN_EXCHANGE:
+    return "exchange replicas";
+  case GPUMC_CAN_OVERLAP:
+    return "compare replicas";
+  default:
+    return gpumc_capability_name(capability);
+  }
+}

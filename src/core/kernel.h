@@ -78,6 +78,7 @@ struct gpumc_kernel_ops {
   const char *device;     /* "cpu", "cuda" */
   const char *variant;    /* "multispin", "spin" */
   const char *summary;    /* one line */
+  const char *takes;      /* what it asks of instances; NULL: nothing */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
   uint32_t capabilities;  /* of enum gpumc_capability */
   bool absent; /* not in this build: named, so that asking for it is told from a mistake; no more */
@@ -177,7 +178,8 @@ struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble,
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
 
-/* The name of one capability bit, "sweep". */
+/* The name of one capability bit, "gather"; and what a kernel without it cannot do, "resample". */
 const char *gpumc_capability_name(enum gpumc_capability capability);
+const char *gpumc_capability_verb(enum gpumc_capability capability);
 
 #endif

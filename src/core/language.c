@@ -13,58 +13,6 @@ static enum gpumc_status out_of_memory(struct gpumc_error *error)
   return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
 }
 
-/* The name in a plugin's block, once it is one of `names`; reports all else but an absent block. */
-static const char *
-plugin_name(struct gpumc_language *language, const char *block, const char *const *names)
-{
-  const struct gpumc_entry *entry = gpumc_node_entry(language->config->document.root, block);
-  char found[GPUMC_DESCRIPTION_BYTES];
-  if (entry == NULL)
-    return NULL;
-  if (entry->value->kind != GPUMC_NODE_MAPPING) {
-    gpumc_report_mistake(&language->report, entry->value->mark,
-                         "%s: expected a block of keys, found %s", block,
-                         gpumc_node_describe(entry->value, found));
-    return NULL;
-  }
-  const struct gpumc_key key = {.name = "name", .type = GPUMC_KEY_CHOICE, .choices = names};
-  const struct gpumc_node *name = gpumc_node_find(entry->value, "name");
-  struct gpumc_text dotted = {0};
-  size_t before = language->report.calls;
-  gpumc_text_append(&dotted, "%s.name", block);
-  if (name == NULL)
-    gpumc_report_mistake(&language->report, entry->key_mark, "missing key 'name' in %s", block);
-  else
-    cJSON_Delete(gpumc_key_value(&key, name, gpumc_text_string(&dotted), &language->report));
-  gpumc_text_free(&dotted);
-  return language->report.calls == before ? name->text : NULL;
-}
-
-/* False when memory ran out. */
-static bool find_plugins(struct gpumc_language *language)
-{
-  const struct gpumc_plugins *plugins = language->plugins;
-  language->model_names = gpumc_model_names(plugins);
-  language->algorithm_names = gpumc_algorithm_names(plugins);
-  if (language->model_names == NULL || language->algorithm_names == NULL)
-    return false;
-  const char *model = plugin_name(language, "model", language->model_names);
-  const char *algorithm = plugin_name(language, "algorithm", language->algorithm_names);
-  for (size_t i = 0; model != NULL && plugins->models[i] != NULL; i++)
-    if (strcmp(plugins->models[i]->name, model) == 0)
-      language->model = plugins->models[i];
-  for (size_t i = 0; algorithm != NULL && plugins->algorithms[i] != NULL; i++)
-    if (strcmp(plugins->algorithms[i]->name, algorithm) == 0)
-      language->algorithm = plugins->algorithms[i];
-  if (language->model != NULL)
-    language->model_keys = gpumc_block_keys("model", language->model_names, language->model->keys);
-  if (language->algorithm != NULL)
-    language->algorithm_keys =
-        gpumc_block_keys("algorithm", language->algorithm_names, language->algorithm->keys);
-  return (language->model == NULL || language->model_keys != NULL) &&
-         (language->algorithm == NULL || language->algorithm_keys != NULL);
-}
-
 /* An override of a key that the campaign varies would have no effect; it is refused. */
 static void check_overrides(struct gpumc_language *language, const char *const *assignments,
                             size_t n_assignments)
@@ -137,7 +85,8 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   if (status != GPUMC_OK || language->config->document.root == NULL)
     return status;
   check_overrides(language, assignments, n_assignments);
-  if (!find_plugins(language) || !check_removals(language, assignments, n_assignments))
+  if (!gpumc_language_find_plugins(language) ||
+      !check_removals(language, assignments, n_assignments))
     return out_of_memory(error);
   status = gpumc_language_expand(language, error);
   if (status == GPUMC_OK && !gpumc_language_check_files(language))

@@ -11,7 +11,7 @@ enum { MISTAKES_ENOUGH = 10000 };
 
 /* One key that is varied. `owned`: the value that stood at its place in the working copy. */
 struct axis {
-  const struct gpumc_node *values;
+  struct gpumc_node *values; /* a list, or a single value, which is a list of itself */
   size_t position;
   struct gpumc_node *owned;
 };
@@ -26,20 +26,31 @@ struct campaign {
   const char **keys;
 };
 
+static size_t count_of(const struct gpumc_node *values)
+{
+  return values->kind == GPUMC_NODE_SEQUENCE ? values->count : 1;
+}
+
+static struct gpumc_node *value_of(const struct axis *axis)
+{
+  return axis->values->kind == GPUMC_NODE_SEQUENCE ? axis->values->items[axis->position]
+                                                   : axis->values;
+}
+
 static void
 report_key(struct gpumc_language *language, const struct gpumc_entry *entry, bool declared)
 {
-  char *nearest = gpumc_language_nearest(language, entry->key, true);
-  const char *what = declared ? "cannot be varied in" : "is no key of";
-  if (nearest != NULL)
+  char *nearest = declared ? NULL : gpumc_language_nearest(language, entry->key, true);
+  if (declared)
+    gpumc_report_mistake(&language->report, entry->key_mark, "'%s' cannot be varied in a campaign",
+                         entry->key);
+  else if (nearest != NULL)
     gpumc_report_mistake(&language->report, entry->key_mark,
-                         "unknown key '%s' in campaign: it %s this configuration; did you mean "
-                         "'%s'?",
-                         entry->key, what, nearest);
+                         "unknown key '%s' in campaign; did you mean '%s'?", entry->key, nearest);
   else
     gpumc_report_mistake(&language->report, entry->key_mark,
-                         "unknown key '%s' in campaign: it %s this configuration", entry->key,
-                         what);
+                         "unknown key '%s' in campaign; give dotted names such as model.shape",
+                         entry->key);
   free(nearest);
 }
 
@@ -55,7 +66,9 @@ static bool check_axis(struct gpumc_language *language, const struct gpumc_entry
     report_key(language, entry, key != NULL);
     return false;
   }
-  if (entry->value->kind != GPUMC_NODE_SEQUENCE || entry->value->count == 0) {
+  const bool single =
+      entry->value->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(entry->value);
+  if (!single && (entry->value->kind != GPUMC_NODE_SEQUENCE || entry->value->count == 0)) {
     gpumc_report_mistake(
         &language->report, entry->value->mark,
         "campaign.%s: expected a list of at least one value, found %s%s", entry->key,
@@ -105,7 +118,7 @@ static bool is_small_enough(const struct campaign *campaign)
 {
   size_t tasks = 1;
   for (size_t i = 0; i < campaign->count; i++)
-    if (__builtin_mul_overflow(tasks, campaign->axes[i].values->count, &tasks) ||
+    if (__builtin_mul_overflow(tasks, count_of(campaign->axes[i].values), &tasks) ||
         tasks > GPUMC_TASKS_MAXIMUM)
       return false;
   return true;
@@ -116,7 +129,7 @@ static bool advance(struct campaign *campaign)
 {
   for (size_t i = campaign->count; i-- > 0;) {
     struct axis *axis = &campaign->axes[i];
-    if (++axis->position < axis->values->count)
+    if (++axis->position < count_of(axis->values))
       return true;
     axis->position = 0;
   }
@@ -130,7 +143,7 @@ static enum gpumc_status expand(struct gpumc_language *language, struct campaign
   enum gpumc_status status = GPUMC_OK;
   do {
     for (size_t i = 0; i < campaign->count; i++)
-      campaign->slots[i]->value = campaign->axes[i].values->items[campaign->axes[i].position];
+      campaign->slots[i]->value = value_of(&campaign->axes[i]);
     status =
         gpumc_language_add_task(language, campaign->root, campaign->keys, campaign->count, error);
   } while (status == GPUMC_OK && all && language->report.calls < MISTAKES_ENOUGH &&

@@ -34,7 +34,8 @@ const char **gpumc_model_names(const struct gpumc_plugins *plugins);
 const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);
 
 /* One configuration on its way to tasks. `model`, `algorithm` and their tables are NULL while the
- * name in the file is not known. */
+ * name in the file is not known; where it is close to that of a plugin, this is taken for it, so
+ * that the keys are checked as well. */
 struct gpumc_language {
   const struct gpumc_plugins *plugins;
   struct gpumc_config *config;
@@ -43,9 +44,13 @@ struct gpumc_language {
   const char **model_names, **algorithm_names;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
+  bool model_is_guess, algorithm_is_guess;
   struct gpumc_key *model_keys, *algorithm_keys;
 };
 
+/* The plugins that the document names, or means, with mistakes where they are not named; where
+ * nothing is near, its keys are compared with those of all. False when memory ran out. */
+bool gpumc_language_find_plugins(struct gpumc_language *language);
 /* The declared key at a dotted name in the blocks of this configuration, or NULL. */
 const struct gpumc_key *
 gpumc_language_find(const struct gpumc_language *language, const char *dotted_key);

@@ -45,7 +45,7 @@ static void append_value(struct gpumc_text *path, const cJSON *value)
     gpumc_number_append(path, value->valuedouble);
   } else if (cJSON_IsBool(value)) {
     gpumc_text_append(path, "%s", cJSON_IsTrue(value) ? "true" : "false");
-  } else {
+  } else if (cJSON_IsString(value)) {
     gpumc_text_append(path, "%s", cJSON_GetStringValue(value));
   }
 }

@@ -14,30 +14,37 @@ static enum gpumc_status out_of_memory(struct gpumc_error *error)
   return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
 }
 
-/* Resolve a plugin's block into its place in `resolved`. `*clean`: without mistakes. False when
- * memory ran out. */
+/* Resolve a plugin's block into its place in `resolved`. False when memory ran out. */
 static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_node *root,
-                           const char *block, const struct gpumc_key *keys, cJSON *resolved,
-                           bool *clean)
+                           const char *block, const struct gpumc_key *keys, cJSON *resolved)
 {
   const struct gpumc_entry *entry = gpumc_node_entry(root, block);
-  size_t before = language->report.calls;
-  *clean = false;
-  if (keys == NULL || entry == NULL)
+  if (keys == NULL || entry == NULL) {
+    gpumc_wrong_note(&language->report, block, "");
     return true;
+  }
   cJSON *values =
       gpumc_params_resolve(keys, entry->value, entry->key_mark, block, &language->report);
-  if (!gpumc_json_replace(resolved, block, values))
-    return false;
-  *clean = language->report.calls == before;
-  return true;
+  return gpumc_json_replace(resolved, block, values);
 }
 
+/* Of a task that may have mistakes: nothing can be read before the view is narrowed to keys that
+ * have none. */
 static struct gpumc_params
 view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
 {
   return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
-                               .node = gpumc_node_find(root, block)};
+                               .node = gpumc_node_find(root, block),
+                               .block = block,
+                               .reads = ""};
+}
+
+/* The whole block, which has no mistakes. */
+static bool view_whole(const struct gpumc_language *language, const cJSON *resolved,
+                       const struct gpumc_node *root, const char *block, struct gpumc_params *whole)
+{
+  const struct gpumc_params closed = view(resolved, root, block);
+  return gpumc_params_narrow(&closed, &language->report, NULL, whole);
 }
 
 /* Whether the instance stands in a file. */
@@ -55,7 +62,7 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   struct gpumc_error error = {0};
   if (language->model->refuses == NULL &&
       (language->algorithm == NULL ||
-       (language->algorithm->check_instance == NULL && language->algorithm->defaults == NULL &&
+       (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
         language->algorithm->ergodicity == NULL)))
     return true;
   if (language->look && reads_file(language, params))
@@ -74,33 +81,34 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
-/* A check runs where the blocks it looks at are without mistakes; where the model has none and can
- * be made, `instance` is it or, with mistakes elsewhere, may be zeroed. False when memory ran out.
- */
+/* Checks run where the keys that they read have no mistake; `instance` is made where no key of the
+ * model has one, or stays zeroed. False when memory ran out. */
 static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
                           cJSON *resolved, struct gpumc_model *instance)
 {
-  bool model_clean, algorithm_clean;
-  if (!resolve_plugin(language, root, "model", language->model_keys, resolved, &model_clean) ||
-      !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved,
-                      &algorithm_clean))
+  struct gpumc_report *report = &language->report;
+  if (!resolve_plugin(language, root, "model", language->model_keys, resolved) ||
+      !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved))
     return false;
-  struct gpumc_params model = view(resolved, root, "model");
-  struct gpumc_params algorithm = view(resolved, root, "algorithm");
-  size_t before = language->report.calls;
-  if (model_clean && language->model->check != NULL)
-    language->model->check(&model, &language->report);
-  model_clean = model_clean && language->report.calls == before;
-  if (model_clean && algorithm_clean && language->algorithm->check != NULL)
-    language->algorithm->check(&algorithm, language->model, &model, &language->report);
-  algorithm_clean = algorithm_clean && language->report.calls == before;
-  /* A file that the model reads is told of with the mistakes of the algorithm. */
-  if (!model_clean || (!algorithm_clean && !reads_file(language, &model)))
+  const struct gpumc_params model = view(resolved, root, "model");
+  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  const struct gpumc_check *checks =
+      language->algorithm != NULL ? language->algorithm->checks : NULL;
+  struct gpumc_subject subject = {.model = language->model};
+  struct gpumc_params whole;
+  gpumc_checks_run(checks, GPUMC_NEEDS_KEYS, &algorithm, &subject, report);
+  if (language->model == NULL)
     return true;
-  if (!make_instance(language, &model, instance))
+  gpumc_checks_run(language->model->checks, GPUMC_NEEDS_KEYS, &model, &subject, report);
+  gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
+  if (!gpumc_params_narrow(&model, report, NULL, &whole))
+    return true;
+  if (!make_instance(language, &whole, instance))
     return false;
-  if (algorithm_clean && instance->ops != NULL && language->algorithm->check_instance != NULL)
-    language->algorithm->check_instance(&algorithm, instance, &language->report);
+  if (instance->ops == NULL)
+    return true;
+  subject.instance = instance;
+  gpumc_checks_run(checks, GPUMC_NEEDS_INSTANCE, &algorithm, &subject, report);
   return true;
 }
 
@@ -143,15 +151,18 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
 }
 
 /* A level that this build does not have can never run; one that this machine lacks may run on
- * another. A level that does not exist has been told already. */
+ * another. */
 static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
                                   const cJSON *resolved)
 {
-  const struct gpumc_node *node = gpumc_node_find(root, "kernel.isa");
-  const char *name = cJSON_GetStringValue(gpumc_resolved_find(resolved, "kernel.isa"));
-  if (node != NULL && name != NULL && name[0] != '\0' && !gpumc_isa_is_compiled(name))
-    gpumc_report_mistake(&language->report, node->mark, "kernel.isa: this build has %s, not %s",
-                         gpumc_isa_compiled(), name);
+  const struct gpumc_params kernel = view(resolved, root, "kernel");
+  struct gpumc_params isa;
+  if (!gpumc_params_narrow(&kernel, &language->report, "isa", &isa))
+    return;
+  const char *name = gpumc_params_string(&isa, "isa");
+  if (!gpumc_isa_is_compiled(name))
+    gpumc_params_mistake(&isa, &language->report, "isa",
+                         "kernel.isa: this build supports %s, not %s", gpumc_isa_compiled(), name);
 }
 
 /* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
@@ -183,8 +194,9 @@ static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *vari
 static bool
 is_open(const struct gpumc_language *language, const cJSON *resolved, const char *variant)
 {
-  const struct gpumc_params model = view(resolved, NULL, "model");
-  return language->look && strcmp(variant, "auto") == 0 && reads_file(language, &model);
+  struct gpumc_params model;
+  return language->look && strcmp(variant, "auto") == 0 &&
+         view_whole(language, resolved, NULL, "model", &model) && reads_file(language, &model);
 }
 
 /* `*kernel`: the one that was chosen, or NULL where there is none or it stays open. False when
@@ -194,19 +206,19 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
                         const struct gpumc_kernel_ops **kernel)
 {
   struct gpumc_error error = {0};
-  const size_t before = language->report.calls;
-  cJSON *block = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
-  const char *variant = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(block, "variant"));
-  if (wish->model == NULL || wish->algorithm == NULL || variant == NULL || variant[0] == '\0')
+  const struct gpumc_params block = view(resolved, root, "kernel");
+  struct gpumc_params params;
+  if (wish->model == NULL || wish->algorithm == NULL ||
+      !gpumc_params_narrow(&block, &language->report, "variant", &params))
     return true;
+  const char *variant = gpumc_params_string(&params, "variant");
   bool good = true;
   if (choose_kernel(wish, variant, kernel, &error)) {
-    const struct gpumc_params params = view(resolved, root, "kernel");
     const bool open = is_open(language, resolved, variant);
+    cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
     if (!open)
-      good = gpumc_json_replace(block, "variant", cJSON_CreateString((*kernel)->variant));
-    if (language->report.calls == before)
-      gpumc_language_settle_tiling(language, &params, block, wish->instance, *kernel);
+      good = gpumc_json_replace(values, "variant", cJSON_CreateString((*kernel)->variant));
+    gpumc_language_settle_tiling(language, &block, values, wish->instance, *kernel);
     if (open)
       *kernel = NULL;
   } else {
@@ -216,28 +228,27 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   return good;
 }
 
-/* Model, algorithm and what serves them. False when memory ran out, where `error` may tell more of
- * it. */
+/* Model, algorithm and what serves them; `before`: the calls of the report when there was no
+ * mistake of this task yet. False when memory ran out, where `error` may tell more of it. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
-                           struct gpumc_task *task, struct gpumc_error *error)
+                           size_t before, struct gpumc_task *task, struct gpumc_error *error)
 {
   cJSON *resolved = task->resolved;
   struct gpumc_model instance = {0};
+  struct gpumc_params whole;
   const struct gpumc_kernel_ops *kernel = NULL;
-  const size_t before = language->report.calls;
   bool good = check_plugins(language, root, resolved, &instance);
   const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  const struct gpumc_params tiles = view(resolved, root, "kernel");
   const struct gpumc_kernel_wish wish = {
-      .model = language->model,
+      .model = language->model_is_guess ? NULL : language->model,
       .instance = instance.ops != NULL ? &instance : NULL,
-      .algorithm = language->algorithm,
-      .params = language->report.calls == before ? &algorithm : NULL,
+      .algorithm = language->algorithm_is_guess ? NULL : language->algorithm,
+      .params = gpumc_params_narrow(&algorithm, &language->report, NULL, &whole) ? &whole : NULL,
   };
   good = good && pin_variant(language, root, &wish, resolved, &kernel);
-  if (good && kernel != NULL && language->report.calls == before) {
-    const struct gpumc_params tiles = view(resolved, root, "kernel");
+  if (good && kernel != NULL)
     gpumc_language_check_order(language, &tiles, &algorithm);
-  }
   if (good && language->report.calls == before)
     good = fill_defaults(language, wish.instance, task);
   if (good && language->report.calls == before)
@@ -309,13 +320,14 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   size_t before = language->report.calls;
   struct gpumc_task task = {0};
   bool good = false;
+  gpumc_wrong_forget(&language->report);
   task.resolved =
       gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
   if (task.resolved == NULL)
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");
   check_instruction_set(language, root, task.resolved);
-  if (!settle_plugins(language, root, &task, error))
+  if (!settle_plugins(language, root, before, &task, error))
     goto out;
   bool complete =
       language->report.calls == before && language->model != NULL && language->algorithm != NULL;

@@ -111,8 +111,7 @@ struct gpumc_model_ops {
   /* Why a kernel of the list cannot take the instance ("it keeps a coupling as one bit, ..."), NULL
    * where it can; may be NULL: every kernel takes every instance. */
   const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
-  /* Combinations of keys that the table cannot exclude; may be NULL. */
-  void (*check)(const struct gpumc_params *params, struct gpumc_report *report);
+  const struct gpumc_check *checks; /* of its block, without an instance; NULL: none */
   /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
    * told as a mistake of the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,

@@ -58,9 +58,10 @@ gpumc_observables_of(const struct gpumc_params *params, const struct gpumc_model
   return gpumc_observables_select(model, gpumc_params_boolean(params, "structure_factor"));
 }
 
-void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
                              struct gpumc_report *report)
 {
+  const struct gpumc_model_ops *model = subject->model;
   bool any = false;
   for (size_t k = 0; k < model->n_observables; k++)
     any = any || is_on_request(model, k);

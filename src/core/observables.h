@@ -36,9 +36,14 @@ gpumc_observables_select(const struct gpumc_model_ops *model, bool on_request);
 /* The same for an algorithm that has GPUMC_STRUCTURE_FACTOR_KEY. */
 struct gpumc_observables
 gpumc_observables_of(const struct gpumc_params *params, const struct gpumc_model_ops *model);
-/* A mistake where the key asks for what the model does not have; for the algorithm's `check`. */
-void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+/* A mistake where that key asks for what the model does not have; in an algorithm's table of checks
+ * as GPUMC_OBSERVABLES_CHECK. */
+void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
                              struct gpumc_report *report);
+#define GPUMC_OBSERVABLES_CHECK                                                                    \
+  {                                                                                                \
+    .reads = "structure_factor", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_observables_check        \
+  }
 
 /* A derived quantity from its two observables; NaN where they leave it undetermined. */
 double gpumc_derive(const struct gpumc_model *model, enum gpumc_derivation derivation,

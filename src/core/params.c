@@ -69,7 +69,7 @@ void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_ke
 bool gpumc_keys_need_values(const struct gpumc_key *keys)
 {
   for (; keys != NULL && keys->name != NULL; keys++)
-    if (keys->required || keys->exactly_one_of != NULL)
+    if (keys->required || keys->required_unless != NULL || keys->exactly_one_of != NULL)
       return true;
   return false;
 }
@@ -96,7 +96,10 @@ static void report_unknown(const struct block *block, const struct gpumc_entry *
   if (nearest != NULL)
     gpumc_report_mistake(block->report, entry->key_mark, "unknown key '%s'%s; did you mean '%s'?",
                          entry->key, in_block(block, where), nearest);
-  else
+  /* What was meant is neither missing nor left at its default. */
+  if (nearest != NULL && gpumc_node_entry(block->node, nearest) == NULL)
+    gpumc_wrong_note(block->report, block->name, nearest);
+  if (nearest == NULL)
     gpumc_report_mistake(block->report, entry->key_mark, "unknown key '%s'%s; known keys: %s",
                          entry->key, in_block(block, where), gpumc_text_string(&known));
   gpumc_text_free(&known);
@@ -120,20 +123,25 @@ static void check_group(const struct block *block, const struct gpumc_key *first
   char where[GPUMC_KEY_NAME_BYTES];
   struct gpumc_text members = {0};
   const char *given = NULL;
+  bool wrong = false;
   for (const struct gpumc_key *key = first; key->name != NULL; key++) {
     if (key->exactly_one_of == NULL || strcmp(key->exactly_one_of, first->exactly_one_of) != 0)
       continue;
     gpumc_text_append(&members, "%s'%s'", key == first ? "" : ", ", key->name);
+    wrong = wrong || gpumc_wrong_has(block->report, block->name, key->name);
     const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
-    if (entry != NULL && given != NULL)
+    if (entry != NULL && given != NULL) {
       gpumc_report_mistake(block->report, entry->key_mark, "'%s' and '%s'%s exclude each other",
                            given, key->name, in_block(block, where));
-    else if (entry != NULL)
+      gpumc_wrong_note(block->report, block->name, key->name);
+    } else if (entry != NULL)
       given = key->name;
   }
-  if (given == NULL)
-    gpumc_report_mistake(block->report, block->place, "exactly one of %s is needed%s",
+  if (given == NULL && !wrong) {
+    gpumc_report_mistake(block->report, block->place, "give exactly one of %s%s",
                          gpumc_text_string(&members), in_block(block, where));
+    gpumc_wrong_note(block->report, block->name, first->name);
+  }
   gpumc_text_free(&members);
 }
 
@@ -165,15 +173,83 @@ static cJSON *resolve_child(const struct block *parent, const struct gpumc_key *
   return resolve_block(&block);
 }
 
+int64_t gpumc_divisor_up_to(int64_t number, int64_t most)
+{
+  assert(number > 0 && most > 0);
+  int64_t divisor = most < number ? most : number;
+  while (number % divisor != 0)
+    divisor--;
+  return divisor;
+}
+
+/* The first given of the siblings that the default of `key` divides, and its entry; NULL: none. */
+static const struct gpumc_key *
+divided_by(const struct block *block, const struct gpumc_key *key, const struct gpumc_entry **entry)
+{
+  for (const char *const *name = key->default_divides; name != NULL && *name != NULL; name++) {
+    *entry = gpumc_node_entry(block->node, *name);
+    if (*entry != NULL)
+      return gpumc_key_find(block->keys, *name);
+  }
+  return NULL;
+}
+
+/* The default of a key, as wrong as what it divides. NULL when memory ran out. */
+static cJSON *default_value(const struct block *block, const struct gpumc_key *key)
+{
+  struct gpumc_report unused = {0};
+  const struct gpumc_entry *entry = NULL;
+  const struct gpumc_key *divided = divided_by(block, key, &entry);
+  cJSON *value = gpumc_key_default(key);
+  if (divided == NULL || value == NULL)
+    return value;
+  cJSON *number = gpumc_key_value(divided, entry->value, divided->name, &unused);
+  if (unused.calls > 0)
+    gpumc_wrong_note(block->report, block->name, key->name);
+  else if (number != NULL)
+    cJSON_SetNumberValue(value, (double)gpumc_divisor_up_to((int64_t)number->valuedouble,
+                                                            (int64_t)value->valuedouble));
+  gpumc_report_free(&unused);
+  if (number == NULL) {
+    cJSON_Delete(value);
+    value = NULL;
+  }
+  cJSON_Delete(number);
+  return value;
+}
+
+/* A value without mistakes, or null. NULL when memory ran out. */
+static cJSON *
+given_value(const struct block *block, const struct gpumc_key *key, const struct gpumc_node *node)
+{
+  char name[GPUMC_KEY_NAME_BYTES];
+  const size_t before = block->report->calls;
+  cJSON *value =
+      gpumc_key_value(key, node, gpumc_key_join(block->name, key->name, name), block->report);
+  if (block->report->calls == before)
+    return value;
+  gpumc_wrong_note(block->report, block->name, key->name);
+  cJSON_Delete(value);
+  return cJSON_CreateNull();
+}
+
+static bool is_required(const struct block *block, const struct gpumc_key *key)
+{
+  return key->required || (key->required_unless != NULL &&
+                           gpumc_node_entry(block->node, key->required_unless) == NULL);
+}
+
 /* Adds the value of `key` to `values`; false when memory ran out. */
 static bool resolve_key(const struct block *block, const struct gpumc_key *key, cJSON *values)
 {
   char name[GPUMC_KEY_NAME_BYTES];
   const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
   cJSON *value = NULL;
-  if (entry == NULL && key->required) {
-    gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,
-                         in_block(block, name));
+  if (entry == NULL && is_required(block, key)) {
+    if (!gpumc_wrong_has(block->report, block->name, key->name))
+      gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,
+                           in_block(block, name));
+    gpumc_wrong_note(block->report, block->name, key->name);
     return true;
   }
   if (key->type == GPUMC_KEY_MAPPING) {
@@ -181,10 +257,9 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
       return true;
     value = resolve_child(block, key, entry);
   } else if (entry != NULL) {
-    value = gpumc_key_value(key, entry->value, gpumc_key_join(block->name, key->name, name),
-                            block->report);
+    value = given_value(block, key, entry->value);
   } else if (key->default_text != NULL) {
-    value = gpumc_key_default(key);
+    value = default_value(block, key);
   } else {
     return true;
   }
@@ -203,6 +278,7 @@ static cJSON *resolve_block(const struct block *block)
     char found[GPUMC_DESCRIPTION_BYTES];
     gpumc_report_mistake(block->report, block->node->mark, "%s: expected a block of keys, found %s",
                          block->name, gpumc_node_describe(block->node, found));
+    gpumc_wrong_note(block->report, block->name, "");
     return values;
   }
   if (block->node != NULL)

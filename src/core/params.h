@@ -39,23 +39,63 @@ struct gpumc_key {
   size_t list_minimum, list_maximum; /* list_maximum > 0: a sequence of that many values */
   bool ascending;                    /* lists: each value greater than the one before */
   bool required;
-  bool sweepable;  /* may stand in the campaign block */
-  bool incidental; /* decides no number of the result (device, output, ...) */
-  bool population; /* integers: so many replicas or samples, which memory goes with */
+  const char *required_unless; /* a sibling that takes its place */
+  bool sweepable;              /* may stand in the campaign block */
+  bool incidental;             /* decides no number of the result (device, output, ...) */
+  bool population;             /* integers: so many replicas or samples, which memory goes with */
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
+  /* Integers: the default is the largest divisor, up to `default_text`, of the first of these
+   * siblings, NULL-terminated, that is given: positive integers. */
+  const char *const *default_divides;
   const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */
 };
 
 /* A view of one block of a resolved configuration: values by dotted key below it, and, while the
- * configuration is being checked, the nodes they came from (NULL afterwards). */
+ * configuration is being checked, the nodes they came from (NULL afterwards), the name of the block
+ * and the keys that may be read, separated by blanks: a block stands for all keys in it, NULL for
+ * all there are, "" for none. */
 struct gpumc_params {
   const cJSON *values;
   const struct gpumc_node *node;
+  const char *block;
+  const char *reads;
 };
 
+/* Of the block that `params` views, those of the keys `reads` (NULL: all). False where one of them
+ * has a mistake: then nothing can be read through `view`. */
+bool gpumc_params_narrow(const struct gpumc_params *params, const struct gpumc_report *report,
+                         const char *reads, struct gpumc_params *view);
+
+struct gpumc_model;
+struct gpumc_model_ops;
+
+/* What a check may look at besides keys. */
+struct gpumc_subject {
+  const struct gpumc_model_ops *model;
+  const struct gpumc_model *instance;
+};
+enum gpumc_check_needs { GPUMC_NEEDS_KEYS, GPUMC_NEEDS_MODEL, GPUMC_NEEDS_INSTANCE };
+
+/* What the table of keys cannot exclude: how values go together, and with the model. It runs only
+ * where the keys that it declares have no mistake, and can read no others, so that it need not fear
+ * values that the table forbids, nor such that an earlier check of its table has refused. */
+struct gpumc_check {
+  const char *reads; /* as gpumc_params.reads */
+  enum gpumc_check_needs needs;
+  void (*run)(const struct gpumc_params *params, const struct gpumc_subject *subject,
+              struct gpumc_report *report);
+};
+
+/* Runs the checks of a table, which ends with one without `run`, in their order: those with just
+ * these needs whose keys have no mistake. NULL: there are none. */
+void gpumc_checks_run(const struct gpumc_check *checks, enum gpumc_check_needs needs,
+                      const struct gpumc_params *params, const struct gpumc_subject *subject,
+                      struct gpumc_report *report);
+
 /* Typed reading of a key that the plugin declared; asserts on a key that it did not, or of another
- * type. `has` is false for a key without default that was not given. */
+ * type, and aborts on one that the view does not hold. `has` is false for a key without default
+ * that was not given. */
 bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key);
 bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key);
 int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);
@@ -74,15 +114,18 @@ double gpumc_list_real(struct gpumc_list *list);
 /* The last value of a list that is not empty: of an ascending one the greatest. */
 double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key);
 
-/* For a plugin's `check`: a mistake at the place of `dotted_key` (or of the nearest block above it
- * that was given). */
+/* For a check: a mistake at the place of `dotted_key` (or of the nearest block above it that was
+ * given), which has one from now on. */
 void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report *report,
                           const char *dotted_key, const char *format, ...) GPUMC_PRINTF(4, 5);
 
+/* The largest divisor of `number` > 0 that is not above `most` > 0. */
+int64_t gpumc_divisor_up_to(int64_t number, int64_t most);
+
 /* Check the mapping `node` (NULL: absent) against the table: unknown keys with the nearest name,
  * missing ones, types, ranges, lists, choices, exclusive groups. Returns the resolved values, every
- * default filled in, as a new cJSON object (caller deletes it) - complete only if no mistake was
- * added. NULL only when memory ran out. `place`: where a missing key is reported. `context`: the
+ * default filled in and null where there is a mistake, as a new cJSON object (caller deletes it).
+ * NULL only when memory ran out. `place`: where a missing key is reported. `context`: the
  * block's dotted name, "" for the root. */
 cJSON *gpumc_params_resolve(const struct gpumc_key *keys, const struct gpumc_node *node,
                             struct gpumc_mark place, const char *context,

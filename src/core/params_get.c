@@ -26,6 +26,7 @@ static const cJSON *child_n(const cJSON *object, const char *name, size_t length
 static const cJSON *find(const struct gpumc_params *params, const char *dotted_key)
 {
   const cJSON *value = params->values;
+  gpumc_params_must_read(params, dotted_key);
   for (;;) {
     size_t length = strcspn(dotted_key, ".");
     value = child_n(value, dotted_key, length);
@@ -137,6 +138,7 @@ void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report
   va_end(arguments);
   gpumc_report_mistake(report, place_of(params, dotted_key), "%s",
                        length < 0 ? "a mistake (out of memory while describing it)" : message);
+  gpumc_wrong_note(report, params->block != NULL ? params->block : "", dotted_key);
   if (length >= 0)
     free(message);
 }

@@ -7,6 +7,16 @@
 
 enum { GPUMC_DESCRIPTION_BYTES = 128, GPUMC_KEY_NAME_BYTES = 256 };
 
+/* Note that the key `name` in the block (or the block itself, `name` "") has a mistake, until
+ * gpumc_wrong_forget: before the next task. */
+void gpumc_wrong_note(struct gpumc_report *report, const char *block, const char *name);
+void gpumc_wrong_forget(struct gpumc_report *report);
+/* Whether that key, a block that it is in, or a key in it has one. */
+bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const char *name);
+
+/* Aborts where the view does not hold the key: a check that reads what it does not declare. */
+void gpumc_params_must_read(const struct gpumc_params *params, const char *dotted_key);
+
 /* Integers up to here are exact in JSON numbers and doubles. */
 #define GPUMC_INTEGER_LIMIT 9007199254740991.0
 

@@ -13,6 +13,7 @@ struct check {
   const struct gpumc_key *key;
   const char *name;
   struct gpumc_report *report;
+  bool single; /* a value without the brackets of the list that is expected */
 };
 
 /* "NAME: expected ..., found ...HINT". */
@@ -21,7 +22,7 @@ report_found(const struct check *check, const struct gpumc_node *node, bool whol
 {
   struct gpumc_text wanted = {0};
   char found[GPUMC_DESCRIPTION_BYTES];
-  if (whole)
+  if (whole || check->single)
     gpumc_key_expectation(check->key, &wanted);
   else
     gpumc_key_element_expectation(check->key, &wanted);
@@ -159,35 +160,49 @@ static cJSON *read_scalar(const struct check *check, const struct gpumc_node *no
   return cJSON_CreateNull();
 }
 
-static void check_order(const struct check *check, const struct gpumc_node *list)
+/* A single value is a list of itself. */
+static const struct gpumc_node *item_of(const struct gpumc_node *list, size_t i)
+{
+  return list->kind == GPUMC_NODE_SEQUENCE ? list->items[i] : list;
+}
+
+static void check_order(const struct check *check, const struct gpumc_node *list, size_t count)
 {
   double before, value;
-  for (size_t i = 1; i < list->count; i++)
-    if (gpumc_scalar_number(list->items[i - 1], &before) &&
-        gpumc_scalar_number(list->items[i], &value) && !(value > before))
-      gpumc_report_mistake(check->report, list->items[i]->mark,
+  for (size_t i = 1; i < count; i++) {
+    const struct gpumc_node *previous = item_of(list, i - 1), *item = item_of(list, i);
+    if (gpumc_scalar_number(previous, &before) && gpumc_scalar_number(item, &value) &&
+        !(value > before))
+      gpumc_report_mistake(check->report, item->mark,
                            "%s: expected ascending values, but %s does not exceed %s", check->name,
-                           list->items[i]->text, list->items[i - 1]->text);
+                           item->text, previous->text);
+  }
+}
+
+static bool is_single(const struct gpumc_key *key, const struct gpumc_node *node)
+{
+  return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) && key->list_minimum <= 1;
 }
 
 static cJSON *read_list(const struct check *check, const struct gpumc_node *node)
 {
   const struct gpumc_key *key = check->key;
+  const size_t count = check->single ? 1 : node->count;
   cJSON *list = cJSON_CreateArray();
   if (list == NULL)
     return NULL;
-  if (node->kind != GPUMC_NODE_SEQUENCE) {
+  if (node->kind != GPUMC_NODE_SEQUENCE && !check->single) {
     report_found(check, node, true, "");
     return list;
   }
-  if (node->count < key->list_minimum || node->count > key->list_maximum) {
+  if (count < key->list_minimum || count > key->list_maximum) {
     struct gpumc_text hint = {0};
-    gpumc_text_append(&hint, " of %zu", node->count);
+    gpumc_text_append(&hint, " of %zu", count);
     report_found(check, node, true, gpumc_text_string(&hint));
     gpumc_text_free(&hint);
   }
-  for (size_t i = 0; i < node->count; i++) {
-    cJSON *element = read_scalar(check, node->items[i]);
+  for (size_t i = 0; i < count; i++) {
+    cJSON *element = read_scalar(check, item_of(node, i));
     if (element == NULL || !cJSON_AddItemToArray(list, element)) {
       cJSON_Delete(element);
       cJSON_Delete(list);
@@ -195,7 +210,7 @@ static cJSON *read_list(const struct check *check, const struct gpumc_node *node
     }
   }
   if (key->ascending)
-    check_order(check, node);
+    check_order(check, node, count);
   return list;
 }
 
@@ -203,6 +218,7 @@ cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *nod
                        struct gpumc_report *report)
 {
   struct check check = {.key = key, .name = name, .report = report};
+  check.single = key->list_maximum > 0 && is_single(key, node);
   return key->list_maximum > 0 ? read_list(&check, node) : read_scalar(&check, node);
 }
 

@@ -45,10 +45,15 @@ static void append_row(struct gpumc_text *text, const struct gpumc_key *keys,
   gpumc_text_append(text, "| `%s` | ", name);
   append_cell(text, gpumc_text_string(&wanted));
   gpumc_text_append(text, " | %s | ", key->unit != NULL ? key->unit : "");
-  if (key->default_text != NULL)
+  if (key->required_unless != NULL)
+    gpumc_text_append(text, "required without `%s`", key->required_unless);
+  else if (key->default_text != NULL)
     gpumc_text_append(text, "`%s`", key->default_text[0] == '\0' ? "\"\"" : key->default_text);
   else
     gpumc_text_append(text, "%s", default_words(key));
+  for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
+    gpumc_text_append(text, "%s`%s`", i == 0 ? " or the largest smaller divisor of " : ", else of ",
+                      key->default_divides[i]);
   gpumc_text_append(text, " | %s | ", key->sweepable ? "yes" : "");
   append_meaning(text, keys, key);
   gpumc_text_append(text, " |\n");
@@ -118,12 +123,14 @@ static void append_observables(struct gpumc_text *text, const struct gpumc_model
 static void append_kernels(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
   gpumc_text_append(text, "Kernels, in order of preference:\n\n"
-                          "| device | variant | trajectory | what it is |\n"
-                          "| --- | --- | --- | --- |\n");
-  for (size_t i = 0; model->kernels[i] != NULL; i++)
-    gpumc_text_append(text, "| %s | `%s` | `%s` | %s |\n", model->kernels[i]->device,
-                      model->kernels[i]->variant, model->kernels[i]->trajectory,
-                      model->kernels[i]->summary);
+                          "| device | variant | trajectory | what it is | what it takes |\n"
+                          "| --- | --- | --- | --- | --- |\n");
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    gpumc_text_append(text, "| %s | `%s` | `%s` | %s | %s |\n", kernel->device, kernel->variant,
+                      kernel->trajectory, kernel->summary,
+                      kernel->takes != NULL ? kernel->takes : "everything");
+  }
   gpumc_text_append(text, "\n");
 }
 

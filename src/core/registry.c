@@ -59,7 +59,7 @@ bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t require
   for (int bit = 0; bit < CAPABILITY_BITS; bit++)
     if (lacking & 1u << bit) {
       gpumc_text_append(missing, "%s%s", separator,
-                        gpumc_capability_name((enum gpumc_capability)(1 << bit)));
+                        gpumc_capability_verb((enum gpumc_capability)(1 << bit)));
       separator = ", ";
     }
   return lacking == 0;
@@ -114,9 +114,9 @@ refuse_device(const struct gpumc_model_ops *model, const char *device, struct gp
   const char *why =
       find_kernel(model, device, NULL) != NULL ? " in this gpumc, built without CUDA" : "";
   append_names(&list, names, distinct_names(model, NULL, true, names));
-  enum gpumc_status status =
-      gpumc_error_set(error, GPUMC_INVALID, "model %s has no kernel on %s%s; it has kernels on: %s",
-                      model->name, device, why, gpumc_text_string(&list));
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID, "model %s has no kernel for %s%s; it has kernels for: %s", model->name,
+      device, why, gpumc_text_string(&list));
   gpumc_text_free(&list);
   return status;
 }
@@ -128,10 +128,11 @@ static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, c
 {
   if (elsewhere->absent)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "kernel variant '%s' of model %s is for %s only, and this gpumc was "
+                           "kernel variant '%s' of model %s runs on %s only, and this gpumc was "
                            "built without CUDA",
                            elsewhere->variant, model->name, elsewhere->device);
-  return gpumc_error_set(error, GPUMC_INVALID, "kernel variant '%s' of model %s is for %s, not %s",
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "kernel variant '%s' of model %s runs on %s, not on %s",
                          elsewhere->variant, model->name, elsewhere->device, device);
 }
 
@@ -184,10 +185,10 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
   const bool serves = gpumc_kernel_serves(kernel, required, &missing);
   if (!serves)
-    gpumc_text_append(why_not, "%s%s lacks %s", separator, kernel->variant,
+    gpumc_text_append(why_not, "%s%s cannot %s", separator, kernel->variant,
                       gpumc_text_string(&missing));
   else if (refusal != NULL)
-    gpumc_text_append(why_not, "%s%s cannot take this model: %s", separator, kernel->variant,
+    gpumc_text_append(why_not, "%s%s cannot simulate this model: %s", separator, kernel->variant,
                       refusal);
   gpumc_text_free(&missing);
   return serves && refusal == NULL;
@@ -220,7 +221,7 @@ static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, co
                         kernels[i]->device);
   enum gpumc_status status = gpumc_error_set(
       error, GPUMC_INVALID,
-      "no kernel of model %s on %s serves algorithm %s: %s; kernels that do: %s%s%s",
+      "no kernel of model %s on %s can run algorithm %s: %s; kernels that can: %s%s%s",
       wish->model->name, device, wish->algorithm->name, why_not,
       able.length == 0 ? "none" : gpumc_text_string(&able), remedy != NULL ? "; or " : "",
       remedy != NULL ? remedy : "");

@@ -107,6 +107,7 @@ out:
 void gpumc_report_free(struct gpumc_report *report)
 {
   gpumc_text_free(&report->lines);
+  gpumc_text_free(&report->wrong);
   report->mistakes = 0;
   report->calls = 0;
 }

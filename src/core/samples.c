@@ -9,7 +9,7 @@ void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_m
 {
   if (model->disorder && samples > model->samples)
     gpumc_params_mistake(params, report, "samples",
-                         "%zu samples, but there are only %zu from the model's `sample` on",
+                         "%zu samples requested, but only %zu exist from the model's `sample` on",
                          samples, model->samples);
 }
 

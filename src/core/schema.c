@@ -19,17 +19,30 @@ struct axes {
   bool failed;
 };
 
+/* A single value is a list of itself, and where the key is a list of one, that as well. */
+static cJSON *scalar_value(const struct gpumc_key *key)
+{
+  struct gpumc_key single = *key;
+  single.list_minimum = single.list_maximum = 0;
+  single.default_text = NULL;
+  return gpumc_schema_value(&single);
+}
+
 static void add_axis(void *state, const char *dotted_key, const struct gpumc_key *key)
 {
   struct axes *axes = state;
   if (!key->sweepable || axes->failed)
     return;
   cJSON *list = gpumc_json_pair("type", cJSON_CreateString("array"));
-  axes->failed =
-      !gpumc_json_put(axes->properties, dotted_key, list) ||
-      !gpumc_json_put(list, "minItems", cJSON_CreateNumber(1)) ||
-      !gpumc_json_put(list, "items", gpumc_schema_value(key)) ||
-      (axes->names != NULL && !gpumc_json_push(axes->names, cJSON_CreateString(dotted_key)));
+  bool good = gpumc_json_put(list, "minItems", cJSON_CreateNumber(1));
+  good = good && gpumc_json_put(list, "items", gpumc_schema_value(key));
+  cJSON *forms = cJSON_CreateArray();
+  good = gpumc_json_push(forms, list) && good;
+  if (key->list_minimum <= 1)
+    good = gpumc_json_push(forms, scalar_value(key)) && good;
+  good = gpumc_json_put(axes->properties, dotted_key, gpumc_json_pair("anyOf", forms)) && good;
+  axes->failed = !good || (axes->names != NULL &&
+                           !gpumc_json_push(axes->names, cJSON_CreateString(dotted_key)));
 }
 
 /* {not: {pattern: "^model\\."}}: a key of another block. */

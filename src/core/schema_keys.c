@@ -131,11 +131,23 @@ static bool put_default(cJSON *schema, const struct gpumc_key *key)
   return gpumc_json_put(schema, "default", gpumc_key_default(key));
 }
 
+/* A list of one may be its value. */
+static bool put_list_or_value(cJSON *schema, const struct gpumc_key *key)
+{
+  if (key->list_minimum > 1)
+    return put_list(schema, key);
+  cJSON *forms = cJSON_AddArrayToObject(schema, "anyOf");
+  cJSON *list = cJSON_CreateObject(), *value = cJSON_CreateObject();
+  bool good = put_list(list, key) && put_type(value, key);
+  good = gpumc_json_push(forms, list) && good;
+  return gpumc_json_push(forms, value) && good;
+}
+
 cJSON *gpumc_schema_value(const struct gpumc_key *key)
 {
   cJSON *schema = cJSON_CreateObject();
   if (put_description(schema, key) &&
-      (key->list_maximum > 0 ? put_list(schema, key) : put_type(schema, key)) &&
+      (key->list_maximum > 0 ? put_list_or_value(schema, key) : put_type(schema, key)) &&
       put_default(schema, key))
     return schema;
   cJSON_Delete(schema);
@@ -231,33 +243,50 @@ static bool is_group_sweepable(const struct gpumc_key *first)
 }
 
 static bool
-put_groups(cJSON *block, const struct gpumc_key *keys, const char *name, cJSON *conditions)
+push_groups(const struct gpumc_key *keys, const char *name, cJSON *conditions, cJSON *inside)
 {
-  cJSON *inside = cJSON_CreateArray();
-  bool good = inside != NULL;
+  bool good = true;
   for (const struct gpumc_key *key = keys; key->name != NULL && good; key++)
     if (is_first_of_group(keys, key)) {
       bool at_root = conditions != NULL && is_group_sweepable(key);
       good = gpumc_json_push(at_root ? conditions : inside, group_schema(key, name, at_root));
     }
-  if (good && inside->child != NULL)
-    return gpumc_json_put(block, "allOf", inside);
-  cJSON_Delete(inside);
   return good;
 }
 
-static bool
-put_required(cJSON *block, const struct gpumc_key *keys, const char *name, cJSON *conditions)
+/* {anyOf: [presence of the key, presence of what takes its place]}. */
+static cJSON *replaceable_schema(const struct gpumc_key *keys, const struct gpumc_key *key,
+                                 const char *name, bool at_root)
+{
+  char dotted[GPUMC_KEY_NAME_BYTES];
+  const struct gpumc_key *const members[] = {key, gpumc_key_find(keys, key->required_unless)};
+  cJSON *either = cJSON_CreateArray();
+  bool good = either != NULL;
+  for (size_t i = 0; i < 2 && good; i++)
+    good = gpumc_json_push(
+        either, at_root ? presence(members[i], gpumc_key_join(name, members[i]->name, dotted))
+                        : presence_in_blocks(members[i]->name));
+  if (good)
+    return gpumc_json_pair("anyOf", either);
+  cJSON_Delete(either);
+  return NULL;
+}
+
+/* `inside`: conditions of the block itself. */
+static bool put_required(cJSON *block, const struct gpumc_key *keys, const char *name,
+                         cJSON *conditions, cJSON *inside)
 {
   char dotted[GPUMC_KEY_NAME_BYTES];
   cJSON *required = cJSON_CreateArray();
   bool good = required != NULL;
   for (const struct gpumc_key *key = keys; key->name != NULL && good; key++) {
-    if (!key->required)
-      continue;
-    if (conditions != NULL && key->sweepable)
+    const bool at_root = conditions != NULL && key->sweepable;
+    if (key->required_unless != NULL)
+      good = gpumc_json_push(at_root ? conditions : inside,
+                             replaceable_schema(keys, key, name, at_root));
+    else if (key->required && at_root)
       good = gpumc_json_push(conditions, presence(key, gpumc_key_join(name, key->name, dotted)));
-    else
+    else if (key->required)
       good = gpumc_json_push(required, cJSON_CreateString(key->name));
   }
   if (good && required->child != NULL)
@@ -294,9 +323,14 @@ cJSON *gpumc_schema_block(const struct gpumc_key *keys, const char *name, cJSON 
   for (const struct gpumc_key *key = keys; key->name != NULL && good; key++)
     good = gpumc_json_put(properties, key->name, child_schema(key, name, conditions));
   good = gpumc_json_put(schema, "properties", properties) && good;
-  good = good && put_required(schema, keys, name, conditions) &&
-         put_groups(schema, keys, name, conditions) &&
-         gpumc_json_put(schema, "additionalProperties", cJSON_CreateFalse());
+  cJSON *inside = cJSON_CreateArray();
+  good = good && inside != NULL && put_required(schema, keys, name, conditions, inside) &&
+         push_groups(keys, name, conditions, inside);
+  if (inside != NULL && inside->child != NULL)
+    good = gpumc_json_put(schema, "allOf", inside) && good;
+  else
+    cJSON_Delete(inside);
+  good = good && gpumc_json_put(schema, "additionalProperties", cJSON_CreateFalse());
   if (good)
     return schema;
   cJSON_Delete(schema);

@@ -12,7 +12,7 @@ enum gpumc_update gpumc_update_of(const struct gpumc_params *params)
 }
 
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
-                                     const struct gpumc_model_ops *model,
+                                     const struct gpumc_subject *subject,
                                      struct gpumc_report *report)
 {
   const bool values = gpumc_params_has(params, "beta.values");
@@ -20,7 +20,7 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
   if (values)
     list = gpumc_params_list(params, "beta.values");
   const double hottest = values ? gpumc_list_real(&list) : gpumc_params_real(params, "beta.from");
-  if ((model->traits & GPUMC_TRAIT_TWO_STATES) != 0 &&
+  if ((subject->model->traits & GPUMC_TRAIT_TWO_STATES) != 0 &&
       gpumc_update_of(params) == GPUMC_METROPOLIS && !(hottest > 0))
     gpumc_params_mistake(params, report, values ? "beta.values" : "beta.from",
                          "at beta = 0 Metropolis accepts every flip, so that a sweep turns all "

@@ -23,12 +23,16 @@ extern const char *const gpumc_update_choices[];
 enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 
 /* A mistake where Metropolis sweeps would be made at beta = 0 of a model with
- * GPUMC_TRAIT_TWO_STATES, of a block with `update` and the temperatures of temperatures.h, without
- * mistakes: every flip is accepted there, so that a sweep of a checkerboard turns all spins over
- * and the energy stays what it is. */
+ * GPUMC_TRAIT_TWO_STATES, of a block with `update` and the temperatures of temperatures.h: every
+ * flip is accepted there, so that a sweep of a checkerboard turns all spins over and the energy
+ * stays what it is. In an algorithm's table of checks, behind that of the temperatures. */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
-                                     const struct gpumc_model_ops *model,
+                                     const struct gpumc_subject *subject,
                                      struct gpumc_report *report);
+#define GPUMC_UPDATE_CHECK                                                                         \
+  {                                                                                                \
+    .reads = "beta update", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_update_check_temperatures     \
+  }
 /* gpumc_algorithm_ops.further of an algorithm with `update`: not every kernel has heat-bath
  * updates.
  */

@@ -137,7 +137,7 @@ check_ascent(const struct gpumc_params *params, const char *key, struct gpumc_re
   if (!ascends)
     gpumc_params_mistake(params, report, key,
                          "%zu inverse temperatures from %.17g to %.17g are not all different, "
-                         "finite numbers: use fewer, or another range",
+                         "finite numbers: use fewer of them, or another range",
                          ladder.count, ladder.range.from, ladder.range.to);
 }
 
@@ -158,16 +158,17 @@ static void check_steps(const struct gpumc_params *params, size_t least, size_t 
   const size_t before = report->calls;
   if (gpumc_params_has(params, "beta.spacing"))
     gpumc_params_mistake(params, report, "beta.spacing",
-                         "beta.step makes equal steps; leave out beta.spacing, or give beta.count");
+                         "beta.step makes equal steps; leave out beta.spacing, or use beta.count");
   gpumc_range_check(params, "beta", most, report);
   if (report->calls > before)
     return;
   const size_t count = gpumc_temperatures_count(params);
   if (count < least)
-    gpumc_params_mistake(params, report, "beta.step",
-                         "beta.step leaves %zu inverse temperature%s of the %zu that there must be "
-                         "at least: use a smaller one",
-                         count, count == 1 ? "" : "s", least);
+    gpumc_params_mistake(
+        params, report, "beta.step",
+        "beta.step gives %zu inverse temperature%s, and at least %zu are needed: use "
+        "a smaller step",
+        count, count == 1 ? "" : "s", least);
   else
     check_ascent(params, "beta.step", report);
 }

@@ -115,7 +115,8 @@ const char *gpumc_nearest_name(const char *name, const char *const *candidates, 
       continue;
     size_t distance = edit_distance(name, length, candidates[i], candidate_length);
     size_t longer = length > candidate_length ? length : candidate_length;
-    if (distance < least && 3 * distance <= longer + 2) {
+    /* A name that has nothing in common is not near, however short. */
+    if (distance < least && 3 * distance <= longer + 2 && distance < longer) {
       least = distance;
       nearest = candidates[i];
     }

@@ -87,3 +87,64 @@ const char *gpumc_duration_text(double seconds, char text[static 32])
     snprintf(text, 32, "%lld d %02lld h", whole / DAY, whole % DAY / HOUR);
   return text;
 }
+
+/* The power of ten of the first digit of `size` > 0, once it is rounded to so many decimals in
+ * scientific notation. */
+static int exponent_of(double size, int decimals)
+{
+  char digits[40];
+  snprintf(digits, sizeof digits, "%.*e", decimals, size);
+  return atoi(strchr(digits, 'e') + 1);
+}
+
+/* Both numbers in units of 10^`exponent`, whose last digit is 10^`last`, last <= exponent + 1. */
+static void append_measured(double value, double error, int exponent, int last, char text[64])
+{
+  const int decimals = last < exponent ? exponent - last : 0;
+  const double unit = pow(10, exponent), grain = pow(10, last);
+  const double rounded = round(value / grain) * grain / unit;
+  const double digits = round(error / grain);
+  const char *sign = value < 0 && rounded != 0 ? "-" : "";
+  if (decimals > 0 && error < unit)
+    snprintf(text, 64, "%s%.*f(%.0f)", sign, decimals, fabs(rounded), digits);
+  else
+    snprintf(text, 64, "%s%.*f(%.*f)", sign, decimals, fabs(rounded), decimals,
+             digits * grain / unit);
+}
+
+/* Smaller errors, and numbers beyond its reciprocal, are not scaled by powers of ten. */
+#define SCALED_LEAST 1e-290
+
+const char *gpumc_measured_text(double value, double error, char text[static 64])
+{
+  enum { DIGITS_MOST = 15, PLAIN_LEAST = -5, PLAIN_MOST = 7 };
+  if (!isfinite(value)) {
+    snprintf(text, 64, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    return text;
+  }
+  if (!isfinite(error) || error <= 0) {
+    snprintf(text, 64, "%.7g(%s)", value + 0.0,
+             error == 0                  ? "0"
+             : isinf(error) && error > 0 ? "inf"
+                                         : "nan");
+    return text;
+  }
+  const double larger = fmax(fabs(value), error);
+  if (error < SCALED_LEAST || larger > 1 / SCALED_LEAST) {
+    snprintf(text, 64, "%.7g(%.2g)", value, error);
+    return text;
+  }
+  int last = exponent_of(error, 1) - 1;
+  int first = exponent_of(larger, DIGITS_MOST);
+  if (first - last > DIGITS_MOST)
+    last = first - DIGITS_MOST;
+  if (exponent_of(larger, first > last ? first - last : 0) > first)
+    first++;
+  const bool plain = first >= PLAIN_LEAST && first < PLAIN_MOST;
+  append_measured(value, error, plain ? 0 : first, last, text);
+  if (!plain) {
+    const size_t length = strlen(text);
+    snprintf(text + length, 64 - length, "e%+03d", first);
+  }
+  return text;
+}

@@ -60,7 +60,7 @@ class Bench(ProgramCase):
             self.assertLessEqual(rate["median_flips_per_ns"], rate["flips_per_ns"])
 
     def test_devices(self):
-        self.assertIn("no device 'gpu'", self.gpumc("bench", "--device", "gpu", code=INVALID).err)
+        self.assertIn("unknown device 'gpu'", self.gpumc("bench", "--device", "gpu", code=INVALID).err)
         self.assertIn("device cuda:999: ",
                       self.gpumc("bench", "--device", "cuda:999", code=DEVICE).err)
 

@@ -139,7 +139,7 @@ class Keys(ProgramCase):
                 process = self.gpumc("run", config, "--set", f"algorithm.{effective}")
                 self.assertIn("already complete", process.err)
             self.assertEqual(resolved(self.path("x.h5"))["algorithm"]["replicas"], replicas)
-        self.refuse("each has one replica", 10, more="samples: 3\n  replicas: 2")
+        self.refuse("each sample has one replica", 10, more="samples: 3\n  replicas: 2")
 
     def test_times(self):
         self.refuse("sweeps = 100 must be a multiple of interval = 30", 7, more="interval: 30")

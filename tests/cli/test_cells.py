@@ -53,14 +53,14 @@ class Cells(ProgramCase):
             process.out, process.err = process.communicate(timeout=120)
             self.assertIn(process.returncode, (INVALID, DEVICE))
             if not cell["serves"] and "built without CUDA" not in process.err:
-                self.assertIn(f"{variant} lacks {cell['missing']}", process.err)
+                self.assertIn(f"{variant} cannot {cell['missing']}", process.err)
             else:
                 self.assertIn("built without CUDA", process.err)
             return
         if not cell["serves"]:
             self.assertNotEqual(cell["missing"], "")
             process = self.gpumc("run", config, code=INVALID)
-            self.assertIn(f"serves algorithm {algorithm}: {variant} lacks {cell['missing']}",
+            self.assertIn(f"can run algorithm {algorithm}: {variant} cannot {cell['missing']}",
                           process.err)
             return
         process = self.start("run", config)

@@ -268,8 +268,8 @@ class Couplings(ProgramCase):
             with self.subTest(model):
                 self.assertEqual(
                     self.refused(model, variant="multispin"),
-                    "5:19: no kernel of model ea on cpu serves algorithm pa: multispin cannot take "
-                    f"this model: it keeps {reason}; kernels that do: spin on cpu" +
+                    "5:19: no kernel of model ea on cpu can run algorithm pa: multispin cannot simulate "
+                    f"this model: it keeps {reason}; kernels that can: spin on cpu" +
                     self.spin_elsewhere())
                 plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
                 self.assertEqual(plan["tasks"][0]["kernel"], "spin")

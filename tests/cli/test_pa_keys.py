@@ -32,14 +32,14 @@ class Keys(ProgramCase):
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
     def test_configurations(self):
-        none = "is none of the %d inverse temperatures of `beta`; the nearest is %s"
+        none = "is not one of the %d inverse temperatures of `beta`; the nearest is %s"
         for beta, betas, message in (
                 ("{to: 1, step: 0.1}", "[0.1, 0.36]", "0.36 " + none % (11, "0.4")),
                 ("{to: 1, step: 0.1}", "[1.0e-12]", none % (11, 0)),
                 ("{from: 0.5, to: 1, step: 0.3}", "[0.5, 0.81]", none % (4, "0.8")),
                 ("{to: 1, values: [0.25, 1]}", "[0.3, 1]", none % (3, "0.25")),
-                ("{to: 1, step: 0.1}", "[1, 1.5]", "1.5 is beyond the last inverse temperature, beta.to = 1"),
-                ("{to: 1, overlap: 0.8}", "[0.3, 1.5]", "1.5 is beyond the last inverse temperature, beta.to = 1")):
+                ("{to: 1, step: 0.1}", "[1, 1.5]", "1.5 is beyond the last inverse temperature, 1"),
+                ("{to: 1, overlap: 0.8}", "[0.3, 1.5]", "1.5 is beyond the last inverse temperature, 1")):
             with self.subTest(beta=beta, betas=betas):
                 self.refuse(message, 8, beta, f"configurations: {{betas: {betas}}}")
         self.refuse("exactly one of", 8, more="configurations: {}")

@@ -77,15 +77,18 @@ class Keys(ProgramCase):
         self.refuse("leave out beta.from", 7, beta="{from: 0.1, values: [0.2, 0.3]}")
         self.refuse("leave out beta.spacing", 7, beta="{spacing: linear, values: [0.2, 0.3]}")
         self.refuse("exactly one of", 7, beta="{from: 0.1, to: 0.2}")
-        self.refuse("leaves 1 inverse temperature of the 2", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
+        self.refuse("gives 1 inverse temperature, and at least 2 are needed", 7, beta="{from: 0.1, to: 0.4, step: 0.4}")
         self.refuse("more than 4096 inverse temperatures", 7, beta="{from: 0, to: 1, step: 2e-4}")
         self.refuse("more than the 65535", 7, beta="{from: 0.1, to: 0.2, count: 4096}",
                     more="replicas: 64")
 
     def test_times(self):
-        self.refuse("sweeps = 105 must be a multiple of measure_every = 10", 6, sweeps=105)
-        self.refuse("measure_every = 15 must be a multiple of exchange_every = 10", 8,
-                    more="measure_every: 15", sweeps=150)
+        self.refuse("sweeps = 105 must be a multiple of exchange_every = 10", 6, sweeps=105,
+                    more="exchange_every: 10")
+        self.refuse("sweeps = 105 must be a multiple of measure_every = 20", 6, sweeps=105,
+                    more="exchange_every: 10\n  measure_every: 20")
+        self.refuse("measure_every = 15 must be a multiple of exchange_every = 10", 9,
+                    more="exchange_every: 10\n  measure_every: 15", sweeps=150)
         self.refuse("exchange_every must not be 0", 8,
                     more="tune: {sweeps: 100}\n  exchange_every: 0")
         self.refuse("to round them up, exceed the 4294967295", 6, sweeps=4294967290)
@@ -141,7 +144,7 @@ class Keys(ProgramCase):
         """Told by `validate` already; the same for canonical."""
         self.write("c.txt", "shape 2 2 couplings 1 1 1 1 1 1 1 1 couplings 1 1 1 1 1 1 1 -1")
         model = "name: ea, shape: [2, 2], couplings: file, file: c.txt"
-        message = "2 samples, but there are only 1 from the model's `sample` on"
+        message = "2 samples requested, but only 1 exist from the model's `sample` on"
         self.refuse(message, 8, more="samples: 2", model=model + ", sample: 1")
         self.gpumc("validate", self.config(more="samples: 2", model=model), code=OK)
 

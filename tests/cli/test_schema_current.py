@@ -29,6 +29,7 @@ WRONG = [
     ("boolean for integer", "seed", True),
     ("text for a list", "model.shape", "8x8"),
     ("list too short", "model.shape", [8]),
+    ("a value for a list of two", "model.shape", 8),
     ("list too long", "model.shape", [8, 8, 8]),
     ("below the range", "algorithm.population", 0),
     ("above the range", "seed", 2**48),
@@ -66,6 +67,10 @@ RIGHT = [
                           "block_threads": 256}),
     ("duration", "checkpoint", {"every": "1.5 h"}),
     ("campaign", "campaign", {"model.shape": [[8, 8]], "seed": [3]}),
+    ("campaign over one value", "campaign", {"seed": 3}),
+    ("values without their last", "algorithm.beta", {"values": [0.5, 1.0]}),
+    ("values with their last", "algorithm.beta", {"values": [0.5, 1.0], "to": 1.0}),
+    ("a value for a list of one", "algorithm.beta", {"values": 1.0}),
 ]
 
 

@@ -57,7 +57,7 @@ class Canonical(unittest.TestCase):
                 path.write_text(text)
                 done = gpumc.run("run", path, "--quiet", "--device", device.NAME)
                 if done.returncode == 2:
-                    self.assertRegex(done.stderr, "has no heat-bath updates|cannot take this model")
+                    self.assertRegex(done.stderr, "has no heat-bath updates|cannot simulate this model")
                 else:
                     self.assertEqual(done.returncode, 0, done.stderr)
                     found.append(variant)

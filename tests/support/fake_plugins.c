@@ -110,8 +110,10 @@ static const struct gpumc_key anneal_keys[] = {
 
 static const struct gpumc_key look_keys[] = {{0}};
 
-static void check_chain(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_chain(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
 {
+  (void)subject;
   int64_t sites = 1;
   for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
     sites *= gpumc_list_integer(&shape);
@@ -148,24 +150,37 @@ static void destroy_model(struct gpumc_model *model)
 }
 
 static void check_anneal_instance(const struct gpumc_params *params,
-                                  const struct gpumc_model *model, struct gpumc_report *report)
+                                  const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   int64_t population = gpumc_params_integer(params, "population");
-  if ((double)population * (double)model->sites > 1e10)
+  if ((double)population * (double)subject->instance->sites > 1e10)
     gpumc_params_mistake(params, report, "population", "%lld replicas of %zu sites are too many",
-                         (long long)population, model->sites);
+                         (long long)population, subject->instance->sites);
 }
 
-static void check_anneal(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-                         const struct gpumc_params *model_params, struct gpumc_report *report)
+static void check_anneal(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
 {
   double from = gpumc_params_real(params, "beta.from"), to = gpumc_params_real(params, "beta.to");
+  (void)subject;
   if (to <= from)
     gpumc_params_mistake(params, report, "beta.to", "beta.to must exceed beta.from");
-  if (gpumc_params_has(model_params, "J") && gpumc_params_real(model_params, "J") == 0)
-    gpumc_params_mistake(params, report, "beta.nowhere", "nothing to anneal in %s without J",
-                         model->name);
 }
+
+static void check_anneal_model(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  if (gpumc_params_integer(params, "offset") == 13)
+    gpumc_params_mistake(params, report, "beta.nowhere", "nothing to anneal in %s at offset 13",
+                         subject->model->name);
+}
+
+static const struct gpumc_check chain_checks[] = {{.reads = "shape", .run = check_chain}, {0}};
+static const struct gpumc_check anneal_checks[] = {
+    {.reads = "beta", .run = check_anneal},
+    {.reads = "offset", .needs = GPUMC_NEEDS_MODEL, .run = check_anneal_model},
+    {.reads = "population", .needs = GPUMC_NEEDS_INSTANCE, .run = check_anneal_instance},
+    {0}};
 
 enum {
   EVERYTHING = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
@@ -220,7 +235,7 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .observables = observables,
                                            .n_observables = 1,
                                            .kernels = chain_kernels,
-                                           .check = check_chain,
+                                           .checks = chain_checks,
                                            .create = create_chain,
                                            .destroy = destroy_model};
 const struct gpumc_model_ops fake_frozen = {.name = "frozen",
@@ -235,8 +250,7 @@ const struct gpumc_algorithm_ops fake_anneal = {.name = "anneal",
                                                 .keys = anneal_keys,
                                                 .required = GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                                                             GPUMC_CAN_GATHER,
-                                                .check = check_anneal,
-                                                .check_instance = check_anneal_instance};
+                                                .checks = anneal_checks};
 const struct gpumc_algorithm_ops fake_look = {
     .name = "look", .summary = "Only looks.", .keys = look_keys, .required = GPUMC_CAN_MEASURE};
 

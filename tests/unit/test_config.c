@@ -106,8 +106,21 @@ static void test_syntax_errors(void **state)
   refuse("# nothing\n", "c.yaml:1:1: the configuration is empty\n");
   refuse("- a\n", "c.yaml:1:1: expected keys with values, found a list\n");
   refuse("word\n", "c.yaml:1:1: expected keys with values, found text 'word'\n");
-  refuse("a: [1\n", "c.yaml:2:1: not valid YAML: did not find expected ',' or ']', while parsing a "
-                    "flow sequence that starts at line 1\n");
+  refuse("a: [1\n", "c.yaml:2:1: not valid YAML: a ',' or ']' is missing in the list in "
+                    "brackets that starts at line 1\n");
+  refuse("a: {b: 1\nc: 2\n", "c.yaml:2:2: not valid YAML: a ',' or '}' is missing in the block in "
+                             "braces that starts at line 1\n");
+  refuse("a:\n\tb: 1\n", "c.yaml:2:1: not valid YAML: a tab cannot indent; use spaces\n");
+  refuse("\xc3\xa9:\n  b: \xc3\xa9\n\tc: 1\n",
+         "c.yaml:3:1: not valid YAML: a tab cannot indent; use spaces\n");
+  refuse("a: @b\n",
+         "c.yaml:1:4: not valid YAML: text cannot begin with '@' unless it is in quotes\n");
+  refuse("a: b: c\n",
+         "c.yaml:1:5: not valid YAML: no ':' is expected here; check the indentation of "
+         "the line, and put text that has ': ' in it in quotes\n");
+  refuse("a: 'b\n",
+         "c.yaml:2:1: not valid YAML: the closing quote is missing of the text that starts "
+         "at line 1\n");
   refuse("a: 1\n---\nb: 2\n",
          "c.yaml:2:1: a second document starts here; a configuration is a single one\n");
   refuse("a: !!int 1\n", "c.yaml:1:4: tags are not allowed, found 'tag:yaml.org,2002:int'\n");
@@ -120,9 +133,9 @@ static void test_duplicate_key_errors(void **state)
 {
   (void)state;
   refuse("a: 1\nb: {c: 1, c: 2}\na: 2\na: 3\n",
-         "c.yaml:2:11: duplicate key 'c'; it stands already at line 2\n"
-         "c.yaml:3:1: duplicate key 'a'; it stands already at line 1\n"
-         "c.yaml:4:1: duplicate key 'a'; it stands already at line 1\n");
+         "c.yaml:2:11: duplicate key 'c'; it was given at line 2 already\n"
+         "c.yaml:3:1: duplicate key 'a'; it was given at line 1 already\n"
+         "c.yaml:4:1: duplicate key 'a'; it was given at line 1 already\n");
 }
 
 static void test_alias_errors(void **state)

@@ -78,7 +78,7 @@ static void test_a_gpu_that_is_not_there(void **state)
   (void)state;
   struct gpumc_gpu_list two = gpus_of(2, &ampere, &hopper);
   assert_refused(&two, "cuda:2",
-                 "device cuda:2: there is no such GPU; there are: cuda:0 (Ampere GPU), cuda:1 "
+                 "device cuda:2: this machine has no such GPU; it has cuda:0 (Ampere GPU), cuda:1 "
                  "(Hopper GPU)");
 }
 
@@ -87,20 +87,24 @@ static void test_no_gpu_at_all(void **state)
   (void)state;
   struct gpumc_gpu_list none = gpus_of(0, NULL, NULL);
   strcpy(none.failure, "no CUDA-capable device is detected");
-  assert_refused(&none, "cuda",
-                 "device cuda: no GPU (no CUDA-capable device is detected); there is: cpu");
+  assert_refused(
+      &none, "cuda",
+      "device cuda: no GPU was found (no CUDA-capable device is detected); use the device cpu");
   strcpy(none.failure, "insufficient");
   none.driver = 12040;
   assert_refused(&none, "cuda:0",
-                 "device cuda:0: the driver is for CUDA 12.4, this gpumc was built with 13.0 "
-                 "(insufficient): update the driver or build with an older toolkit; there is: cpu");
+                 "device cuda:0: the NVIDIA driver supports CUDA 12.4, and this gpumc needs 13.0 "
+                 "(insufficient): update the driver, build with an older toolkit, or use the "
+                 "device cpu");
   none.driver = 0;
   assert_refused(&none, "cuda",
-                 "device cuda: there is no CUDA driver here (insufficient); there is: cpu");
+                 "device cuda: no NVIDIA driver was found on this machine (insufficient); use the "
+                 "device cpu");
   none.built = false;
-  assert_refused(&none, "cuda",
-                 "device cuda: this gpumc was built without CUDA (with a CUDA toolkit, configure "
-                 "it with -DGPUMC_CUDA=ON); there is: cpu");
+  assert_refused(
+      &none, "cuda",
+      "device cuda: this gpumc was built without CUDA; use the device cpu, or build gpumc "
+      "with a CUDA toolkit and -DGPUMC_CUDA=ON");
   assert_int_equal(gpumc_gpus_first(&none), -1);
 }
 
@@ -155,7 +159,7 @@ static void test_a_name_that_is_none(void **state)
     struct gpumc_device device;
     struct gpumc_error error = {0};
     assert_int_equal(gpumc_device_open(names[i], 1, &device, &error), GPUMC_INVALID);
-    assert_non_null(strstr(gpumc_error_text(&error), "(auto, cpu, cuda or cuda:N)"));
+    assert_non_null(strstr(gpumc_error_text(&error), "use auto, cpu, cuda or cuda:N"));
     gpumc_error_free(&error);
   }
 }

@@ -47,7 +47,6 @@ static void test_all_mistakes_at_once(void **state)
   language_refuse(
       "gpumc: 2\nsede: 7\nmodel:\n  name: chain\n  shape: [3, 4096]\nalgorithm:\n"
       "  name: anneal\n  poulation: 5\n  beta: {from: -1}\nrng: mersenne\n",
-      "c.yaml:1:1: missing key 'seed'\n"
       "c.yaml:1:1: missing key 'output'\n"
       "c.yaml:1:8: gpumc: expected an integer equal to 1, found the number 2\n"
       "c.yaml:2:1: unknown key 'sede'; did you mean 'seed'?\n"
@@ -55,10 +54,9 @@ static void test_all_mistakes_at_once(void **state)
       "number 3\n"
       "c.yaml:5:14: model.shape: expected an integer from 2 to 1024, a multiple of 2, found the "
       "number 4096\n"
-      "c.yaml:6:1: missing key 'population' in algorithm\n"
       "c.yaml:8:3: unknown key 'poulation' in algorithm; did you mean 'population'?\n"
       "c.yaml:9:3: missing key 'to' in algorithm.beta\n"
-      "c.yaml:9:3: exactly one of 'step', 'overlap' is needed in algorithm.beta\n"
+      "c.yaml:9:3: give exactly one of 'step', 'overlap' in algorithm.beta\n"
       "c.yaml:9:16: algorithm.beta.from: expected a number of at least 0, found the number -1\n"
       "c.yaml:10:6: rng: expected one of philox4x32-10, philox4x32-7, found text 'mersenne'");
 }
@@ -72,8 +70,19 @@ static void test_plugin_name_errors(void **state)
            "campaign: {model.z: [1]}\n",
       "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'chian'; did you mean "
       "'chain'?\n"
+      "c.yaml:4:29: model.shape: expected a list of 1 to 3 values, each an integer from 2 to 1024, "
+      "a "
+      "multiple of 2, found the number 5\n"
+      "c.yaml:4:32: unknown key 'x' in model; known keys: name, shape, J, periodic, weights\n"
       "c.yaml:5:39: algorithm.population: expected an integer from 2 to 2147483647, found the "
-      "number 1");
+      "number 1\n"
+      "c.yaml:6:12: unknown key 'model.z' in campaign; did you mean 'model.J'?");
+  language_refuse(
+      HEAD "model: {name: spins, shape: 5, x: 1}\n" ALGORITHM,
+      "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'spins'\n"
+      "c.yaml:4:29: model.shape: expected a list of 1 to 3 values, each an integer from 2 "
+      "to 1024, a multiple of 2, found the number 5\n"
+      "c.yaml:4:32: unknown key 'x' in model: no model has it");
   language_refuse(HEAD "model: {shape: [2]}\nalgorithm: []\n",
                   "c.yaml:4:1: missing key 'name' in model\n"
                   "c.yaml:5:12: algorithm: expected a block of keys, found a list");
@@ -86,10 +95,11 @@ static void test_checks_of_plugins(void **state)
   language_refuse(HEAD "model: {name: chain, shape: [1024, 8]}\n" ALGORITHM,
                   "c.yaml:4:29: 8192 sites are too many for a test");
   language_refuse(HEAD
-                  "model: {name: chain, shape: [2], J: 0}\n"
-                  "algorithm: {name: anneal, population: 2, beta: {from: 2, to: 1, step: 0.1}}\n",
-                  "c.yaml:5:48: nothing to anneal in chain without J\n"
-                  "c.yaml:5:62: beta.to must exceed beta.from");
+                  "model: {name: chain, shape: [2]}\n"
+                  "algorithm: {name: anneal, population: 2, offset: 13, beta: {from: 2, to: 1, "
+                  "step: 0.1}}\n",
+                  "c.yaml:5:60: nothing to anneal in chain at offset 13\n"
+                  "c.yaml:5:74: beta.to must exceed beta.from");
 }
 
 /* Whatever is wrong elsewhere, each check that can be made is made. */
@@ -114,6 +124,8 @@ static void test_checks_are_independent(void **state)
       "gpumc: 1\nseed: 1\noutput: '{foo}{model.bar}{algorithm.note}.h5'\n"
       "model: {name: chian}\n" ALGORITHM,
       "c.yaml:3:9: output: unknown key 'foo' in braces\n"
+      "c.yaml:3:9: output: unknown key 'model.bar' in braces; did you mean 'model.name'?\n"
+      "c.yaml:4:1: missing key 'shape' in model\n"
       "c.yaml:4:15: model.name: expected one of chain, frozen, found text 'chian'; did you mean "
       "'chain'?");
   language_refuse("gpumc: 1\nseed: 1\noutput: [a]\n" MODEL ALGORITHM,

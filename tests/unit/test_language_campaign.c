@@ -47,16 +47,13 @@ static void test_campaign_makes_blocks(void **state)
 static void test_campaign_errors(void **state)
 {
   (void)state;
+  language_refuse(GOOD "campaign:\n  model.shap: [1]\n",
+                  "c.yaml:7:3: unknown key 'model.shap' in campaign; did you mean 'model.shape'?");
+  language_refuse(GOOD "campaign:\n  title: [a]\n",
+                  "c.yaml:7:3: 'title' cannot be varied in a campaign");
   language_refuse(
-      GOOD "campaign:\n  model.shap: [1]\n",
-      "c.yaml:7:3: unknown key 'model.shap' in campaign: it is no key of this configuration; "
-      "did you mean 'model.shape'?");
-  language_refuse(
-      GOOD "campaign:\n  title: [a]\n",
-      "c.yaml:7:3: unknown key 'title' in campaign: it cannot be varied in this configuration");
-  language_refuse(
-      GOOD "campaign:\n  seed: 3\n",
-      "c.yaml:7:9: campaign.seed: expected a list of at least one value, found the number 3");
+      GOOD "campaign:\n  seed:\n",
+      "c.yaml:7:8: campaign.seed: expected a list of at least one value, found nothing");
   language_refuse(
       GOOD "campaign:\n  seed: []\n",
       "c.yaml:7:9: campaign.seed: expected a list of at least one value, found an empty list");

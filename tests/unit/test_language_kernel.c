@@ -34,12 +34,12 @@ static void test_variant_errors(void **state)
       "wide; did you mean 'wide'?");
   language_refuse(
       GOOD "kernel:\n  variant: plain\n",
-      "c.yaml:7:12: no kernel of model chain on cpu serves algorithm anneal: plain lacks "
-      "gather; kernels that do: wide on cpu, wide on cuda, deep on cuda");
+      "c.yaml:7:12: no kernel of model chain on cpu can run algorithm anneal: plain cannot "
+      "resample; kernels that can: wide on cpu, wide on cuda, deep on cuda");
   language_refuse(
       HEAD "model: {name: frozen}\n" ALGORITHM,
-      "c.yaml:5:19: no kernel of model frozen on cpu serves algorithm anneal: still lacks "
-      "sweep, gather; kernels that do: none");
+      "c.yaml:5:19: no kernel of model frozen on cpu can run algorithm anneal: still cannot "
+      "sweep, resample; kernels that can: none");
 }
 
 static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is updated."), {0}};
@@ -79,12 +79,14 @@ static void test_updates_that_no_kernel_has(void **state)
 {
   (void)state;
   check_update(&fake_chain, HEAD MODEL UPDATING "kernel: {variant: wide}\n", "wide", NULL);
-  check_update(&fake_chain, HEAD MODEL BATH "kernel: {variant: wide}\n", NULL,
-               "c.yaml:6:19: no kernel of model chain on cpu serves algorithm updating: wide lacks "
-               "heat_bath; kernels that do: none; or use algorithm.update: metropolis");
+  check_update(
+      &fake_chain, HEAD MODEL BATH "kernel: {variant: wide}\n", NULL,
+      "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: wide cannot "
+      "do heat-bath updates; kernels that can: none; or use algorithm.update: metropolis");
   check_update(&fake_chain, HEAD MODEL BATH, NULL,
-               "c.yaml:5:19: no kernel of model chain on cpu serves algorithm updating: plain "
-               "lacks heat_bath; wide lacks heat_bath; kernels that do: none; or use "
+               "c.yaml:5:19: no kernel of model chain on cpu can run algorithm updating: plain "
+               "cannot do heat-bath updates; wide cannot do heat-bath updates; kernels that can: "
+               "none; or use "
                "algorithm.update: metropolis");
   check_update(&fake_chain, HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n", NULL,
                "c.yaml:5:37: algorithm.update: expected one of metropolis, heat_bath, found text "
@@ -104,8 +106,8 @@ static void test_updates_that_one_kernel_has(void **state)
   check_update(&model, HEAD MODEL BATH, "wide", NULL);
   check_update(
       &model, HEAD MODEL BATH "kernel: {variant: plain}\n", NULL,
-      "c.yaml:6:19: no kernel of model chain on cpu serves algorithm updating: plain lacks "
-      "heat_bath; kernels that do: wide on cpu; or use algorithm.update: metropolis");
+      "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
+      "do heat-bath updates; kernels that can: wide on cpu; or use algorithm.update: metropolis");
 }
 
 /* Every build has "auto" and lacks some level. */
@@ -120,7 +122,7 @@ static void test_instruction_set_errors(void **state)
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
     struct gpumc_text text = {0}, message = {0};
     gpumc_text_append(&text, GOOD "kernel: {isa: %s}\n", levels[i]);
-    gpumc_text_append(&message, "c.yaml:6:15: kernel.isa: this build has %s, not %s",
+    gpumc_text_append(&message, "c.yaml:6:15: kernel.isa: this build supports %s, not %s",
                       gpumc_isa_compiled(), levels[i]);
     if (gpumc_isa_is_compiled(levels[i])) {
       language_accept(gpumc_text_string(&text), &config);

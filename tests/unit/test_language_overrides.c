@@ -34,8 +34,8 @@ static void test_overrides(void **state)
   assert_string_equal(gpumc_params_string(&root, "rng"), "philox4x32-7");
   gpumc_config_free(&config);
   language_refuse_set(GOOD, assignments, 7,
-                      "--set output={model.J}.h5:1:17: not valid YAML: did not find expected "
-                      "<document start>\n"
+                      "--set output={model.J}.h5:1:17: not valid YAML: more follows behind the end of "
+                      "the value; put text with braces or brackets in quotes\n"
                       "--set seed=:1:6: seed: expected an integer from 0 to 281474976710655, found "
                       "empty text");
 }

@@ -55,7 +55,8 @@ static void test_check(void **state)
     const struct gpumc_node node = {.mark = {"c.yaml", 3, 4}};
     cJSON *values = cJSON_Parse(cases[i].values);
     const struct gpumc_params params = {.values = values, .node = &node};
-    gpumc_observables_check(&params, cases[i].model, &report);
+    const struct gpumc_subject subject = {.model = cases[i].model};
+    gpumc_observables_check(&params, &subject, &report);
     assert_int_equal(report.mistakes, cases[i].mistakes);
     if (report.mistakes > 0)
       assert_string_equal(gpumc_text_string(&report.lines),

@@ -310,7 +310,7 @@ static void test_blocks(void **state)
 static void test_blocks_errors(void **state)
 {
   (void)state;
-  refuse("inner: {}\n", "c:1:1: exactly one of 'either', 'or' is needed in block.inner\n");
+  refuse("inner: {}\n", "c:1:1: give exactly one of 'either', 'or' in block.inner\n");
   refuse("inner: {or: 1, either: 2}\n",
          "c:1:9: 'either' and 'or' in block.inner exclude each other\n");
   refuse("inner: 5\n", "c:1:8: block.inner: expected a block of keys, found the number 5\n");

@@ -348,7 +348,8 @@ static size_t mistakes_with_copies(const struct gpumc_model *model, const char *
            copies);
   const struct gpumc_params params = {.values = cJSON_Parse(block)};
   assert_non_null(params.values);
-  pt_check_instance(&params, model, &report);
+  const struct gpumc_subject subject = {.model = model->ops, .instance = model};
+  gpumc_checks_run(pt_checks, GPUMC_NEEDS_INSTANCE, &params, &subject, &report);
   const size_t count = report.calls;
   gpumc_report_free(&report);
   cJSON_Delete((cJSON *)params.values);

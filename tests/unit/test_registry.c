@@ -93,12 +93,14 @@ static void test_choose_errors(void **state)
        "model chain has no kernel variant 'wid' on cuda; its variants are: wide, deep; did you "
        "mean 'wide'?"},
       {&fake_chain, "cpu", "plain",
-       "no kernel of model chain on cpu serves algorithm anneal: plain lacks gather; kernels that "
-       "do: wide on cpu, wide on cuda, deep on cuda"},
-      {&fake_frozen, "cuda", "auto", "model frozen has no kernel on cuda; it has kernels on: cpu"},
+       "no kernel of model chain on cpu can run algorithm anneal: plain cannot resample; kernels "
+       "that "
+       "can: wide on cpu, wide on cuda, deep on cuda"},
+      {&fake_frozen, "cuda", "auto",
+       "model frozen has no kernel for cuda; it has kernels for: cpu"},
       {&fake_frozen, "cpu", "auto",
-       "no kernel of model frozen on cpu serves algorithm anneal: still lacks sweep, gather; "
-       "kernels that do: none"}};
+       "no kernel of model frozen on cpu can run algorithm anneal: still cannot sweep, resample; "
+       "kernels that can: none"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct gpumc_kernel_ops *kernel = &(struct gpumc_kernel_ops){0};
@@ -131,14 +133,15 @@ static void test_kernels_that_a_build_lacks(void **state)
     const char *device, *variant, *message;
   } cases[] = {
       {&half, "cpu", "far",
-       "kernel variant 'far' of model half is for cuda only, and this gpumc was built without "
+       "kernel variant 'far' of model half runs on cuda only, and this gpumc was built without "
        "CUDA"},
       {&half, "cuda", "auto",
-       "model half has no kernel on cuda in this gpumc, built without CUDA; it has kernels on: "
+       "model half has no kernel for cuda in this gpumc, built without CUDA; it has kernels for: "
        "cpu"},
       {&half, "cpu", "fra",
        "model half has no kernel variant 'fra' on cpu; its variants are: near"},
-      {&fake_chain, "cpu", "deep", "kernel variant 'deep' of model chain is for cuda, not cpu"}};
+      {&fake_chain, "cpu", "deep",
+       "kernel variant 'deep' of model chain runs on cuda, not on cpu"}};
   const struct gpumc_kernel_ops *kernel;
   struct gpumc_error error = {0};
   (void)state;
@@ -182,9 +185,10 @@ static void test_kernels_that_cannot_take_the_instance(void **state)
   assert_ptr_equal(kernel, &near);
   assert_int_equal(gpumc_kernel_choose(&for_any, "cpu", "picky", &kernel, &error), GPUMC_OK);
   assert_int_equal(gpumc_kernel_choose(&for_odd, "cpu", "picky", &kernel, &error), GPUMC_INVALID);
-  assert_string_equal(gpumc_error_text(&error),
-                      "no kernel of model choosy on cpu serves algorithm idle: picky cannot take "
-                      "this model: it takes no odd number of sites; kernels that do: near on cpu");
+  assert_string_equal(
+      gpumc_error_text(&error),
+      "no kernel of model choosy on cpu can run algorithm idle: picky cannot simulate "
+      "this model: it takes no odd number of sites; kernels that can: near on cpu");
   gpumc_error_free(&error);
 }
 
@@ -229,14 +233,14 @@ static void test_kernels_that_lack_what_a_key_asks_for(void **state)
   assert_int_equal(gpumc_kernel_choose(&any, "cpu", "still", &kernel, &error), GPUMC_OK);
   assert_int_equal(gpumc_kernel_choose(&long_one, "cpu", "still", &kernel, &error), GPUMC_INVALID);
   assert_string_equal(gpumc_error_text(&error),
-                      "no kernel of model walkable on cpu serves algorithm stroll: still lacks "
-                      "walk; kernels that do: walker on cpu; or use algorithm.far: false");
+                      "no kernel of model walkable on cpu can run algorithm stroll: still cannot "
+                      "walk; kernels that can: walker on cpu; or use algorithm.far: false");
   gpumc_error_free(&error);
   assert_int_equal(gpumc_kernel_choose(&measured, "cpu", "auto", &kernel, &error), GPUMC_INVALID);
   assert_string_equal(
       gpumc_error_text(&error),
-      "no kernel of model walkable on cpu serves algorithm march: still lacks walk, "
-      "measure; walker lacks measure; kernels that do: none");
+      "no kernel of model walkable on cpu can run algorithm march: still cannot walk, "
+      "measure; walker cannot measure; kernels that can: none");
   gpumc_error_free(&error);
   cJSON_Delete((cJSON *)near_by.values);
   cJSON_Delete((cJSON *)far_away.values);

@@ -45,9 +45,10 @@ static void test_schema_of_keys(void **state)
               "\"minimum\":0,\"maximum\":281474976710655}");
   assert_json(schema, "properties/model/properties/name/enum", "[\"chain\",\"frozen\"]");
   assert_json(schema, "$defs/model-chain/properties/shape",
-              "{\"description\":\"Sites in each direction. Unit: sites.\",\"type\":\"array\","
-              "\"items\":{\"type\":\"integer\",\"minimum\":2,\"maximum\":1024,\"multipleOf\":2},"
-              "\"minItems\":1,\"maxItems\":3}");
+              "{\"description\":\"Sites in each direction. Unit: sites.\",\"anyOf\":["
+              "{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":2,"
+              "\"maximum\":1024,\"multipleOf\":2},\"minItems\":1,\"maxItems\":3},"
+              "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1024,\"multipleOf\":2}]}");
   assert_json(schema, "$defs/algorithm-anneal/properties/beta/properties/overlap",
               "{\"description\":\"Adaptive steps.\",\"type\":\"number\",\"exclusiveMinimum\":0,"
               "\"maximum\":1}");

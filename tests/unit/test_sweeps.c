@@ -15,7 +15,8 @@ static size_t mistakes(const char *block, const struct gpumc_model_ops *model)
   struct gpumc_report report = {0};
   const struct gpumc_params params = {.values = cJSON_Parse(block)};
   assert_non_null(params.values);
-  gpumc_update_check_temperatures(&params, model, &report);
+  const struct gpumc_subject subject = {.model = model};
+  gpumc_update_check_temperatures(&params, &subject, &report);
   const size_t count = report.calls;
   gpumc_report_free(&report);
   cJSON_Delete((cJSON *)params.values);

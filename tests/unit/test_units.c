@@ -1,4 +1,5 @@
 /* Durations and sizes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,12 +112,56 @@ static void test_duration_text_errors(void **state)
   assert_string_equal(gpumc_duration_text(0.0 / 0.0, text), "unknown");
 }
 
+static void test_measured_text(void **state)
+{
+  static const struct {
+    double value, error;
+    const char *text;
+  } cases[] = {
+      {-0.136, 0.0791, "-0.136(79)"},
+      {-1.4123456, 0.00021, "-1.41235(21)"},
+      {0.5, 0.00996, "0.500(10)"},
+      {0.5, 0.0996, "0.50(10)"},
+      {1.9996, 0.0031, "1.9996(31)"},
+      {123.456, 1.54, "123.5(1.5)"},
+      {12.34, 9.96, "12(10)"},
+      {12.34, 15, "12(15)"},
+      {1234, 150, "1230(150)"},
+      {0.02, 1.5, "0.0(1.5)"},
+      {-0.02, 1.5, "0.0(1.5)"},
+      {0.02, 15, "0(15)"},
+      {3, 0, "3(0)"},
+      {-0.0, 0, "0(0)"},
+      {-1.99995, (double)NAN, "-1.99995(nan)"},
+      {1, -(double)NAN, "1(nan)"},
+      {1, -0.5, "1(nan)"},
+      {1, (double)INFINITY, "1(inf)"},
+      {-(double)NAN, 0.1, "nan"},
+      {-(double)INFINITY, 0.1, "-inf"},
+      {1.23456e-7, 1.2e-10, "1.2346(12)e-07"},
+      {1e-9, 2.34e-7, "0.0(2.3)e-07"},
+      {9.9996e6, 51, "9999600(51)"},
+      {1.23456789e12, 3.4e9, "1.2346(34)e+12"},
+      {1.5e7, 1.2e7, "1.5(1.2)e+07"},
+      {1, 1e-17, "1.000000000000000(0)"},
+      {1e-300, 1e-301, "1e-300(1e-301)"},
+      {99.96, 0.12, "99.96(12)"},
+      {999.96, 14, "1000(14)"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[64];
+    assert_string_equal(gpumc_measured_text(cases[i].value, cases[i].error, text), cases[i].text);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_durations),     cmocka_unit_test(test_durations_errors),
       cmocka_unit_test(test_sizes),         cmocka_unit_test(test_sizes_errors),
       cmocka_unit_test(test_duration_text), cmocka_unit_test(test_duration_text_errors),
+      cmocka_unit_test(test_measured_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

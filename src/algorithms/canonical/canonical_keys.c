@@ -69,15 +69,39 @@ const struct gpumc_key canonical_keys[] = {
             "`interval`."},
     {0}};
 
-static void check_times(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_temperatures(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report)
 {
-  int64_t thermalization = gpumc_params_integer(params, "thermalization");
-  int64_t sweeps = gpumc_params_integer(params, "sweeps");
-  int64_t interval = gpumc_params_integer(params, "interval");
+  (void)subject;
+  gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
+}
+
+static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_has(params, "reweight"))
+    gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
+}
+
+static void check_interval(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  const int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  const int64_t interval = gpumc_params_integer(params, "interval");
+  (void)subject;
   if (sweeps % interval != 0)
     gpumc_params_mistake(params, report, "sweeps",
                          "sweeps = %lld must be a multiple of interval = %lld", (long long)sweeps,
                          (long long)interval);
+}
+
+static void check_length(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  const int64_t thermalization = gpumc_params_integer(params, "thermalization");
+  const int64_t sweeps = gpumc_params_integer(params, "sweeps");
+  (void)subject;
   if ((double)thermalization + (double)sweeps > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
                          "%lld sweeps after %lld of thermalization exceed the %.0f that a run may "
@@ -85,48 +109,57 @@ static void check_times(const struct gpumc_params *params, struct gpumc_report *
                          (long long)sweeps, (long long)thermalization, GPUMC_SWEEPS_MAXIMUM);
 }
 
-static void check_replicas(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_configurations(const struct gpumc_params *params,
+                                 const struct gpumc_subject *subject, struct gpumc_report *report)
 {
-  if (gpumc_params_integer(params, "samples") > 1 && gpumc_params_has(params, "replicas") &&
-      gpumc_params_integer(params, "replicas") > 1)
-    gpumc_params_mistake(params, report, "replicas",
-                         "with more than one of `samples` each has one replica; leave out "
-                         "`replicas`, or the other");
-}
-
-void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-                     const struct gpumc_params *model_params, struct gpumc_report *report)
-{
-  const size_t before = report->calls;
-  (void)model_params;
-  gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
-  if (report->calls == before) {
-    gpumc_update_check_temperatures(params, model, report);
-    gpumc_configurations_check_temperatures(params, report);
-  }
-  if (gpumc_params_has(params, "reweight.step"))
-    gpumc_range_check(params, "reweight", CANONICAL_GRID_MAXIMUM, report);
-  check_times(params, report);
+  (void)subject;
   gpumc_configurations_check_times(params, "interval", gpumc_params_integer(params, "interval"),
                                    report);
-  check_replicas(params, report);
-  gpumc_observables_check(params, model, report);
 }
 
-void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
-                              struct gpumc_report *report)
+static bool is_each_sample(const struct gpumc_params *params)
 {
-  struct canonical_settings settings;
-  canonical_settings_read(params, &settings);
-  if (!settings.each_sample)
+  return gpumc_params_integer(params, "samples") > 1;
+}
+
+static void check_replicas(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  (void)subject;
+  if (is_each_sample(params) && gpumc_params_has(params, "replicas") &&
+      gpumc_params_integer(params, "replicas") > 1)
+    gpumc_params_mistake(params, report, "replicas",
+                         "with more than one of `samples`, each sample has one replica: leave out "
+                         "either `replicas` or `samples`");
+}
+
+static void check_samples(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  const struct gpumc_model *model = subject->instance;
+  if (!is_each_sample(params))
     return;
   if (!model->disorder)
     gpumc_params_mistake(params, report, "samples",
                          "model %s has no quenched disorder as configured; use `replicas` for "
                          "independent copies",
                          model->ops->name);
-  gpumc_samples_check(params, model, settings.replicas, report);
+  gpumc_samples_check(params, model, (size_t)gpumc_params_integer(params, "samples"), report);
 }
+
+const struct gpumc_check canonical_checks[] = {
+    {.reads = "beta", .run = check_temperatures},
+    GPUMC_UPDATE_CHECK,
+    GPUMC_CONFIGURATIONS_CHECK,
+    {.reads = "reweight", .run = check_grid},
+    {.reads = "sweeps interval", .run = check_interval},
+    {.reads = "sweeps thermalization", .run = check_length},
+    {.reads = "configurations sweeps interval", .run = check_configurations},
+    {.reads = "samples replicas", .run = check_replicas},
+    GPUMC_OBSERVABLES_CHECK,
+    {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
+    {.run = NULL},
+};
 
 static size_t chains_of(const struct canonical_settings *settings)
 {
@@ -138,7 +171,7 @@ static size_t chains_of(const struct canonical_settings *settings)
 
 static int64_t default_replicas(const struct gpumc_params *params)
 {
-  return gpumc_params_integer(params, "samples") > 1 ? 1 : DEFAULT_REPLICAS;
+  return is_each_sample(params) ? 1 : DEFAULT_REPLICAS;
 }
 
 cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
@@ -158,7 +191,7 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   settings->replicas = (size_t)default_replicas(params);
   if (gpumc_params_has(params, "replicas"))
     settings->replicas = (size_t)gpumc_params_integer(params, "replicas");
-  settings->each_sample = gpumc_params_integer(params, "samples") > 1;
+  settings->each_sample = is_each_sample(params);
   if (settings->each_sample)
     settings->replicas = (size_t)gpumc_params_integer(params, "samples");
   settings->chains = chains_of(settings);

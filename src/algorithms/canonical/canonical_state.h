@@ -97,10 +97,7 @@ static inline size_t canonical_vector_width(const struct canonical *canonical, s
 }
 
 extern const struct gpumc_key canonical_keys[];
-void canonical_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-                     const struct gpumc_params *model_params, struct gpumc_report *report);
-void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
-                              struct gpumc_report *report);
+extern const struct gpumc_check canonical_checks[];
 /* gpumc_algorithm_ops.defaults */
 cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 void canonical_settings_read(const struct gpumc_params *params,

@@ -164,8 +164,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .keys = pa_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_GATHER,
-    .check = pa_check,
-    .check_instance = pa_check_instance,
+    .checks = pa_checks,
+    .defaults = pa_defaults,
     .demand = pa_demand,
     .create = create,
     .advance = advance,

@@ -49,25 +49,25 @@ static void check_betas(const struct gpumc_params *params, const struct pa_sched
     const double wanted = gpumc_list_real(&betas);
     const double found = nearest(schedule, wanted, &i);
     if (fabs(found - wanted) > rounding * wanted)
-      gpumc_params_mistake(params, report, "configurations.betas",
-                           "%.12g is none of the %zu inverse temperatures of `beta`; the nearest "
-                           "is %.12g",
-                           wanted, schedule->count, found);
+      gpumc_params_mistake(
+          params, report, "configurations.betas",
+          "%.12g is not one of the %zu inverse temperatures of `beta`; the nearest "
+          "is %.12g",
+          wanted, schedule->count, found);
   }
 }
 
-void pa_configurations_request_check(const struct gpumc_params *params, struct gpumc_report *report)
+void pa_configurations_request_check(const struct gpumc_params *params, double end,
+                                     struct gpumc_report *report)
 {
   struct gpumc_error error = {0};
   struct pa_schedule schedule = {0};
   if (!gpumc_params_has(params, "configurations.betas"))
     return;
   const double coldest = gpumc_params_last(params, "configurations.betas");
-  const double end = gpumc_params_real(params, "beta.to");
   if (!is_reached(coldest, end))
     gpumc_params_mistake(params, report, "configurations.betas",
-                         "%.12g is beyond the last inverse temperature, beta.to = %.12g", coldest,
-                         end);
+                         "%.12g is beyond the last inverse temperature, %.12g", coldest, end);
   else if (gpumc_params_has(params, "beta.overlap"))
     return;
   else if (pa_schedule_make(params, &schedule, &error) == GPUMC_OK)

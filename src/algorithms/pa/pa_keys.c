@@ -9,10 +9,10 @@
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",
-                   .doc = "First inverse temperature behind 0, where every population starts; 0 "
+                   .doc = "First inverse temperature after 0, where every population starts; 0 "
                           "itself by default."),
-    GPUMC_BETA_KEY("to", .required = true, .minimum_exclusive = true, .sweepable = true,
-                   .doc = "Last inverse temperature."),
+    GPUMC_BETA_KEY("to", .required_unless = "values", .minimum_exclusive = true, .sweepable = true,
+                   .doc = "Last inverse temperature; the last of `values` where these are given."),
     GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
                         .doc = "Equal steps of this size; the last one is shortened to end at "
                                "`to`."),
@@ -26,7 +26,7 @@ static const struct gpumc_key beta_keys[] = {
             "practice; later runs keep the steps of the first."},
     GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
-                   .doc = "The inverse temperatures themselves, ending at `to`."),
+                   .doc = "The inverse temperatures themselves."),
     {0}};
 
 static const struct gpumc_key reweight_keys[] = {
@@ -98,14 +98,30 @@ static double step_count(double from, double to, double step)
   return ceil((to - from) / step - 1e-6);
 }
 
-void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-              const struct gpumc_params *model_params, struct gpumc_report *report)
+/* The last inverse temperature: `to`, or the last of `values`. */
+static double last_beta(const struct gpumc_params *params)
 {
-  const size_t before = report->calls;
-  (void)model_params;
-  gpumc_observables_check(params, model, report);
-  double from = gpumc_params_real(params, "beta.from");
-  double to = gpumc_params_real(params, "beta.to");
+  return gpumc_params_has(params, "beta.to") ? gpumc_params_real(params, "beta.to")
+                                             : gpumc_params_last(params, "beta.values");
+}
+
+static void check_values(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const double last = gpumc_params_last(params, "beta.values"), to = last_beta(params);
+  if (last < to || last > to)
+    gpumc_params_mistake(params, report, "beta.to",
+                         "beta.to = %g must be the last of beta.values, %g: leave it out", to,
+                         last);
+  else if (last <= 0)
+    gpumc_params_mistake(params, report, "beta.values", "the last value must be above 0");
+  if (gpumc_params_real(params, "beta.from") > 0)
+    gpumc_params_mistake(params, report, "beta.from",
+                         "beta.values holds the first temperature: leave out beta.from");
+}
+
+static void check_steps(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const double from = gpumc_params_real(params, "beta.from"), to = last_beta(params);
   if (from >= to)
     gpumc_params_mistake(params, report, "beta.from", "beta.from = %g must be below beta.to = %g",
                          from, to);
@@ -113,27 +129,41 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
            step_count(from, to, gpumc_params_real(params, "beta.step")) > PA_BETA_ROWS_MAXIMUM)
     gpumc_params_mistake(params, report, "beta.step", "more than %d temperatures",
                          PA_BETA_ROWS_MAXIMUM);
-  if (gpumc_params_has(params, "beta.values")) {
-    double last = gpumc_params_last(params, "beta.values");
-    if (last < to || last > to)
-      gpumc_params_mistake(params, report, "beta.values",
-                           "the last value, %g, must be beta.to = %g", last, to);
-    if (from > 0)
-      gpumc_params_mistake(params, report, "beta.from",
-                           "beta.values holds the first temperature; leave out beta.from");
-  }
-  if (gpumc_params_has(params, "reweight.from")) {
-    const struct gpumc_range grid = gpumc_range_read(params, "reweight");
-    if (grid.from > grid.to || grid.to > to)
-      gpumc_params_mistake(params, report, "reweight",
-                           "the grid %g .. %g must ascend and end at or below beta.to = %g",
-                           grid.from, grid.to, to);
-    else if (step_count(grid.from, grid.to, grid.step) > PA_BETA_ROWS_MAXIMUM)
-      gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
-                           PA_BETA_ROWS_MAXIMUM);
-  }
-  if (report->calls == before)
-    pa_configurations_request_check(params, report);
+}
+
+static void check_temperatures(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_has(params, "beta.values"))
+    check_values(params, report);
+  else
+    check_steps(params, report);
+}
+
+static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  (void)subject;
+  if (!gpumc_params_has(params, "reweight"))
+    return;
+  const struct gpumc_range grid = gpumc_range_read(params, "reweight");
+  const double to = last_beta(params);
+  if (grid.from > grid.to || grid.to > to)
+    gpumc_params_mistake(params, report, "reweight",
+                         "the grid %g .. %g must ascend and end at or below the last inverse "
+                         "temperature, %g",
+                         grid.from, grid.to, to);
+  else if (step_count(grid.from, grid.to, grid.step) > PA_BETA_ROWS_MAXIMUM)
+    gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
+                         PA_BETA_ROWS_MAXIMUM);
+}
+
+static void check_configurations(const struct gpumc_params *params,
+                                 const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  (void)subject;
+  pa_configurations_request_check(params, last_beta(params), report);
 }
 
 static double power_of(enum gpumc_moment moment)
@@ -160,22 +190,51 @@ static bool powers_fit(const struct gpumc_model *model, const struct gpumc_obser
   return fit;
 }
 
-void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
+static void check_sums(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report)
 {
-  int64_t population = gpumc_params_integer(params, "population");
+  const struct gpumc_model *model = subject->instance;
+  const int64_t population = gpumc_params_integer(params, "population");
   const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
                          "bits",
                          (long long)population, model->sites);
-  if (gpumc_params_has(params, "reweight.from") && model->levels == 0)
+}
+
+static void check_spectrum(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  if (gpumc_params_has(params, "reweight") && subject->instance->levels == 0)
     gpumc_params_mistake(params, report, "reweight",
                          "reweight needs a model with a discrete spectrum; %s with these "
                          "parameters has none: remove the block, or what makes the spectrum "
                          "continuous (a field, say)",
-                         model->ops->name);
+                         subject->instance->ops->name);
+}
+
+const struct gpumc_check pa_checks[] = {
+    GPUMC_OBSERVABLES_CHECK,
+    {.reads = "beta", .run = check_temperatures},
+    {.reads = "beta reweight", .run = check_grid},
+    {.reads = "beta configurations", .run = check_configurations},
+    {.reads = "population structure_factor", .needs = GPUMC_NEEDS_INSTANCE, .run = check_sums},
+    {.reads = "reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
+    {.run = NULL},
+};
+
+/* Whoever gives the temperatures themselves has said the last one. */
+cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  (void)model;
+  cJSON *defaults = cJSON_CreateObject();
+  if (!gpumc_params_has(params, "beta.values") ||
+      cJSON_AddNumberToObject(cJSON_AddObjectToObject(defaults, "beta"), "to", last_beta(params)) !=
+          NULL)
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
 }
 
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,

@@ -124,10 +124,8 @@ static inline size_t pa_block_width(const struct pa_settings *settings)
 }
 
 extern const struct gpumc_key pa_keys[], pa_configurations_keys[];
-void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-              const struct gpumc_params *model_params, struct gpumc_report *report);
-void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
-                       struct gpumc_report *report);
+extern const struct gpumc_check pa_checks[];
+cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                       struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
@@ -169,8 +167,8 @@ GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
 
-/* Mistakes of a block `configurations` whose temperatures have none. */
-void pa_configurations_request_check(const struct gpumc_params *params,
+/* Mistakes of a block `configurations`, of temperatures without mistakes up to `end`. */
+void pa_configurations_request_check(const struct gpumc_params *params, double end,
                                      struct gpumc_report *report);
 /* Legal to free when zeroed or when reading failed. */
 GPUMC_MUST_CHECK enum gpumc_status

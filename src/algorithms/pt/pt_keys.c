@@ -7,6 +7,9 @@
 static const struct gpumc_key beta_keys[] = {
     GPUMC_TEMPERATURES_KEYS(PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM), {0}};
 
+/* Exchanges come at the end of measured sweeps, and at every measurement. */
+static const char *const exchanges_divide[] = {"measure_every", "sweeps", NULL};
+
 static const struct gpumc_key tune_keys[] = {
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
                      .doc = "Length of the warm-up: at least two rounds of `exchange_every` sweeps "
@@ -60,21 +63,21 @@ const struct gpumc_key pt_keys[] = {
     {.name = "exchange_every",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "10",
+     .default_divides = exchanges_divide,
      .minimum = 0,
      .maximum = 1e6,
      .unit = "sweeps",
      .sweepable = true,
-     .doc =
-         "Sweeps between exchanges, which are of even and of odd pairs of temperatures in turn; 0 "
-         "for none."},
+     .doc = "Sweeps between exchanges, which alternate between even and odd pairs of "
+            "temperatures; 0 for none."},
     {.name = "measure_every",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
      .maximum = 1e9,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps between measurements: a multiple of `exchange_every`, which it is unless given "
-            "(10 without exchanges)."},
+     .doc = "Sweeps between measurements: a multiple of `exchange_every`, and equal to it unless "
+            "given (without exchanges the largest divisor of `sweeps` up to 10)."},
     GPUMC_UPDATE_KEY("How a spin is updated."),
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
@@ -91,10 +94,27 @@ const struct gpumc_key pt_keys[] = {
             "exchanges)."},
     {0}};
 
-static void check_tuning(const struct gpumc_params *params, struct gpumc_report *report)
+const char *pt_unmergeable(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "tune.sweeps")
+             ? "tuned temperatures differ from run to run; give those of one run to all as "
+               "beta.values"
+             : NULL;
+}
+
+static void check_temperatures(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  (void)subject;
+  gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
+}
+
+static void check_tuning(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
-  if (!gpumc_params_has(params, "tune.sweeps"))
+  (void)subject;
+  if (!gpumc_params_has(params, "tune"))
     return;
   const int64_t sweeps = gpumc_params_integer(params, "tune.sweeps");
   const int64_t iterations = gpumc_params_integer(params, "tune.iterations");
@@ -104,29 +124,38 @@ static void check_tuning(const struct gpumc_params *params, struct gpumc_report 
                          "temperatures are tuned by the exchanges: exchange_every must not be 0");
   else if (sweeps < least)
     gpumc_params_mistake(params, report, "tune.sweeps",
-                         "tune.sweeps = %lld are fewer than two rounds of exchanges, every %lld "
-                         "sweeps, for each of %lld iterations: at least %lld",
-                         (long long)sweeps, (long long)every, (long long)iterations,
+                         "tune.sweeps = %lld is too short: %lld iterations, each of two rounds of "
+                         "exchanges every %lld sweeps, take at least %lld",
+                         (long long)sweeps, (long long)iterations, (long long)every,
                          (long long)least);
 }
 
-static void check_sweeps(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_rounds(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
   const int64_t sweeps = gpumc_params_integer(params, "sweeps");
   const int64_t measure = pt_measure_every(params);
+  const char *key = gpumc_params_has(params, "measure_every") ? "measure_every" : "exchange_every";
+  (void)subject;
   if (every > 0 && measure % every != 0)
     gpumc_params_mistake(params, report, "measure_every",
                          "measure_every = %lld must be a multiple of exchange_every = %lld",
                          (long long)measure, (long long)every);
   if (sweeps % measure != 0)
-    gpumc_params_mistake(params, report, "sweeps",
-                         "sweeps = %lld must be a multiple of measure_every = %lld",
-                         (long long)sweeps, (long long)measure);
-  double all = (double)sweeps + (double)gpumc_params_integer(params, "thermalization");
-  if (gpumc_params_has(params, "tune.sweeps"))
+    gpumc_params_mistake(params, report, "sweeps", "sweeps = %lld must be a multiple of %s = %lld",
+                         (long long)sweeps, key, (long long)measure);
+}
+
+static void check_length(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  double all = (double)gpumc_params_integer(params, "sweeps") +
+               (double)gpumc_params_integer(params, "thermalization");
+  (void)subject;
+  if (gpumc_params_has(params, "tune"))
     all += (double)gpumc_params_integer(params, "tune.sweeps");
-  if (all + 64.0 * (double)measure > GPUMC_SWEEPS_MAXIMUM)
+  if (all + 64.0 * (double)pt_measure_every(params) > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
                          "%.0f sweeps in all, and up to 64 times measure_every more to round them "
                          "up, exceed the %.0f that random numbers are counted for",
@@ -134,61 +163,75 @@ static void check_sweeps(const struct gpumc_params *params, struct gpumc_report 
 }
 
 /* Rounds are whole, whether there is an exchange at their ends or not. */
-static void check_configurations(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_configurations(const struct gpumc_params *params,
+                                 const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
+  (void)subject;
   gpumc_configurations_check_times(params, every > 0 ? "exchange_every" : "measure_every",
                                    every > 0 ? every : pt_measure_every(params), report);
 }
 
-const char *pt_unmergeable(const struct gpumc_params *params)
+static void check_blocks(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
 {
-  return gpumc_params_has(params, "tune.sweeps")
-             ? "tuned temperatures differ from run to run; give those of one run to all as "
-               "beta.values"
-             : NULL;
-}
-
-void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-              const struct gpumc_params *model_params, struct gpumc_report *report)
-{
-  const size_t before = report->calls;
-  (void)model_params;
-  gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
-  if (report->calls == before) {
-    gpumc_update_check_temperatures(params, model, report);
-    gpumc_configurations_check_temperatures(params, report);
-  }
-  check_sweeps(params, report);
-  check_configurations(params, report);
+  (void)subject;
   if (gpumc_params_has(params, "blocks") &&
       gpumc_params_integer(params, "samples") >= PT_SAMPLES_FOR_ERRORS)
     gpumc_params_mistake(params, report, "blocks",
                          "errors of %d samples or more come from the samples; leave out blocks",
                          PT_SAMPLES_FOR_ERRORS);
-  check_tuning(params, report);
-  gpumc_observables_check(params, model, report);
 }
 
-void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
-                       struct gpumc_report *report)
+static void check_replicas(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
 {
-  struct pt_settings settings;
-  pt_settings_read(params, model, &settings);
-  const double runs = (double)settings.copies * (double)settings.temperatures;
+  const struct gpumc_model *model = subject->instance;
+  const size_t copies = pt_copies(params, model);
+  const size_t temperatures = gpumc_temperatures_count(params);
+  const size_t samples = (size_t)gpumc_params_integer(params, "samples");
+  const double runs = (double)copies * (double)temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)
     gpumc_params_mistake(params, report, "beta",
-                         "%zu temperatures of %zu copies are %.0f, more than the %d that there can "
-                         "be",
-                         settings.temperatures, settings.copies, runs, GPUMC_RUN_MAXIMUM);
-  else if (runs * (double)settings.samples > 4294967295.0)
+                         "%zu temperatures in %zu copies make %.0f simulations, more than the %d "
+                         "that are possible",
+                         temperatures, copies, runs, GPUMC_RUN_MAXIMUM);
+  else if (runs * (double)samples > 4294967295.0)
     gpumc_params_mistake(params, report, "samples",
                          "%zu samples at %zu temperatures in %zu copies are more than 2^32 - 1 "
                          "replicas: divide them among several runs",
-                         settings.samples, settings.temperatures, settings.copies);
-  if (settings.copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] == 0)
+                         samples, temperatures, copies);
+}
+
+static void check_copies(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  const struct gpumc_model *model = subject->instance;
+  if (pt_copies(params, model) >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] == 0)
     gpumc_params_mistake(params, report, "replicas",
                          "model %s has no overlaps: use samples for independent simulations",
                          model->ops->name);
-  gpumc_samples_check(params, model, settings.samples, report);
 }
+
+static void check_samples(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  gpumc_samples_check(params, subject->instance, (size_t)gpumc_params_integer(params, "samples"),
+                      report);
+}
+
+const struct gpumc_check pt_checks[] = {
+    {.reads = "beta", .run = check_temperatures},
+    GPUMC_UPDATE_CHECK,
+    GPUMC_CONFIGURATIONS_CHECK,
+    {.reads = "sweeps exchange_every measure_every", .run = check_rounds},
+    {.reads = "sweeps thermalization tune exchange_every measure_every", .run = check_length},
+    {.reads = "configurations sweeps exchange_every measure_every", .run = check_configurations},
+    {.reads = "samples blocks", .run = check_blocks},
+    {.reads = "tune exchange_every", .run = check_tuning},
+    GPUMC_OBSERVABLES_CHECK,
+    {.reads = "beta samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_replicas},
+    {.reads = "replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_copies},
+    {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
+    {.run = NULL},
+};

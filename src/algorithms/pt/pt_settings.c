@@ -21,7 +21,9 @@ static uint64_t whole_rounds(int64_t sweeps, uint32_t round_sweeps)
 static int64_t default_measure_every(const struct gpumc_params *params)
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
-  return every > 0 ? every : SWEEPS_WITHOUT_EXCHANGE;
+  return every > 0
+             ? every
+             : gpumc_divisor_up_to(gpumc_params_integer(params, "sweeps"), SWEEPS_WITHOUT_EXCHANGE);
 }
 
 int64_t pt_measure_every(const struct gpumc_params *params)
@@ -33,6 +35,12 @@ int64_t pt_measure_every(const struct gpumc_params *params)
 static size_t default_copies(const struct gpumc_model *model)
 {
   return model == NULL || model->disorder ? 2 : 1;
+}
+
+size_t pt_copies(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  return gpumc_params_has(params, "replicas") ? (size_t)gpumc_params_integer(params, "replicas")
+                                              : default_copies(model);
 }
 
 cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
@@ -72,9 +80,7 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
 {
   memset(settings, 0, sizeof *settings);
   settings->samples = (size_t)gpumc_params_integer(params, "samples");
-  settings->copies = default_copies(model);
-  if (gpumc_params_has(params, "replicas"))
-    settings->copies = (size_t)gpumc_params_integer(params, "replicas");
+  settings->copies = pt_copies(params, model);
   settings->temperatures = gpumc_temperatures_count(params);
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;

@@ -110,10 +110,9 @@ struct pt {
 };
 
 extern const struct gpumc_key pt_keys[];
-void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *model,
-              const struct gpumc_params *model_params, struct gpumc_report *report);
-void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
-                       struct gpumc_report *report);
+extern const struct gpumc_check pt_checks[];
+/* Copies of a sample: as the block says, or by the instance; NULL is one with disorder. */
+size_t pt_copies(const struct gpumc_params *params, const struct gpumc_model *model);
 /* gpumc_algorithm_ops.unmergeable */
 const char *pt_unmergeable(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */

@@ -41,27 +41,48 @@ static bool couplings_are(const struct gpumc_params *params, const char *distrib
   return strcmp(gpumc_params_string(params, "couplings"), distribution) == 0;
 }
 
-static void check(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_file(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
 {
-  const bool file = couplings_are(params, "file");
-  ising_check_shape(params, report);
-  ising_check_random_field(params, report);
-  if (file && !gpumc_params_has(params, "file"))
+  const bool wanted = couplings_are(params, "file"), given = gpumc_params_has(params, "file");
+  (void)subject;
+  if (wanted && !given)
     gpumc_params_mistake(params, report, "couplings",
                          "couplings: file needs the key 'file', the path of the couplings");
-  if (file && gpumc_params_has(params, "file") && gpumc_params_string(params, "file")[0] == '\0')
+  else if (wanted && gpumc_params_string(params, "file")[0] == '\0')
     gpumc_params_mistake(params, report, "file", "file must be the path of the couplings");
-  if (!file && gpumc_params_has(params, "file"))
+  else if (given && !wanted)
     gpumc_params_mistake(params, report, "file",
                          "file is read with couplings: file only; the couplings are %s",
                          gpumc_params_string(params, "couplings"));
+}
+
+static void check_probability(const struct gpumc_params *params,
+                              const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  (void)subject;
   if (!couplings_are(params, "bimodal") && gpumc_params_real(params, "p") != 0.5)
-    gpumc_params_mistake(params, report, "p", "p is of bimodal couplings only; these are %s",
-                         file ? "read from a file" : "Gaussian");
-  if (file && !ising_has_random_field(params))
+    gpumc_params_mistake(params, report, "p", "p applies to bimodal couplings only; these are %s",
+                         couplings_are(params, "file") ? "read from a file" : "Gaussian");
+}
+
+static void check_seed(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  (void)subject;
+  if (couplings_are(params, "file") && !ising_has_random_field(params))
     ising_check_unused(params, report, "disorder_seed",
                        "the couplings are read from a file, and there is no random_field");
 }
+
+static const struct gpumc_check checks[] = {
+    ISING_CHECK_SHAPE,
+    ISING_CHECK_RANDOM_FIELD,
+    {.reads = "couplings file", .run = check_file},
+    {.reads = "couplings p", .run = check_probability},
+    {.reads = "couplings random_field disorder_seed", .run = check_seed},
+    {.run = NULL},
+};
 
 static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
@@ -97,7 +118,7 @@ const struct gpumc_model_ops gpumc_model_ea = {
     .keys = keys,
     .file_key = "file",
     .kernels = ising_disorder_kernels,
-    .check = check,
+    .checks = checks,
     .create = create,
     .record = ising_record,
     .sample_checksum = ising_sample_checksum,

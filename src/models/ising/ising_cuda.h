@@ -2,6 +2,8 @@
 #ifndef GPUMC_ISING_CUDA_H
 #define GPUMC_ISING_CUDA_H
 
+#include "models/ising/ising_takes.h"
+
 #define ISING_CUDA_CAPABILITIES                                                                    \
   (GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH |              \
    GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP)
@@ -10,20 +12,24 @@
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
   .device = "cuda", .variant = "multispin",                                                        \
   .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",         \
-  .trajectory = "ising.multispin.1", .capabilities = ISING_CUDA_CAPABILITIES
+  .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_GPUS, .trajectory = "ising.multispin.1",           \
+  .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_SPIN_CUDA_NAMES                                                                      \
   .device = "cuda", .variant = "spin", .summary = "one bit and one 32-bit random number a spin",   \
-  .trajectory = "ising.spin.1", .capabilities = ISING_CUDA_CAPABILITIES
+  .takes = ISING_TAKES_SPIN ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                     \
+  .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_REPLICA_CUDA_NAMES                                                                   \
   .device = "cuda", .variant = "replica",                                                          \
   .summary = "one thread a replica, one byte and one 32-bit random number a spin",                 \
-  .trajectory = "ising.spin.1", .capabilities = ISING_CUDA_CAPABILITIES
+  .takes = ISING_TAKES_REPLICA ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                  \
+  .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_PACKED_CUDA_NAMES                                                                    \
   .device = "cuda", .variant = "packed",                                                           \
   .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",       \
-  .trajectory = "ising.packed.1", .capabilities = ISING_CUDA_CAPABILITIES
+  .takes = ISING_TAKES_PACKED, .trajectory = "ising.packed.1",                                     \
+  .capabilities = ISING_CUDA_CAPABILITIES
 
 #endif

@@ -25,8 +25,10 @@ const struct gpumc_key ising_random_field_keys[] = {
     {.name = NULL},
 };
 
-void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *report)
+void ising_check_shape(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
 {
+  (void)subject;
   double sites = 1;
   for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
     sites *= (double)gpumc_list_integer(&shape);
@@ -35,14 +37,18 @@ void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *r
                          sites);
 }
 
-void ising_check_coupling(const struct gpumc_params *params, struct gpumc_report *report)
+void ising_check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
 {
+  (void)subject;
   if (gpumc_params_real(params, "J") == 0.0)
     gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
 }
 
-void ising_check_random_field(const struct gpumc_params *params, struct gpumc_report *report)
+void ising_check_random_field(const struct gpumc_params *params,
+                              const struct gpumc_subject *subject, struct gpumc_report *report)
 {
+  (void)subject;
   const char *distribution = gpumc_params_string(params, "random_field.distribution");
   const double width = gpumc_params_real(params, "random_field.width");
   const bool none = !ising_has_random_field(params);

@@ -56,10 +56,25 @@ extern const struct gpumc_key ising_random_field_keys[];
     .default_text = "false"                                                                        \
   }
 
-/* shape, J and h of a model that has these keys. */
-void ising_check_shape(const struct gpumc_params *params, struct gpumc_report *report);
-void ising_check_coupling(const struct gpumc_params *params, struct gpumc_report *report);
-void ising_check_random_field(const struct gpumc_params *params, struct gpumc_report *report);
+/* Of models that have these keys; in their tables of checks. */
+void ising_check_shape(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report);
+void ising_check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report);
+void ising_check_random_field(const struct gpumc_params *params,
+                              const struct gpumc_subject *subject, struct gpumc_report *report);
+#define ISING_CHECK_SHAPE                                                                          \
+  {                                                                                                \
+    .reads = "shape", .run = ising_check_shape                                                     \
+  }
+#define ISING_CHECK_COUPLING                                                                       \
+  {                                                                                                \
+    .reads = "J", .run = ising_check_coupling                                                      \
+  }
+#define ISING_CHECK_RANDOM_FIELD                                                                   \
+  {                                                                                                \
+    .reads = "random_field", .run = ising_check_random_field                                       \
+  }
 /* Whether random fields are drawn. */
 bool ising_has_random_field(const struct gpumc_params *params);
 /* disorder_seed or sample, not 0 where nothing depends on it: `why`. */

@@ -21,11 +21,7 @@ enum gpumc_status ising2d_instance(const size_t shape[2], double coupling, doubl
   return ising_instance(&settings, model, error);
 }
 
-static void check(const struct gpumc_params *params, struct gpumc_report *report)
-{
-  ising_check_shape(params, report);
-  ising_check_coupling(params, report);
-}
+static const struct gpumc_check checks[] = {ISING_CHECK_SHAPE, ISING_CHECK_COUPLING, {.run = NULL}};
 
 static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
@@ -52,6 +48,6 @@ const struct gpumc_model_ops gpumc_model_ising2d = {
     ISING_MODEL,
     .keys = keys,
     .kernels = ising_kernels,
-    .check = check,
+    .checks = checks,
     .create = create,
 };

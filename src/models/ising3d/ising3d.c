@@ -14,19 +14,40 @@ static const struct gpumc_key keys[] = {
     {.name = NULL},
 };
 
-static void check(const struct gpumc_params *params, struct gpumc_report *report)
+static void check_seed(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
 {
-  ising_check_shape(params, report);
-  ising_check_coupling(params, report);
-  ising_check_random_field(params, report);
-  if (ising_has_random_field(params))
-    return;
-  ising_check_unused(params, report, "disorder_seed", "there is no random_field");
-  ising_check_unused(params, report, "sample", "there is no random_field");
-  if (gpumc_params_boolean(params, "write_couplings"))
+  (void)subject;
+  if (!ising_has_random_field(params))
+    ising_check_unused(params, report, "disorder_seed", "there is no random_field");
+}
+
+static void check_sample(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  (void)subject;
+  if (!ising_has_random_field(params))
+    ising_check_unused(params, report, "sample", "there is no random_field");
+}
+
+static void check_written(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  (void)subject;
+  if (!ising_has_random_field(params) && gpumc_params_boolean(params, "write_couplings"))
     gpumc_params_mistake(params, report, "write_couplings",
                          "write_couplings needs a random_field: without one all couplings are J");
 }
+
+static const struct gpumc_check checks[] = {
+    ISING_CHECK_SHAPE,
+    ISING_CHECK_COUPLING,
+    ISING_CHECK_RANDOM_FIELD,
+    {.reads = "random_field disorder_seed", .run = check_seed},
+    {.reads = "random_field sample", .run = check_sample},
+    {.reads = "random_field write_couplings", .run = check_written},
+    {.run = NULL},
+};
 
 static enum gpumc_status
 create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
@@ -54,7 +75,7 @@ const struct gpumc_model_ops gpumc_model_ising3d = {
     ISING_MODEL,
     .keys = keys,
     .kernels = ising_kernels,
-    .check = check,
+    .checks = checks,
     .create = create,
     .record = ising_record,
     .sample_checksum = ising_sample_checksum,

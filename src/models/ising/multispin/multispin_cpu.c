@@ -7,6 +7,7 @@
 #include "models/ising/ising_cpu.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
+#include "models/ising/ising_takes.h"
 
 /* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
 static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size_t position[32])
@@ -277,6 +278,7 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     ISING_CPU_COMMON,
     .variant = "multispin",
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
+    .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.multispin.1",
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "models/lattice/bit_interleave.h"
+#include "models/ising/ising_takes.h"
 
 /* In portable form 64 sites in a row are 8 bytes, the least significant bit first. */
 static void set_replica(const struct gpumc_model *model, void *block,
@@ -155,6 +156,7 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     ISING_CPU_COMMON,
     .variant = "packed",
     .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",
+    .takes = ISING_TAKES_PACKED,
     .trajectory = "ising.packed.1",
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,

@@ -3,6 +3,7 @@
 
 #include "models/ising/ising_cpu.h"
 #include "models/ising/spin/spin_tables.h"
+#include "models/ising/ising_takes.h"
 
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[ISING_CPU_BLOCK])
@@ -223,6 +224,7 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     ISING_CPU_COMMON,
     .variant = "spin",
     .summary = "one byte and one 32-bit random number a spin",
+    .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.spin.1",
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,

@@ -32,9 +32,9 @@ const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gp
   const uint32_t tile = side_of(lattice, tiling);
   *key = "tile";
   if (ising_parameters(model)->disorder != NULL)
-    return "it is for uniform couplings and fields";
+    return "it handles uniform couplings and fields only";
   if (tile == 0)
-    return "it cuts lattices whose sides are multiples of 4";
+    return "every side of the lattice must be a multiple of 4";
   if (!divides(lattice, tile))
     return "every side of the lattice must be a multiple of twice kernel.tile";
   if (lattice->dimension == 3 && tile > SIDE_3D_MAXIMUM)

@@ -2,11 +2,13 @@
 #ifndef GPUMC_ISING_TILED_NAMES_H
 #define GPUMC_ISING_TILED_NAMES_H
 
+#include "models/ising/ising_takes.h"
+
 /* Designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_TILED_NAMES                                                                          \
   .variant = "tiled",                                                                              \
   .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \
-  .trajectory = "ising.tiled.1",                                                                   \
+  .takes = ISING_TAKES_TILED, .trajectory = "ising.tiled.1",                                       \
   .capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |                     \
                   GPUMC_CAN_HEAT_BATH | GPUMC_CAN_MEASURE | GPUMC_CAN_TILE
 

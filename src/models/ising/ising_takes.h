@@ -1,0 +1,18 @@
+/* What the kernels ask of a lattice and its couplings, in words (gpumc_kernel_ops.takes): the same
+ * on every device where it says no more. What they refuse is decided by gpumc_model_ops.refuses. */
+#ifndef GPUMC_ISING_TAKES_H
+#define GPUMC_ISING_TAKES_H
+
+#define ISING_TAKES_MULTISPIN                                                                      \
+  "couplings that are all J, or +J and -J; random fields of one size. Replicas go in words of "    \
+  "32, and each word takes the time of 32 however few there are"
+#define ISING_TAKES_SPIN "any lattice, couplings and fields"
+#define ISING_TAKES_REPLICA                                                                        \
+  ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"
+#define ISING_TAKES_PACKED "Lx a multiple of 64; no disorder"
+#define ISING_TAKES_TILED                                                                          \
+  "sides that are multiples of 4, and of twice `kernel.tile` where that is given; no disorder"
+#define ISING_TAKES_ON_CPUS ". Up to 2^32 sites"
+#define ISING_TAKES_ON_GPUS ". Fewer than 2^31 sites"
+
+#endif
