@@ -168,8 +168,6 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
   if (status == GPUMC_OK)
     status = write_working_file(recorder, error);
   if (status == GPUMC_OK)
-    status = gpumc_file_sync(recorder->begun, error);
-  if (status == GPUMC_OK)
     status = gpumc_file_publish(recorder->begun, recorder->partial, error);
   if (status == GPUMC_OK)
     status = gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE_LIVE, &recorder->file, error);
