@@ -157,7 +157,7 @@ const struct gpumc_check canonical_checks[] = {
     {.reads = "configurations sweeps interval", .run = check_configurations},
     {.reads = "samples replicas", .run = check_replicas},
     GPUMC_OBSERVABLES_CHECK,
-    {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
+    {.reads = "samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };
 
