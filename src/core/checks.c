@@ -30,6 +30,8 @@ static bool has_wrong(const struct gpumc_report *report, const char *block, cons
 {
   struct gpumc_text dotted = {0};
   const char *dot = block[0] != '\0' && name_length > 0 ? "." : "";
+  if (report->wrong.length == 0 && !report->wrong.failed)
+    return false;
   gpumc_text_append(&dotted, "%s%s%.*s", block, dot, (int)name_length, name);
   bool found = dotted.failed || report->wrong.failed;
   for (const char *line = gpumc_text_string(&report->wrong); *line != '\0' && !found;) {

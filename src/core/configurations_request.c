@@ -8,9 +8,8 @@
 #include "core/temperatures.h"
 
 const struct gpumc_key gpumc_configurations_keys[] = {
-    GPUMC_SWEEPS_KEY(
-        "every", 1, .exactly_one_of = "moments",
-        .doc = "After so many sweeps each time, counted from the end of the thermalization."),
+    GPUMC_SWEEPS_KEY("every", 1, .exactly_one_of = "moments",
+                     .doc = "Every so many sweeps, counted from the end of the thermalization."),
     GPUMC_SWEEPS_KEY(
         "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,
         .exactly_one_of = "moments",
@@ -22,7 +21,8 @@ const struct gpumc_key gpumc_configurations_keys[] = {
      .list_minimum = 1,
      .list_maximum = GPUMC_RUN_MAXIMUM,
      .ascending = true,
-     .doc = "Of these temperatures alone, numbered from 0, the hottest; of all unless given."},
+     .doc = "Only at these temperatures, numbered from 0, the hottest; at all of "
+            "them by default."},
     {0}};
 
 static void check_time(const struct gpumc_params *params, const char *key, int64_t time,

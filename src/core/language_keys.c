@@ -15,25 +15,26 @@ static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64
 static const struct gpumc_key kernel_keys[] = {
     {.name = "device",
      .type = GPUMC_KEY_DEVICE,
-     .doc = "Where the replicas live; auto is the first GPU, or the CPU where there is none.",
+     .doc = "Where the simulation runs; auto is the first GPU, or the CPU if there "
+            "is none.",
      .default_text = "auto",
      .incidental = true},
     {.name = "variant",
      .type = GPUMC_KEY_STRING,
-     .doc = "The kernel of the model; auto is the preferred one, the same on every device.",
+     .doc = "Which kernel of the model runs; auto picks one that suits the "
+            "configuration, the same on every device.",
      .default_text = "auto"},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,
-     .doc =
-         "The instruction set of CPU kernels; all give the same numbers. `portable` is for other "
-         "processors than x86-64.",
+     .doc = "The instruction set of CPU kernels. The results do not depend on it; "
+            "`portable` runs on processors other than x86-64.",
      .default_text = "auto",
      .choices = instruction_sets,
      .incidental = true},
     {.name = "block_threads",
      .type = GPUMC_KEY_INTEGER,
-     .doc = "Threads of a block in GPU kernels; 0 is each kernel's own choice, and all give the "
-            "same numbers.",
+     .doc = "Threads of a block in GPU kernels; 0 leaves the choice to each kernel. "
+            "The results do not depend on it.",
      .default_text = "0",
      .unit = "threads",
      .minimum = 0,
@@ -61,7 +62,7 @@ static const struct gpumc_key root_keys[] = {
      .required = true},
     {.name = "title",
      .type = GPUMC_KEY_STRING,
-     .doc = "What the run is about, in words.",
+     .doc = "What the run is about.",
      .default_text = "",
      .incidental = true},
     {.name = "seed",
@@ -86,12 +87,12 @@ static const struct gpumc_key root_keys[] = {
      .required = true},
     {.name = "kernel",
      .type = GPUMC_KEY_MAPPING,
-     .doc = "What it is computed with.",
+     .doc = "Which kernel runs, and on which device.",
      .children = kernel_keys},
     {.name = "output",
      .type = GPUMC_KEY_STRING,
-     .doc =
-         "The path of the result file; {key} stands for the value of a key, {{ and }} for braces.",
+     .doc = "Path of the result file. {key} stands for the value of a key, {{ and }} "
+            "for braces.",
      .required = true,
      .incidental = true},
     {.name = "checkpoint",
@@ -100,8 +101,8 @@ static const struct gpumc_key root_keys[] = {
      .children = checkpoint_keys},
     {.name = "campaign",
      .type = GPUMC_KEY_MAPPING,
-     .doc =
-         "Dotted keys with lists of values; every combination is a task, the first key slowest."},
+     .doc = "Dotted keys with lists of values. Every combination is a task; the "
+            "first key varies slowest."},
     {0}};
 
 const struct gpumc_key *gpumc_language_keys(void)

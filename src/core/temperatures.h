@@ -38,8 +38,8 @@ extern const char *const gpumc_spacing_choices[];
                      .doc = "The inverse temperatures themselves."),                               \
   {                                                                                                \
     .name = "spacing", .type = GPUMC_KEY_CHOICE, .choices = gpumc_spacing_choices,                 \
-    .doc = "Of `count` temperatures: neighbours in a constant ratio (geometric, which it is "      \
-           "unless given), or equal steps in beta."                                                \
+    .doc = "How `count` temperatures are spaced: with a constant ratio of "                        \
+           "neighbours (geometric, the default) or in equal steps of beta (linear)."               \
   }
 
 /* Mistakes in the block that the table cannot tell: what does not go together, fewer than `least`

@@ -49,10 +49,9 @@ const char *gpumc_generator_warning(enum gpumc_generator generator);
 #define GPUMC_TILING_KEY_TABLE                                                                     \
   {.name = "hits",                                                                                 \
    .type = GPUMC_KEY_INTEGER,                                                                      \
-   .doc =                                                                                          \
-       "Updates of each spin of a tile before the other half of the tiles is updated; sweeps "     \
-       "between two measurements that are no multiple of it end with fewer. Kernels with tiles "   \
-       "only.",                                                                                    \
+   .doc = "How many times the spins of a tile are updated before it is the turn of "               \
+          "the other half of the tiles; fewer in the last round where the sweeps "                 \
+          "between two measurements are not a multiple of it. Kernel `tiled` only.",               \
    .default_text = "1",                                                                            \
    .unit = "sweeps",                                                                               \
    .minimum = 1,                                                                                   \
@@ -60,10 +59,9 @@ const char *gpumc_generator_warning(enum gpumc_generator generator);
    .sweepable = true},                                                                             \
       {.name = "tile",                                                                             \
        .type = GPUMC_KEY_INTEGER,                                                                  \
-       .doc =                                                                                      \
-           "Side of the tiles; every side of the lattice is a multiple of twice this. 0 is the "   \
-           "largest up to 32 (square lattices) or 8 (cubic ones) that fits. Kernels with tiles "   \
-           "only.",                                                                                \
+       .doc = "Side of the tiles; every side of the lattice must be a multiple of "                \
+              "twice this. 0 picks the largest that fits, up to 32 (square lattices) "             \
+              "or 8 (cubic ones). Kernel `tiled` only.",                                           \
        .default_text = "0",                                                                        \
        .unit = "sites",                                                                            \
        .minimum = 0,                                                                               \
@@ -72,21 +70,19 @@ const char *gpumc_generator_warning(enum gpumc_generator generator);
        .sweepable = true},                                                                         \
       {.name = "order",                                                                            \
        .type = GPUMC_KEY_CHOICE,                                                                   \
-       .doc =                                                                                      \
-           "Order of the updates: all hits of one half of the tiles, then all of the other "       \
-           "(forward), or a palindrome of them, which has detailed balance (symmetrised; hits "    \
-           "are even, and the sweeps between two measurements are a multiple of them). Kernels "   \
-           "with tiles only.",                                                                     \
+       .doc = "Order of the updates: all hits of one half of the tiles, then all of "              \
+              "the other (forward), or a palindrome, which has detailed balance "                  \
+              "(symmetrised; `hits` must be even, and divide the sweeps between two "              \
+              "measurements). Kernel `tiled` only.",                                               \
        .default_text = "forward",                                                                  \
        .choices = gpumc_tiling_orders,                                                             \
        .sweepable = true},                                                                         \
   {                                                                                                \
     .name = "generator", .type = GPUMC_KEY_CHOICE,                                                 \
-    .doc =                                                                                         \
-        "Random numbers of the updates. Any but philox is UNSAFE: such generators are known to "   \
-        "give wrong results, some only in long runs, and are here to show it: linear "             \
-        "congruential ones, threads skipping through one sequence "                                \
-        "or seeded at random, and lagged Fibonacci ones. Kernels with tiles only.",                \
+    .doc = "Generator of the random numbers of the updates. All but philox are "                   \
+           "UNSAFE: linear congruential and lagged Fibonacci generators are known "                \
+           "to give wrong results, some only in long runs, and exist to demonstrate "              \
+           "it. Kernel `tiled` only.",                                                             \
     .default_text = "philox", .choices = gpumc_generators, .sweepable = true                       \
   }
 

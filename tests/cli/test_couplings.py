@@ -229,7 +229,7 @@ class Couplings(ProgramCase):
         self.assertEqual(self.refused("file: c.txt"), "3:40: file is read with couplings: file "
                          "only; the couplings are bimodal")
         self.assertEqual(self.refused("couplings: gaussian, p: 0.7"),
-                         "3:58: p is of bimodal couplings only; these are Gaussian")
+                         "3:58: p applies to bimodal couplings only; these are Gaussian")
         self.assertEqual(self.refused("random_field: {width: 1}"),
                          "3:56: random_field.width = 1 needs a random_field.distribution, bimodal "
                          "or gaussian")

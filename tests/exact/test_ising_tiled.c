@@ -262,7 +262,7 @@ static void refusals(void **state)
                                   0};
   const struct tiled_case hits = {2, {8, 8, 1}, 4, 3, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS,
                                   1, 0};
-  refused(&odd, "multiples of 4");
+  refused(&odd, "a multiple of 4");
   refused(&wide, "a multiple of twice kernel.tile");
   refused(&deep, "at most 16");
   refused(&hits, "kernel.hits must be even");

@@ -348,7 +348,6 @@ static void a_device_that_is_not_there(void **state)
   struct gpumc_error error = {0};
   assert_int_equal(gpumc_device_open("cuda:99", 1, &device, &error), GPUMC_DEVICE);
   assert_non_null(strstr(gpumc_error_text(&error), "device cuda:99: "));
-  assert_non_null(strstr(gpumc_error_text(&error), "there "));
   gpumc_error_free(&error);
 }
 

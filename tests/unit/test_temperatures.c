@@ -107,7 +107,7 @@ static void test_mistakes(void **state)
   check_mistake("\"from\":0.1,\"to\":0.4,\"step\":0.4",
                 "beta.step gives 1 inverse temperature, and at least 2 are needed");
   check_mistake("\"from\":0,\"to\":1,\"step\":0.5,\"spacing\":\"linear\"",
-                "leave out beta.spacing, or give beta.count");
+                "leave out beta.spacing, or use beta.count");
   check_mistake("\"from\":0,\"to\":1,\"count\":3", "in a constant ratio cannot begin at");
 }
 

@@ -32,8 +32,8 @@ const struct gpumc_key canonical_keys[] = {
      .unit = "replicas",
      .sweepable = true,
      .population = true,
-     .doc = "Independent copies at each temperature, 32 unless given (1 with more than one of "
-            "`samples`); `multispin` kernels update 32 at the price of one."},
+     .doc = "Independent copies at each temperature; 32 by default, and 1 with "
+            "several `samples`. `multispin` kernels update 32 at the price of one."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -42,14 +42,14 @@ const struct gpumc_key canonical_keys[] = {
      .unit = "samples",
      .sweepable = true,
      .population = true,
-     .doc = "Disorder samples, from the model's `sample` on. With more than one every sample has "
-            "one replica, which `replicas` says or leaves open, and errors are those of averages "
-            "over samples."},
+     .doc = "Disorder samples, from the model's `sample` on. With several, each has "
+            "one replica, and errors are those of averages over samples."},
     GPUMC_UPDATE_KEY("How a spin is updated, given its neighbours."),
     GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,
-                     .doc = "Sweeps from the random start that are not measured."),
+                     .doc = "Sweeps after the random start, before measuring begins."),
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
-                     .doc = "Sweeps that are measured, a multiple of `interval`."),
+                     .doc =
+                         "Sweeps during which measurements are taken, a multiple of `interval`."),
     GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,
                      .doc = "Sweeps from one measurement to the next."),
     GPUMC_STRUCTURE_FACTOR_KEY,
@@ -60,8 +60,8 @@ const struct gpumc_key canonical_keys[] = {
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
-     .doc = "Reweighting onto this grid, each point from the temperature nearest to it, as far as "
-            "the energy histograms overlap."},
+     .doc = "Reweighting onto this grid: each point from the nearest temperature, as "
+            "far as its energy histogram reaches."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = gpumc_configurations_keys,
@@ -157,7 +157,7 @@ const struct gpumc_check canonical_checks[] = {
     {.reads = "configurations sweeps interval", .run = check_configurations},
     {.reads = "samples replicas", .run = check_replicas},
     GPUMC_OBSERVABLES_CHECK,
-    {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
+    {.reads = "samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };
 

@@ -18,11 +18,12 @@ const struct gpumc_key pa_configurations_keys[] = {
      .maximum = PA_BETA_ROWS_MAXIMUM,
      .unit = "steps",
      .exactly_one_of = "moments",
-     .doc = "After so many temperature steps each time, and after the last one."},
+     .doc = "Every so many temperature steps, and after the last one."},
     GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "moments",
-                   .doc = "At these inverse temperatures, which must be among those of the steps; "
-                          "with adaptive steps at the first that is not below each."),
+                   .doc = "At these inverse temperatures, which must be among those of the steps. "
+                          "With adaptive steps, at the first temperature that reaches each of "
+                          "them."),
     {0}};
 
 /* The temperature of the schedule that is nearest to `beta`, at `*i` or behind it. */

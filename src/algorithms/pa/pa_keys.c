@@ -9,8 +9,8 @@
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",
-                   .doc = "First inverse temperature after 0, where every population starts; 0 "
-                          "itself by default."),
+                   .doc = "First inverse temperature after 0, where every population starts; by "
+                          "default the steps begin at 0."),
     GPUMC_BETA_KEY("to", .required_unless = "values", .minimum_exclusive = true, .sweepable = true,
                    .doc = "Last inverse temperature; the last of `values` where these are given."),
     GPUMC_BETA_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
@@ -79,8 +79,8 @@ const struct gpumc_key pa_keys[] = {
      .default_text = "64",
      .minimum = 8,
      .maximum = 4096,
-     .doc = "Blocks of families in a run, for the jackknife errors; as many as there are replicas, "
-            "when those are fewer."},
+     .doc = "Blocks of families in a run, for the jackknife errors; at most one for "
+            "each replica."},
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,

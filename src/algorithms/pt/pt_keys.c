@@ -12,15 +12,15 @@ static const char *const exchanges_divide[] = {"measure_every", "sweeps", NULL};
 
 static const struct gpumc_key tune_keys[] = {
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
-                     .doc = "Length of the warm-up: at least two rounds of `exchange_every` sweeps "
-                            "for each iteration. Each is twice as long as the one before, rounded "
-                            "up to whole rounds, of which it has two or more."),
+                     .doc =
+                         "Length of the warm-up, at least two rounds of `exchange_every` sweeps "
+                         "for each iteration. Each iteration is twice as long as the one before."),
     {.name = "iterations",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "6",
      .minimum = 1,
      .maximum = 24,
-     .doc = "How often the temperatures are moved."},
+     .doc = "How many times the temperatures are moved."},
     {0}};
 
 const struct gpumc_key pt_keys[] = {
@@ -42,8 +42,8 @@ const struct gpumc_key pt_keys[] = {
      .unit = "samples",
      .sweepable = true,
      .population = true,
-     .doc = "Disorder samples, from the model's `sample` on, each with its own simulation; for a "
-            "model without disorder independent simulations."},
+     .doc = "Disorder samples, from the model's `sample` on, each with a simulation "
+            "of its own. For a model without disorder, independent simulations."},
     {.name = "replicas",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
@@ -51,15 +51,16 @@ const struct gpumc_key pt_keys[] = {
      .unit = "copies",
      .sweepable = true,
      .population = true,
-     .doc =
-         "Copies of every sample at every temperature, whose overlaps are measured. There are "
-         "n (n - 1)/2 pairs of n copies, whose time `gpumc plan` does not count; 2 for models with "
-         "disorder and 1 for others, unless given."},
+     .doc = "Copies of every sample at every temperature, whose overlaps are "
+            "measured; n copies make n (n - 1)/2 pairs. Defaults to 2 for models "
+            "with disorder and to 1 for others."},
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
-                     .doc = "Measured sweeps: a multiple of `measure_every`. Averages are those of "
-                            "the last half; what came before stands in logarithmic bins of time."),
+                     .doc =
+                         "Measured sweeps, a multiple of `measure_every`. Averages are taken over "
+                         "the last half; earlier times go into logarithmic bins."),
     GPUMC_SWEEPS_KEY("thermalization", 0, .default_text = "0", .sweepable = true,
-                     .doc = "Sweeps before the measured ones, rounded up to whole rounds."),
+                     .doc = "Sweeps before the measured ones, rounded up to whole rounds of "
+                            "`exchange_every` sweeps."),
     {.name = "exchange_every",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "10",
@@ -76,16 +77,18 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1e9,
      .unit = "sweeps",
      .sweepable = true,
-     .doc = "Sweeps between measurements: a multiple of `exchange_every`, and equal to it unless "
-            "given (without exchanges the largest divisor of `sweeps` up to 10)."},
+     .doc = "Sweeps between measurements, a multiple of `exchange_every`. Defaults "
+            "to `exchange_every`, or without exchanges to the largest divisor of "
+            "`sweeps` up to 10."},
     GPUMC_UPDATE_KEY("How a spin is updated."),
     GPUMC_STRUCTURE_FACTOR_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
      .minimum = PT_BLOCKS,
      .maximum = 1024,
-     .doc = "Blocks of time in a bin, for the errors of fewer than 8 samples, 256 unless given; "
-            "neighbours are joined until they are independent, by their time series."},
+     .doc = "Blocks of time in a bin, from which the errors of fewer than 8 samples "
+            "come; 256 by default. Neighbouring blocks are joined until they are "
+            "independent."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = gpumc_configurations_keys,

@@ -19,7 +19,7 @@ static const struct gpumc_key keys[] = {
      .sweepable = true},
     {.name = "p",
      .type = GPUMC_KEY_REAL,
-     .doc = "Probability of the coupling +1, of bimodal couplings.",
+     .doc = "Probability of the coupling +1; bimodal couplings only.",
      .default_text = "0.5",
      .minimum = 0,
      .maximum = 1,
@@ -28,7 +28,8 @@ static const struct gpumc_key keys[] = {
     ISING_KEY_SAMPLE,
     {.name = "file",
      .type = GPUMC_KEY_STRING,
-     .doc = "The path of the couplings, a text or an HDF5 file; docs/file-format.md has the form.",
+     .doc = "Path of the file with the couplings, text or HDF5; docs/file-format.md "
+            "describes its form.",
      .sweepable = true},
     ISING_KEY_FIELD,
     ISING_KEY_RANDOM_FIELD,

@@ -16,7 +16,8 @@
 #define ISING_KEY_COUPLING                                                                         \
   {                                                                                                \
     .name = "J", .type = GPUMC_KEY_REAL,                                                           \
-    .doc = "Coupling of nearest neighbours; positive is ferromagnetic, 0 is refused.",             \
+    .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be "              \
+           "0.",                                                                                   \
     .default_text = "1.0", .unit = "energy", .minimum = -1e6, .maximum = 1e6, .sweepable = true    \
   }
 
@@ -43,16 +44,16 @@ extern const struct gpumc_key ising_random_field_keys[];
 #define ISING_KEY_SAMPLE                                                                           \
   {                                                                                                \
     .name = "sample", .type = GPUMC_KEY_INTEGER,                                                   \
-    .doc = "The number of the sample of the disorder; of the first one, where an algorithm takes " \
-           "several.",                                                                             \
+    .doc = "The number of the disorder sample, or of the first one where an "                      \
+           "algorithm takes several.",                                                             \
     .default_text = "0", .minimum = 0, .maximum = (double)ISING_SAMPLES_MAXIMUM, .sweepable = true \
   }
 
 #define ISING_KEY_WRITE_COUPLINGS                                                                  \
   {                                                                                                \
     .name = "write_couplings", .type = GPUMC_KEY_BOOLEAN,                                          \
-    .doc = "Whether the result holds the couplings and random fields of its samples, in the form " \
-           "in which they can be read.",                                                           \
+    .doc = "Whether couplings and random fields are written into the result, in a "                \
+           "form that can be read back.",                                                          \
     .default_text = "false"                                                                        \
   }
 
