@@ -36,7 +36,7 @@ static const struct ising_spin_tables *tables_of(const struct gpumc_ensemble *en
 static const struct ising_spin_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  return ISING_CPU_OPS(ising_spin, storage->isa);
+  return GPUMC_ISA_OBJECT(ising_spin, storage->isa);
 }
 
 static int64_t wave_of(const struct ising_spin_tables *tables, const uint32_t *layers)
@@ -205,6 +205,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_replica,
     .measure = measure_replica,
+    .measure_swept = measure_replica,
     .overlap = overlap_replicas,
 };
 
