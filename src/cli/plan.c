@@ -113,12 +113,12 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   return GPUMC_OK;
 }
 
-/* Why this kernel: what was asked for, or the order of preference. */
+/* Why this kernel: what was asked for, or what it is expected to cost. */
 static const char *kernel_reason(const struct gpumc_config *config)
 {
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
-             ? "the first in order of preference that serves the algorithm"
+             ? "auto: the fastest expected for this lattice and number of replicas"
              : "asked for by kernel.variant";
 }
 

@@ -20,7 +20,9 @@ static const struct gpumc_key kernel_keys[] = {
      .incidental = true},
     {.name = "variant",
      .type = GPUMC_KEY_STRING,
-     .doc = "The kernel of the model; auto is the preferred one, the same on every device.",
+     .doc =
+         "The kernel of the model; auto is the one expected to be fastest for the lattice and the "
+         "number of replicas, the same on every device.",
      .default_text = "auto"},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,

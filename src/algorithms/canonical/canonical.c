@@ -189,6 +189,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .check = canonical_check,
     .check_instance = canonical_check_instance,
     .defaults = canonical_defaults,
+    .replicas = canonical_replicas,
     .demand = canonical_demand,
     .create = create,
     .advance = advance,

@@ -101,6 +101,8 @@ void canonical_check(const struct gpumc_params *params, const struct gpumc_model
                      const struct gpumc_params *model_params, struct gpumc_report *report);
 void canonical_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                               struct gpumc_report *report);
+/* gpumc_algorithm_ops.replicas */
+size_t canonical_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */
 cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 void canonical_settings_read(const struct gpumc_params *params,

@@ -166,6 +166,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
                 GPUMC_CAN_GATHER,
     .check = pa_check,
     .check_instance = pa_check_instance,
+    .replicas = pa_replicas,
     .demand = pa_demand,
     .create = create,
     .advance = advance,

@@ -160,6 +160,11 @@ static bool powers_fit(const struct gpumc_model *model, const struct gpumc_obser
   return fit;
 }
 
+size_t pa_replicas(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "population");
+}
+
 void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report)
 {

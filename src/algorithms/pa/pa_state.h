@@ -128,6 +128,8 @@ void pa_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
               const struct gpumc_params *model_params, struct gpumc_report *report);
 void pa_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report);
+/* gpumc_algorithm_ops.replicas */
+size_t pa_replicas(const struct gpumc_params *params);
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                       struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */

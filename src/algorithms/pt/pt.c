@@ -239,6 +239,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .check = pt_check,
     .check_instance = pt_check_instance,
     .defaults = pt_defaults,
+    .replicas = pt_replicas,
     .demand = pt_demand,
     .create = create,
     .advance = advance,

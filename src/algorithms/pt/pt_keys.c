@@ -141,6 +141,11 @@ static void check_configurations(const struct gpumc_params *params, struct gpumc
                                    every > 0 ? every : pt_measure_every(params), report);
 }
 
+size_t pt_replicas(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "samples");
+}
+
 const char *pt_unmergeable(const struct gpumc_params *params)
 {
   return gpumc_params_has(params, "tune.sweeps")

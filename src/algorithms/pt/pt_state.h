@@ -114,6 +114,8 @@ void pt_check(const struct gpumc_params *params, const struct gpumc_model_ops *m
               const struct gpumc_params *model_params, struct gpumc_report *report);
 void pt_check_instance(const struct gpumc_params *params, const struct gpumc_model *model,
                        struct gpumc_report *report);
+/* gpumc_algorithm_ops.replicas */
+size_t pt_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.unmergeable */
 const char *pt_unmergeable(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */

@@ -291,6 +291,7 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 const struct gpumc_kernel_ops ising_multispin_cpu = {
     ISING_CPU_COMMON,
     .variant = "multispin",
+    .cost = ising_multispin_cost,
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .trajectory = "ising.multispin.1",
     .capabilities = ISING_CPU_CAPABILITIES,

@@ -154,6 +154,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 const struct gpumc_kernel_ops ising_packed_cpu = {
     ISING_CPU_COMMON,
     .variant = "packed",
+    .cost = ising_packed_cost,
     .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",
     .trajectory = "ising.packed.1",
     .capabilities = ISING_CPU_CAPABILITIES,

@@ -223,6 +223,7 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 const struct gpumc_kernel_ops ising_spin_cpu = {
     ISING_CPU_COMMON,
     .variant = "spin",
+    .cost = ising_spin_cost,
     .summary = "one byte and one 32-bit random number a spin",
     .trajectory = "ising.spin.1",
     .capabilities = ISING_CPU_CAPABILITIES,
