@@ -24,6 +24,8 @@ static const double calibration_seconds = 0.2;
  * programs run, some repeats then have the processors for themselves. */
 static const double calibration_repeat_seconds = 0.001;
 static const double calibration_beta = 0.4;
+/* Of a core, for what an algorithm does with the values of one replica. */
+static const double value_seconds = 20e-9;
 
 /* The plan of one task. */
 struct task_plan {
@@ -47,7 +49,7 @@ static const struct argp parser = {
     cli_parse_common,
     "CONFIG",
     "Say what a run of CONFIG would do: tasks, kernel and why, memory, updates, and the time, "
-    "estimated from a short measurement of the sweeps on this machine.\v"
+    "estimated from short measurements on this machine.\v"
     "Examples:\n"
     "  gpumc plan ising.yaml\n"
     "  gpumc plan campaign.yaml --set algorithm.population=1000000 --json\n\n"
@@ -87,6 +89,7 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
                                      .rounds = preparation->rounds,
                                      .tiling = demand->plan.tiling,
                                      .beta = calibration_beta,
+                                     .measured = true,
                                      .repeat_seconds = calibration_repeat_seconds,
                                      .seconds = calibration_seconds,
                                      .repeats = 1};
@@ -94,7 +97,8 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
   if (status != GPUMC_OK)
     return status;
   plan->rate = rate.fastest;
-  plan->seconds = demand->updates / plan->rate;
+  plan->seconds = demand->updates / plan->rate + demand->passes / rate.measured +
+                  demand->values * value_seconds / (gpu ? 1 : preparation->device.threads);
   return GPUMC_OK;
 }
 
@@ -138,6 +142,9 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
   cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.plan.runs);
+  cJSON_AddNumberToObject(json, "lattices",
+                          (double)preparation->demand.plan.runs *
+                              (double)preparation->demand.replicas);
   cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
   cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.plan.capacity);
   cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
@@ -193,6 +200,16 @@ static void print_configurations(const struct gpumc_demand *demand)
            gpumc_size_text(2 * bytes, running), gpumc_size_text(3 * bytes, resuming));
 }
 
+/* Replicas are those of one run: lattices in memory at once are all of theirs. */
+static void print_replicas(const struct gpumc_demand *demand)
+{
+  const size_t runs = demand->plan.runs;
+  printf("replicas    %zu", demand->replicas);
+  if (runs > 1)
+    printf(" in each of %zu runs at once: %zu lattices", runs, runs * demand->replicas);
+  printf("; room for %zu%s\n", demand->plan.capacity, runs > 1 ? " in each" : "");
+}
+
 static void print_single(const struct task_plan *plan, const char *reason)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
@@ -204,9 +221,7 @@ static void print_single(const struct task_plan *plan, const char *reason)
          reason);
   printf("device      %s\n", preparation->device.description);
   printf("output      %s\n", task->output);
-  printf("replicas    %zu, room for %zu; %zu run%s at once\n", preparation->demand.replicas,
-         preparation->demand.plan.capacity, preparation->demand.plan.runs,
-         preparation->demand.plan.runs == 1 ? "" : "s");
+  print_replicas(&preparation->demand);
   print_memory(preparation);
   print_configurations(&preparation->demand);
   printf("updates     %.4g%s\n", preparation->demand.updates,
@@ -214,7 +229,7 @@ static void print_single(const struct task_plan *plan, const char *reason)
   if (plan->refusal != NULL)
     printf("time        none: it does not fit\n");
   else
-    printf("time        about %s (estimate: %s measured on the sweeps alone)\n",
+    printf("time        about %s (estimate: sweeps at %s, with measurements and exchanges)\n",
            gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
 }
 
@@ -279,8 +294,8 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
   for (size_t i = 0; i < n_plans; i++)
     print_row(&table, &plans[i], configurations);
   cli_table_print(&table, 0);
-  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
-         n_plans, totals.updates, gpumc_duration_text(totals.seconds, text));
+  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate)", n_plans,
+         totals.updates, gpumc_duration_text(totals.seconds, text));
   printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
          is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
   if (configurations)

@@ -15,6 +15,9 @@ struct gpumc_demand {
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
   double configuration_bytes;      /* that are written into the result on request */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
+  /* For the time of the run, beside that of its updates: sites that are measured, compared, copied
+   * or exchanged, each as often as that is done; and replicas whose values are taken in. */
+  double passes, values;
   bool estimated;
 };
 
