@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/observer.h"
+#include "cli/plan_gpu.h"
 #include "cli/plan_remarks.h"
 #include "cli/rate.h"
 #include "cli/table.h"
@@ -40,6 +41,8 @@ static const struct argp_option options[] = {
      0},
     {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
+    {"gpu", CLI_OPTION_GPU, "GPU", 0,
+     "Plan for a GPU that is not here: a card ('H200') or its memory ('80 GiB')", 0},
     {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
@@ -110,7 +113,8 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   enum gpumc_status status = gpumc_prepare(task, arguments->threads, &plan->preparation, error);
   if (status != GPUMC_OK)
     return status;
-  if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
+  /* The sweeps are timed with few replicas: those of a run on a GPU need not fit here. */
+  if (arguments->gpu != NULL || gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
     return calibrate(plan, error);
   plan->refusal = strdup(gpumc_error_text(error));
   gpumc_error_free(error);
@@ -210,7 +214,23 @@ static void print_replicas(const struct gpumc_demand *demand)
   printf("; room for %zu%s\n", demand->plan.capacity, runs > 1 ? " in each" : "");
 }
 
-static void print_single(const struct task_plan *plan, const char *reason)
+static void print_gpu(const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
+{
+  const double needs = cli_plan_gpu_needs(preparation);
+  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
+  char needed[32], there[32], duration[32];
+  printf("gpu         %s with %s: about %s needed, %s; time ", gpu->name,
+         gpumc_size_text(gpu->bytes, there), gpumc_size_text(needs, needed),
+         needs < gpu->bytes ? "fits" : "does not fit");
+  if (seconds > 0)
+    printf("at least %s, the sweeps of a full card (estimate)\n",
+           gpumc_duration_text(seconds, duration));
+  else
+    printf("unknown: not measured on such a card\n");
+}
+
+static void
+print_single(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
@@ -223,6 +243,8 @@ static void print_single(const struct task_plan *plan, const char *reason)
   printf("output      %s\n", task->output);
   print_replicas(&preparation->demand);
   print_memory(preparation);
+  if (gpu != NULL)
+    print_gpu(preparation, gpu);
   print_configurations(&preparation->demand);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
@@ -314,8 +336,22 @@ static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)
     cJSON_AddItemToArray(list, cJSON_CreateString(gpumc_text_string(&remarks->text[i])));
 }
 
+static void
+add_gpu(cJSON *json, const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
+{
+  cJSON *object = cJSON_AddObjectToObject(json, "gpu");
+  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
+  cJSON_AddStringToObject(object, "name", gpu->name);
+  cJSON_AddNumberToObject(object, "bytes", gpu->bytes);
+  cJSON_AddNumberToObject(object, "needed_bytes", cli_plan_gpu_needs(preparation));
+  cJSON_AddBoolToObject(object, "fits", cli_plan_gpu_needs(preparation) < gpu->bytes);
+  if (seconds > 0)
+    cJSON_AddNumberToObject(object, "least_seconds", seconds);
+}
+
 static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                  const struct task_plan *plans, const struct cli_plan_remarks *remarks)
+                  const struct cli_plan_gpu *gpu, const struct task_plan *plans,
+                  const struct cli_plan_remarks *remarks)
 {
   size_t n_plans = config->n_tasks;
   const char *reason = kernel_reason(config);
@@ -323,16 +359,26 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
   if (arguments->json) {
     cJSON *json = cJSON_CreateObject();
     cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
-    for (size_t i = 0; i < n_plans; i++)
-      cJSON_AddItemToArray(tasks, plan_json(&plans[i], reason));
+    for (size_t i = 0; i < n_plans; i++) {
+      cJSON *task = plan_json(&plans[i], reason);
+      if (gpu != NULL)
+        add_gpu(task, &plans[i].preparation, gpu);
+      cJSON_AddItemToArray(tasks, task);
+    }
     add_remarks(json, remarks);
     code = cli_print_json(json);
   } else if (n_plans == 1) {
-    print_single(&plans[0], reason);
+    print_single(&plans[0], reason, gpu);
   } else {
     print_campaign(plans, n_plans, reason, remarks);
   }
   cli_config_warn(arguments->subject, config);
+  for (size_t i = 0; i < n_plans && gpu != NULL; i++)
+    if (cli_plan_gpu_needs(&plans[i].preparation) >= gpu->bytes) {
+      cli_error("task %zu: it does not fit into the memory of %s", plans[i].preparation.task->index,
+                gpu->name);
+      code = GPUMC_FAILURE;
+    }
   for (size_t i = 0; i < n_plans; i++)
     if (plans[i].refusal != NULL) {
       cli_error("task %zu: %s", plans[i].preparation.task->index, plans[i].refusal);
@@ -362,12 +408,17 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
   if (plans == NULL)
     status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory: plans of %zu tasks",
                              config->n_tasks);
+  struct cli_plan_gpu gpu;
+  if (status == GPUMC_OK && arguments->gpu != NULL)
+    status = cli_plan_gpu_find(arguments->gpu, &gpu, &error);
   for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
     status = plan_task(arguments, &config->tasks[i], &plans[i], &error);
   struct cli_plan_remarks remarks = {0};
   if (status == GPUMC_OK)
     status = find_remarks(plans, config->n_tasks, &remarks, &error);
-  int code = status == GPUMC_OK ? report(arguments, config, plans, &remarks) : cli_fail(&error);
+  int code = status == GPUMC_OK
+                 ? report(arguments, config, arguments->gpu != NULL ? &gpu : NULL, plans, &remarks)
+                 : cli_fail(&error);
   cli_plan_remarks_free(&remarks);
   for (size_t i = 0; plans != NULL && i < config->n_tasks; i++) {
     gpumc_preparation_free(&plans[i].preparation);
