@@ -17,10 +17,12 @@ output: t.h5
 """
 
 
-class PlanForAGpu(ProgramCase):
+class PlanCase(ProgramCase):
     def task(self, config, *words):
         return json.loads(self.gpumc("plan", config, "--json", *words).out)["tasks"][0]
 
+
+class PlanForAGpu(PlanCase):
     def test_needs_none(self):
         config = self.write("t.yaml", CONFIG)
         for words in (["--gpu", "H200"], ["--gpu", "h200", "--device", "cuda"],
@@ -49,7 +51,7 @@ class PlanForAGpu(ProgramCase):
             self.assertIn("--gpu: expected H200, ", process.err)
 
 
-class Plan(ProgramCase):
+class Plan(PlanCase):
     def test_says_how_many_lattices_there_are(self):
         config = self.write("t.yaml", CONFIG)
         text = self.gpumc("plan", config, "--device", "cpu").out
