@@ -123,7 +123,12 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     cli_config_set(&arguments->config, arguments->command, argument);
     return 0;
   case CLI_OPTION_DEVICE:
-    cli_config_device(&arguments->config, argument);
+    if (arguments->gpu == NULL)
+      cli_config_device(&arguments->config, argument);
+    return 0;
+  case CLI_OPTION_GPU:
+    arguments->gpu = argument;
+    cli_config_device(&arguments->config, "cpu");
     return 0;
   case CLI_OPTION_THREADS:
     arguments->threads =

@@ -87,6 +87,7 @@ enum {
   CLI_OPTION_DEVICE,
   CLI_OPTION_THREADS,
   CLI_OPTION_JSON,
+  CLI_OPTION_GPU,
   CLI_OPTION_OWN /* the first key that is free for a command's own options */
 };
 
@@ -97,6 +98,7 @@ struct cli_arguments {
   const char *subject; /* the argument; NULL: none given */
   struct cli_config_options config;
   int threads; /* 0: all */
+  const char *gpu; /* that is planned for, or NULL */
   bool json;
 };
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/observer.h"
 #include "cli/plan_disk.h"
+#include "cli/plan_gpu.h"
 #include "cli/plan_remarks.h"
 #include "cli/rate.h"
 #include "cli/table.h"
@@ -25,6 +26,8 @@ static const double calibration_seconds = 0.2;
  * programs run, some repeats then have the processors for themselves. */
 static const double calibration_repeat_seconds = 0.001;
 static const double calibration_beta = 0.4;
+/* Of a core, for what an algorithm does with the values of one replica. */
+static const double value_seconds = 20e-9;
 
 /* The plan of one task. */
 struct task_plan {
@@ -39,6 +42,8 @@ static const struct argp_option options[] = {
      0},
     {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
+    {"gpu", CLI_OPTION_GPU, "GPU", 0,
+     "Plan for a GPU that is not here: a card ('H200') or its memory ('80 GiB')", 0},
     {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
@@ -48,7 +53,7 @@ static const struct argp parser = {
     cli_parse_common,
     "CONFIG",
     "Say what a run of CONFIG would do: tasks, kernel and why, memory, updates, and the time, "
-    "estimated from a short measurement of the sweeps on this machine.\v"
+    "estimated from short measurements on this machine.\v"
     "Examples:\n"
     "  gpumc plan ising.yaml\n"
     "  gpumc plan campaign.yaml --set algorithm.population=1000000 --json\n\n"
@@ -88,6 +93,7 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
                                      .rounds = preparation->rounds,
                                      .tiling = demand->plan.tiling,
                                      .beta = calibration_beta,
+                                     .measured = true,
                                      .repeat_seconds = calibration_repeat_seconds,
                                      .seconds = calibration_seconds,
                                      .repeats = 1};
@@ -95,7 +101,8 @@ static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *e
   if (status != GPUMC_OK)
     return status;
   plan->rate = rate.fastest;
-  plan->seconds = demand->updates / plan->rate;
+  plan->seconds = demand->updates / plan->rate + demand->passes / rate.measured +
+                  demand->values * value_seconds / (gpu ? 1 : preparation->device.threads);
   return GPUMC_OK;
 }
 
@@ -107,19 +114,20 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   enum gpumc_status status = gpumc_prepare(task, arguments->threads, &plan->preparation, error);
   if (status != GPUMC_OK)
     return status;
-  if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
+  /* The sweeps are timed with few replicas: those of a run on a GPU need not fit here. */
+  if (arguments->gpu != NULL || gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
     return calibrate(plan, error);
   plan->refusal = strdup(gpumc_error_text(error));
   gpumc_error_free(error);
   return GPUMC_OK;
 }
 
-/* Why this kernel: what was asked for, or the order of preference. */
+/* Why this kernel: what was asked for, or what it is expected to cost. */
 static const char *kernel_reason(const struct gpumc_config *config)
 {
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
-             ? "the first in order of preference that serves the algorithm"
+             ? "auto: the fastest expected for this lattice and number of replicas"
              : "asked for by kernel.variant";
 }
 
@@ -139,6 +147,9 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
   cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.plan.runs);
+  cJSON_AddNumberToObject(json, "lattices",
+                          (double)preparation->demand.plan.runs *
+                              (double)preparation->demand.replicas);
   cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
   cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.plan.capacity);
   cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
@@ -184,7 +195,33 @@ static void print_memory(const struct gpumc_preparation *preparation)
            gpumc_size_text(preparation->available_bytes, available));
 }
 
-static void print_single(const struct task_plan *plan, const char *reason)
+/* Replicas are those of one run: lattices in memory at once are all of theirs. */
+static void print_replicas(const struct gpumc_demand *demand)
+{
+  const size_t runs = demand->plan.runs;
+  printf("replicas    %zu", demand->replicas);
+  if (runs > 1)
+    printf(" in each of %zu runs at once: %zu lattices", runs, runs * demand->replicas);
+  printf("; room for %zu%s\n", demand->plan.capacity, runs > 1 ? " in each" : "");
+}
+
+static void print_gpu(const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
+{
+  const double needs = cli_plan_gpu_needs(preparation);
+  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
+  char needed[32], there[32], duration[32];
+  printf("gpu         %s with %s: about %s needed, %s; time ", gpu->name,
+         gpumc_size_text(gpu->bytes, there), gpumc_size_text(needs, needed),
+         needs < gpu->bytes ? "fits" : "does not fit");
+  if (seconds > 0)
+    printf("at least %s, the sweeps of a full card (estimate)\n",
+           gpumc_duration_text(seconds, duration));
+  else
+    printf("unknown: not measured on such a card\n");
+}
+
+static void
+print_single(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
@@ -195,17 +232,17 @@ static void print_single(const struct task_plan *plan, const char *reason)
          reason);
   printf("device      %s\n", preparation->device.description);
   cli_say(stdout, "output      %s\n", task->output);
-  printf("replicas    %zu, room for %zu; %zu run%s at once\n", preparation->demand.replicas,
-         preparation->demand.plan.capacity, preparation->demand.plan.runs,
-         preparation->demand.plan.runs == 1 ? "" : "s");
+  print_replicas(&preparation->demand);
   print_memory(preparation);
+  if (gpu != NULL)
+    print_gpu(preparation, gpu);
   cli_plan_disk_print(preparation);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
   if (plan->refusal != NULL)
     printf("time        none: it does not fit\n");
   else
-    printf("time        about %s (estimate: %s measured on the sweeps alone)\n",
+    printf("time        about %s (estimate: sweeps at %s, with measurements and exchanges)\n",
            gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
 }
 
@@ -276,8 +313,8 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
   for (size_t i = 0; i < n_plans; i++)
     print_row(&table, &plans[i], configurations);
   cli_table_print(&table, 0);
-  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate from the sweeps alone)",
-         n_plans, totals.updates, gpumc_duration_text(totals.seconds, text));
+  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate)", n_plans,
+         totals.updates, gpumc_duration_text(totals.seconds, text));
   printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
          is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
   if (configurations)
@@ -298,8 +335,22 @@ static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)
     cJSON_AddItemToArray(list, cJSON_CreateString(gpumc_text_string(&remarks->text[i])));
 }
 
+static void
+add_gpu(cJSON *json, const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
+{
+  cJSON *object = cJSON_AddObjectToObject(json, "gpu");
+  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
+  cJSON_AddStringToObject(object, "name", gpu->name);
+  cJSON_AddNumberToObject(object, "bytes", gpu->bytes);
+  cJSON_AddNumberToObject(object, "needed_bytes", cli_plan_gpu_needs(preparation));
+  cJSON_AddBoolToObject(object, "fits", cli_plan_gpu_needs(preparation) < gpu->bytes);
+  if (seconds > 0)
+    cJSON_AddNumberToObject(object, "least_seconds", seconds);
+}
+
 static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                  const struct task_plan *plans, const struct cli_plan_remarks *remarks)
+                  const struct cli_plan_gpu *gpu, const struct task_plan *plans,
+                  const struct cli_plan_remarks *remarks)
 {
   size_t n_plans = config->n_tasks;
   const char *reason = kernel_reason(config);
@@ -307,16 +358,26 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
   if (arguments->json) {
     cJSON *json = cJSON_CreateObject();
     cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
-    for (size_t i = 0; i < n_plans; i++)
-      cJSON_AddItemToArray(tasks, plan_json(&plans[i], reason));
+    for (size_t i = 0; i < n_plans; i++) {
+      cJSON *task = plan_json(&plans[i], reason);
+      if (gpu != NULL)
+        add_gpu(task, &plans[i].preparation, gpu);
+      cJSON_AddItemToArray(tasks, task);
+    }
     add_remarks(json, remarks);
     code = cli_print_json(json);
   } else if (n_plans == 1) {
-    print_single(&plans[0], reason);
+    print_single(&plans[0], reason, gpu);
   } else {
     print_campaign(plans, n_plans, reason, remarks);
   }
   cli_config_warn(arguments->subject, config);
+  for (size_t i = 0; i < n_plans && gpu != NULL; i++)
+    if (cli_plan_gpu_needs(&plans[i].preparation) >= gpu->bytes) {
+      cli_error("task %zu: it does not fit into the memory of %s", plans[i].preparation.task->index,
+                gpu->name);
+      code = GPUMC_FAILURE;
+    }
   for (size_t i = 0; i < n_plans; i++)
     if (plans[i].refusal != NULL) {
       cli_error("task %zu: %s", plans[i].preparation.task->index, plans[i].refusal);
@@ -346,12 +407,17 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
   if (plans == NULL)
     status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory: plans of %zu tasks",
                              config->n_tasks);
+  struct cli_plan_gpu gpu;
+  if (status == GPUMC_OK && arguments->gpu != NULL)
+    status = cli_plan_gpu_find(arguments->gpu, &gpu, &error);
   for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
     status = plan_task(arguments, &config->tasks[i], &plans[i], &error);
   struct cli_plan_remarks remarks = {0};
   if (status == GPUMC_OK)
     status = find_remarks(plans, config->n_tasks, &remarks, &error);
-  int code = status == GPUMC_OK ? report(arguments, config, plans, &remarks) : cli_fail(&error);
+  int code = status == GPUMC_OK
+                 ? report(arguments, config, arguments->gpu != NULL ? &gpu : NULL, plans, &remarks)
+                 : cli_fail(&error);
   cli_plan_remarks_free(&remarks);
   for (size_t i = 0; plans != NULL && i < config->n_tasks; i++) {
     gpumc_preparation_free(&plans[i].preparation);

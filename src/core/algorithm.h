@@ -18,6 +18,9 @@ struct gpumc_demand {
   double series_bytes;             /* of series, among these: the log has them as well */
   double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
+  /* For the time of the run, beside that of its updates: sites that are measured, compared, copied
+   * or exchanged, each as often as that is done; and replicas whose values are taken in. */
+  double passes, values;
   bool estimated;
 };
 
@@ -74,6 +77,9 @@ struct gpumc_algorithm_ops {
    * configuration where the keys are not given. `model` is NULL where the instance, which has
    * disorder then, is not read from its file. May be NULL; returns NULL when memory ran out. */
   cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
+  /* Replicas of each run, about, of a block without mistakes: for the choice of a kernel. May be
+   * NULL: not known. */
+  size_t (*replicas)(const struct gpumc_params *params);
   GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
                                                const struct gpumc_model *model,
                                                const struct gpumc_device *device,

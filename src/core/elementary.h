@@ -29,14 +29,14 @@ GPUMC_HOST_DEVICE static inline double gpumc_power_of_two(int exponent)
   return value;
 }
 
-/* e^x; 0 below -708, +infinity above 709. Argument reduction to |r| <= ln(2)/2, then the Taylor
- * series of degree 13 by Horner's rule (truncation below 2^-58). */
-GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
+/* Where gpumc_exp_within is e^x. */
+#define GPUMC_EXP_LOWEST (-708.0)
+#define GPUMC_EXP_HIGHEST 709.0
+
+/* e^x without a branch. Argument reduction to |r| <= ln(2)/2, then the Taylor series of degree 13
+ * by Horner's rule (truncation below 2^-58). */
+GPUMC_HOST_DEVICE static inline double gpumc_exp_within(double x)
 {
-  if (!(x >= -708.0))
-    return x != x ? x : 0.0;
-  if (x > 709.0)
-    return (double)INFINITY;
   double k = rint(x * GPUMC_INVERSE_LN2);
   double r_high = fma(-k, GPUMC_LN2_HIGH, x);
   double r = fma(-k, GPUMC_LN2_LOW, r_high);
@@ -59,6 +59,14 @@ GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
   /* 2^1024 is out of range for one factor. */
   int half = exponent / 2;
   return (1.0 + p) * gpumc_power_of_two(half) * gpumc_power_of_two(exponent - half);
+}
+
+/* e^x; 0 below GPUMC_EXP_LOWEST, +infinity above GPUMC_EXP_HIGHEST. */
+GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
+{
+  if (!(x >= GPUMC_EXP_LOWEST))
+    return x != x ? x : 0.0;
+  return x > GPUMC_EXP_HIGHEST ? (double)INFINITY : gpumc_exp_within(x);
 }
 
 /* ln x for positive normal x; -infinity at 0, NaN below. x = 2^k m, m in [sqrt(1/2), sqrt(2)),

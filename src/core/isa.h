@@ -15,6 +15,14 @@ enum gpumc_isa {
   GPUMC_ISA_LEVEL_V4, /* AVX-512 F, BW, CD, DQ, VL */
 };
 
+/* The object `name` that is compiled for the level `isa`. */
+#ifdef GPUMC_ISA_X86_64
+#define GPUMC_ISA_OBJECT(name, isa)                                                                \
+  ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
+#else
+#define GPUMC_ISA_OBJECT(name, isa) ((void)(isa), &name##_portable)
+#endif
+
 /* The highest level that this machine runs; V2 also on a machine below it, which gpumc_isa_parse
  * refuses. */
 enum gpumc_isa gpumc_isa_detect(void);

@@ -21,8 +21,8 @@ static const struct gpumc_key kernel_keys[] = {
      .incidental = true},
     {.name = "variant",
      .type = GPUMC_KEY_STRING,
-     .doc = "Which kernel of the model runs; auto picks one that suits the "
-            "configuration, the same on every device.",
+     .doc = "Which kernel of the model runs; auto picks the one expected to be fastest for the "
+            "lattice and the number of replicas, the same on every device.",
      .default_text = "auto"},
     {.name = "isa",
      .type = GPUMC_KEY_CHOICE,

@@ -1,6 +1,7 @@
 /* The plugins compiled in, and the choice of a kernel. */
 #include "core/registry.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
@@ -230,6 +231,15 @@ static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, co
   return status;
 }
 
+/* Of what the kernel is wanted for; infinite where that is not known. */
+static double cost_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
+{
+  if (wish->instance == NULL || wish->params == NULL || wish->algorithm->replicas == NULL ||
+      kernel->cost == NULL)
+    return (double)INFINITY;
+  return kernel->cost(wish->instance, wish->algorithm->replicas(wish->params));
+}
+
 enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device,
                                       const char *variant, const struct gpumc_kernel_ops **kernel,
                                       struct gpumc_error *error)
@@ -239,17 +249,19 @@ enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, cons
   const char *remedy = NULL;
   bool any = strcmp(variant, "auto") == 0, on_device = false;
   *kernel = NULL;
-  for (size_t i = 0; model->kernels[i] != NULL && *kernel == NULL; i++) {
+  for (size_t i = 0; model->kernels[i] != NULL && (any || *kernel == NULL); i++) {
     const struct gpumc_kernel_ops *candidate = model->kernels[i];
     if (candidate->absent || strcmp(candidate->device, device) != 0)
       continue;
     on_device = true;
     if (!any && strcmp(candidate->variant, variant) != 0)
       continue;
-    if (does(wish, candidate, &why_not))
-      *kernel = candidate;
-    else if (remedy == NULL)
+    if (does(wish, candidate, &why_not)) {
+      if (*kernel == NULL || cost_of(wish, candidate) < cost_of(wish, *kernel))
+        *kernel = candidate;
+    } else if (remedy == NULL) {
       remedy = remedy_of(wish, candidate);
+    }
   }
   enum gpumc_status status = GPUMC_OK;
   if (*kernel == NULL && !on_device)

@@ -34,8 +34,9 @@ struct gpumc_kernel_wish {
   const struct gpumc_params *params; /* the algorithm's block; NULL: whatever its keys ask for */
 };
 
-/* The kernel of the model on `device` ("cpu", "cuda") of that variant ("auto": the first that
- * serves the algorithm with its keys and takes the instance). GPUMC_INVALID with what does exist:
+/* The kernel of the model on `device` ("cpu", "cuda") of that variant ("auto": of those that serve
+ * the algorithm with its keys and take the instance, the one of least cost for the replicas that
+ * the keys ask for; the first of them where instance or keys are not known). GPUMC_INVALID with what does exist:
  * unknown variant (nearest name), one of another device or of none in this build, one that lacks
  * capabilities the algorithm needs or refuses the instance, no kernel on that device. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -7,7 +7,6 @@
 
 #include "core/memory.h"
 #include "core/tempering_record.h"
-#include "core/tempering_rules.h"
 
 /* gpumc_tempering.own */
 struct slots {
@@ -78,13 +77,13 @@ static struct rows rows_of(const struct gpumc_tempering *tempering, size_t term,
       .stride = plan->temperatures * samples};
 }
 
-static void add_products(struct rows rows, double scale, size_t first, size_t end)
+static void add_products(const struct gpumc_tempering_loops *loops, struct rows rows, double scale,
+                         size_t first, size_t end)
 {
   for (size_t c = 0; c < rows.count; c++)
     for (size_t d = c + 1; d < rows.count; d++) {
       const int64_t *one = rows.values + c * rows.stride, *other = rows.values + d * rows.stride;
-      for (size_t s = first; s < end; s++)
-        rows.sums[s] += gpumc_term_product(one[s], other[s], scale);
+      loops->add_products(rows.sums + first, one + first, other + first, end - first, scale);
     }
 }
 
@@ -94,13 +93,14 @@ add_term(const struct gpumc_tempering *tempering, size_t term, size_t t, size_t 
 {
   const struct gpumc_tempering_term what = tempering->plan.term[term];
   const struct rows rows = rows_of(tempering, term, t);
+  const struct gpumc_tempering_loops *loops = gpumc_tempering_loops_of(tempering);
   if (what.source == GPUMC_TERM_PRODUCT) {
-    add_products(rows, what.scale, first, end);
+    add_products(loops, rows, what.scale, first, end);
     return;
   }
   for (size_t i = 0; i < rows.count; i++)
-    for (size_t s = first; s < end; s++)
-      rows.sums[s] += gpumc_term_value(rows.values[i * rows.stride + s], what.scale, what.moment);
+    loops->add_values(rows.sums + first, rows.values + i * rows.stride + first, end - first,
+                      what.scale, what.moment);
 }
 
 static void find_lowest(const struct gpumc_tempering *tempering, size_t first, size_t end)
@@ -108,24 +108,26 @@ static void find_lowest(const struct gpumc_tempering *tempering, size_t first, s
   const struct gpumc_tempering_plan *plan = &tempering->plan;
   int64_t *lowest =
       (int64_t *)(void *)(tempering->record + gpumc_tempering_layout_make(plan).lowest);
-  for (size_t m = 0; m < plan->copies * plan->temperatures; m++) {
-    const int64_t *energy = tempering->channel[0] + m * plan->samples;
-    for (size_t s = first; s < end; s++)
-      lowest[s] = energy[s] < lowest[s] ? energy[s] : lowest[s];
-  }
+  for (size_t m = 0; m < plan->copies * plan->temperatures; m++)
+    gpumc_tempering_loops_of(tempering)->find_lowest(
+        lowest + first, tempering->channel[0] + m * plan->samples + first, end - first);
 }
 
 static void add_to_histogram(const struct gpumc_tempering *tempering, size_t overlap, size_t t)
 {
   const struct gpumc_tempering_plan *plan = &tempering->plan;
   const struct gpumc_tempering_histogram histogram = plan->histogram[overlap];
+  /* Most spacings are powers of two: a division would take as long as all the rest. */
+  const int shift = __builtin_ctzll((unsigned long long)histogram.spacing);
+  const size_t odd = (size_t)histogram.spacing >> shift;
   for (size_t p = 0; p < gpumc_tempering_pairs(plan); p++) {
     const int64_t *row = tempering->overlap[overlap] + (p * plan->temperatures + t) * plan->samples;
-    for (size_t s = 0; s < plan->samples; s++) {
-      const size_t bin = (size_t)((row[s] - histogram.lowest) / histogram.spacing);
+    for (size_t s = 0, stratum = 0; s < plan->samples; s++) {
+      const size_t steps = (size_t)(row[s] - histogram.lowest) >> shift;
+      const size_t bin = odd == 1 ? steps : steps / odd;
       assert(row[s] >= histogram.lowest && bin < histogram.bins);
-      tempering
-          ->bins[overlap][(s % plan->strata * plan->temperatures + t) * histogram.bins + bin]++;
+      tempering->bins[overlap][(stratum * plan->temperatures + t) * histogram.bins + bin]++;
+      stratum = stratum + 1 < plan->strata ? stratum + 1 : 0;
     }
   }
 }

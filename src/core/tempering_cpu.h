@@ -3,6 +3,7 @@
 #define GPUMC_CORE_TEMPERING_CPU_H
 
 #include "core/device.h"
+#include "core/tempering_isa.h"
 #include "core/tempering_record.h"
 
 extern const struct gpumc_tempering_ops gpumc_tempering_cpu;
@@ -16,6 +17,12 @@ static inline int gpumc_tempering_threads(const struct gpumc_tempering *temperin
       gpumc_tempering_places(&tempering->plan) / GPUMC_TEMPERING_PLACES_A_THREAD + 1;
   const size_t threads = (size_t)tempering->device->threads;
   return (int)(useful < threads ? useful : threads);
+}
+
+static inline const struct gpumc_tempering_loops *
+gpumc_tempering_loops_of(const struct gpumc_tempering *tempering)
+{
+  return GPUMC_ISA_OBJECT(gpumc_tempering_loops, tempering->device->isa);
 }
 
 /* The entry of the table that has a file of its own. */

@@ -5,13 +5,14 @@
 #include "core/tempering_rules.h"
 
 enum {
-  LANES = 32,        /* samples in a word of the swap bits */
+  LANES = GPUMC_TEMPERING_LANES,
   STRETCH_WORDS = 32 /* that a thread works on at a time */
 };
 
 /* What a round works on. */
 struct round {
   const struct gpumc_tempering *tempering;
+  const struct gpumc_tempering_loops *loops;
   struct gpumc_random random;
   uint32_t number;
   size_t units, words, stretches;               /* of a copy; of a place; of a unit */
@@ -27,6 +28,7 @@ round_make(const struct gpumc_tempering *tempering, struct gpumc_random random, 
   const size_t words = gpumc_swap_words(plan->samples);
   return (struct round){
       .tempering = tempering,
+      .loops = gpumc_tempering_loops_of(tempering),
       .random = random,
       .number = number,
       .units = gpumc_exchange_units(plan->temperatures, number),
@@ -45,26 +47,21 @@ static void add_to(uint64_t *counter, uint64_t count)
   *counter += count;
 }
 
-/* Channels and walkers of the elements hotter and hotter + samples change places. */
-static void exchange_places(const struct gpumc_tempering *tempering, size_t hotter)
-{
-  const size_t colder = hotter + tempering->plan.samples;
-  const uint32_t walker = tempering->walker[hotter];
-  tempering->walker[hotter] = tempering->walker[colder];
-  tempering->walker[colder] = walker;
-  for (size_t c = 0; c < tempering->plan.n_channels; c++) {
-    int64_t *channel = tempering->channel[c];
-    if (channel == NULL)
-      continue;
-    const int64_t value = channel[hotter];
-    channel[hotter] = channel[colder];
-    channel[colder] = value;
-  }
-}
-
 static size_t smaller(size_t a, size_t b)
 {
   return a < b ? a : b;
+}
+
+/* Channels and walkers of the n elements from `hotter` on, and those `samples` behind them. */
+static void exchange_places(const struct round *round, size_t hotter, size_t n, uint32_t swap)
+{
+  const struct gpumc_tempering *tempering = round->tempering;
+  const size_t colder = hotter + tempering->plan.samples;
+  round->loops->exchange_walkers(tempering->walker + hotter, tempering->walker + colder, n, swap);
+  for (size_t c = 0; c < tempering->plan.n_channels; c++)
+    if (tempering->channel[c] != NULL)
+      round->loops->exchange(tempering->channel[c] + hotter, tempering->channel[c] + colder, n,
+                             swap);
 }
 
 /* The runs `hotter` and hotter + 1, at temperatures t and t + 1: decide, exchange, and count. */
@@ -73,38 +70,46 @@ static void exchange_pair(const struct round *round, size_t hotter, size_t t, si
 {
   const struct gpumc_tempering *tempering = round->tempering;
   const size_t samples = tempering->plan.samples;
-  const int64_t *energy = tempering->channel[0] + hotter * samples;
+  const struct gpumc_exchange_pair pair = {.random = round->random,
+                                           .run = (uint32_t)hotter,
+                                           .round = round->number,
+                                           .step = tempering->step[t]};
   uint64_t accepted = 0;
   for (size_t w = first_word; w < end_word; w++) {
-    uint32_t swap = 0;
-    for (size_t s = w * LANES; s < smaller((w + 1) * LANES, samples); s++)
-      if (gpumc_exchange_accepted(round->random, (uint32_t)s, (uint32_t)hotter, round->number,
-                                  tempering->step[t], energy[s], energy[samples + s])) {
-        swap |= (uint32_t)1 << s % LANES;
-        exchange_places(tempering, hotter * samples + s);
-      }
+    const size_t first = w * LANES, n = smaller(first + LANES, samples) - first;
+    const int64_t *energy = tempering->channel[0] + hotter * samples + first;
+    const uint32_t swap =
+        round->loops->decide(&pair, (uint32_t)first, n, energy, energy + samples);
+    if (swap != 0)
+      exchange_places(round, hotter * samples + first, n, swap);
     tempering->swap[hotter * round->words + w] = swap;
     accepted += (uint64_t)__builtin_popcount(swap);
   }
   add_to(&round->accepted[t], accepted);
 }
 
-/* The walkers of copy c that are now at temperature t. */
-static void meet_walkers(const struct round *round, size_t c, size_t t, size_t first, size_t end)
+/* Labels change at the ends of the ladder. */
+static void label_walkers(const struct round *round, size_t c, size_t t, size_t first, size_t end)
 {
-  const struct gpumc_tempering *tempering = round->tempering;
-  const struct gpumc_tempering_plan *plan = &tempering->plan;
-  uint32_t *walker = tempering->walker + (c * plan->temperatures + t) * plan->samples;
-  uint64_t labelled = 0, from_hottest = 0;
+  const struct gpumc_tempering_plan *plan = &round->tempering->plan;
+  uint32_t *walker = round->tempering->walker + (c * plan->temperatures + t) * plan->samples;
   for (size_t s = first; s < end; s++) {
     bool returned;
     walker[s] = gpumc_walker_arrived(walker[s], t, plan->temperatures, &returned);
-    const uint32_t label = gpumc_walker_label(walker[s]);
-    labelled += label != GPUMC_WALKER_FRESH;
-    from_hottest += label == GPUMC_WALKER_HOT;
     if (returned)
       round->round_trips[c * plan->samples + s]++;
   }
+}
+
+/* The walkers of copy c that are now at temperature t. */
+static void meet_walkers(const struct round *round, size_t c, size_t t, size_t first, size_t end)
+{
+  const struct gpumc_tempering_plan *plan = &round->tempering->plan;
+  const uint32_t *walker = round->tempering->walker + (c * plan->temperatures + t) * plan->samples;
+  uint64_t labelled, from_hottest;
+  if (t == 0 || t + 1 == plan->temperatures)
+    label_walkers(round, c, t, first, end);
+  round->loops->count_labels(walker + first, end - first, &labelled, &from_hottest);
   add_to(&round->labelled[t], labelled);
   add_to(&round->from_hottest[t], from_hottest);
 }

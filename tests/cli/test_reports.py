@@ -29,7 +29,7 @@ MOST_BUSY = 8  # loops that a test starts beside the program
 class Plan(ProgramCase):
     def test_single_run(self):
         text = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", "cpu").out
-        for words in ["ising2d, 64 sites", "multispin on cpu", "order of preference", "replicas",
+        for words in ["ising2d, 64 sites", "multispin on cpu", "fastest expected", "replicas",
                       "available", "updates     5.12e+05", "estimate", "small.h5"]:
             self.assertIn(words, text)
         self.assertEqual(self.names(), ["c.yaml"], "a plan writes nothing")

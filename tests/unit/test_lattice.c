@@ -11,6 +11,7 @@
 #include "core/simd_philox.h"
 #include "models/lattice/bit_serial.h"
 #include "models/lattice/checkerboard_simd.h"
+#include "models/lattice/bit_matrix.h"
 #include "models/lattice/vertical_counter.h"
 
 static uint32_t noise(uint32_t i)

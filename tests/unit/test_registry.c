@@ -246,6 +246,63 @@ static void test_kernels_that_lack_what_a_key_asks_for(void **state)
   cJSON_Delete((cJSON *)far_away.values);
 }
 
+static double of_words(const struct gpumc_model *model, size_t replicas)
+{
+  return (double)model->sites * (double)((replicas + 31) / 32);
+}
+
+static double of_replicas(const struct gpumc_model *model, size_t replicas)
+{
+  return (double)model->sites * (double)replicas / 8;
+}
+
+static const struct gpumc_kernel_ops words = {.device = "cpu",
+                                              .variant = "words",
+                                              .cost = of_words},
+                                     each = {.device = "cpu",
+                                             .variant = "each",
+                                             .cost = of_replicas},
+                                     slow = {.device = "cpu", .variant = "slow"};
+static const struct gpumc_kernel_ops *const priced_kernels[] = {&slow, &words, &each, NULL};
+static const struct gpumc_model_ops priced = {.name = "priced", .kernels = priced_kernels};
+
+static size_t replicas_of(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "replicas");
+}
+
+static const struct gpumc_algorithm_ops counted = {.name = "counted", .replicas = replicas_of};
+
+/* `auto` takes what costs least for the replicas that the keys ask for, the first where nothing is
+ * known of them, and a kernel without a cost only where it is asked for. */
+static void test_kernels_with_a_cost(void **state)
+{
+  static const struct {
+    const char *params;
+    const struct gpumc_kernel_ops *expected;
+  } cases[] = {{"{\"replicas\":1}", &each},
+               {"{\"replicas\":7}", &each},
+               {"{\"replicas\":8}", &words}, /* the same cost: the first of them */
+               {"{\"replicas\":32}", &words},
+               {"{\"replicas\":33}", &words}};
+  const struct gpumc_model model = {.ops = &priced, .sites = 4};
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_error error = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct gpumc_params params = {.values = cJSON_Parse(cases[i].params)};
+    const struct gpumc_kernel_wish wish = {&priced, &model, &counted, &params};
+    assert_int_equal(gpumc_kernel_choose(&wish, "cpu", "auto", &kernel, &error), GPUMC_OK);
+    assert_string_equal(kernel->variant, cases[i].expected->variant);
+    assert_int_equal(gpumc_kernel_choose(&wish, "cpu", "slow", &kernel, &error), GPUMC_OK);
+    assert_ptr_equal(kernel, &slow);
+    cJSON_Delete((cJSON *)params.values);
+  }
+  const struct gpumc_kernel_wish open = {&priced, &model, &counted, NULL};
+  assert_int_equal(gpumc_kernel_choose(&open, "cpu", "auto", &kernel, &error), GPUMC_OK);
+  assert_ptr_equal(kernel, &slow);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -257,6 +314,7 @@ int main(void)
       cmocka_unit_test(test_kernels_that_a_build_lacks),
       cmocka_unit_test(test_kernels_that_cannot_take_the_instance),
       cmocka_unit_test(test_kernels_that_lack_what_a_key_asks_for),
+      cmocka_unit_test(test_kernels_with_a_cost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

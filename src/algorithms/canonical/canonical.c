@@ -188,6 +188,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .ergodicity = gpumc_update_ergodicity,
     .checks = canonical_checks,
     .defaults = canonical_defaults,
+    .replicas = canonical_replicas,
     .demand = canonical_demand,
     .create = create,
     .advance = advance,

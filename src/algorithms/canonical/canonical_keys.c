@@ -185,6 +185,13 @@ cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_
   return NULL;
 }
 
+size_t canonical_replicas(const struct gpumc_params *params)
+{
+  struct canonical_settings settings;
+  canonical_settings_read(params, &settings);
+  return settings.replicas;
+}
+
 void canonical_settings_read(const struct gpumc_params *params, struct canonical_settings *settings)
 {
   memset(settings, 0, sizeof *settings);

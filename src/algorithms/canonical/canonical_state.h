@@ -98,6 +98,8 @@ static inline size_t canonical_vector_width(const struct canonical *canonical, s
 
 extern const struct gpumc_key canonical_keys[];
 extern const struct gpumc_check canonical_checks[];
+/* gpumc_algorithm_ops.replicas */
+size_t canonical_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */
 cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 void canonical_settings_read(const struct gpumc_params *params,

@@ -169,6 +169,8 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
     demand_disk(&canonical, demanded);
     canonical_configurations_demand(&canonical, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
+    demanded->values = replicas * (double)(settings->sweeps / settings->interval);
+    demanded->passes = demanded->values * (double)model->sites;
   }
   gpumc_configurations_request_free(&canonical.request);
   canonical_grid_free(&canonical.grid);

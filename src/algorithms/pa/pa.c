@@ -166,6 +166,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
                 GPUMC_CAN_GATHER,
     .checks = pa_checks,
     .defaults = pa_defaults,
+    .replicas = pa_replicas,
     .demand = pa_demand,
     .create = create,
     .advance = advance,

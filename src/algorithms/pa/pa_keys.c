@@ -190,6 +190,11 @@ static bool powers_fit(const struct gpumc_model *model, const struct gpumc_obser
   return fit;
 }
 
+size_t pa_replicas(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "population");
+}
+
 static void check_sums(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report)
 {

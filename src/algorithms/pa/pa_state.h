@@ -126,6 +126,8 @@ static inline size_t pa_block_width(const struct pa_settings *settings)
 extern const struct gpumc_key pa_keys[], pa_configurations_keys[];
 extern const struct gpumc_check pa_checks[];
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
+/* gpumc_algorithm_ops.replicas */
+size_t pa_replicas(const struct gpumc_params *params);
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
                       struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */

@@ -238,6 +238,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .unmergeable = pt_unmergeable,
     .checks = pt_checks,
     .defaults = pt_defaults,
+    .replicas = pt_replicas,
     .demand = pt_demand,
     .create = create,
     .advance = advance,

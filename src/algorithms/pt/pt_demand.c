@@ -104,6 +104,21 @@ static void demand_disk(const struct pt_settings *settings, const struct gpumc_m
                           places * (double)settings->copies * sizeof(uint32_t);
 }
 
+/* At an exchange energies are counted and replicas change places. A comparison of two copies, with
+ * its links and waves, takes as long as several measurements of one. */
+static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
+                         const struct pt_terms *terms, double rounds, struct gpumc_demand *demanded)
+{
+  enum { EXCHANGE = 2, COMPARISON = 3 };
+  const double sites = (double)model->sites, copies = (double)settings->copies;
+  const double places = copies * (double)settings->temperatures * (double)settings->samples;
+  const double measurements = (double)settings->measurements;
+  const double compared = terms->overlaps ? COMPARISON * (copies - 1) / 2 : 0;
+  const double exchanges = settings->exchange ? rounds : 0;
+  demanded->passes = places * sites * (EXCHANGE * exchanges + (1 + compared) * measurements);
+  demanded->values = places * (exchanges + measurements);
+}
+
 enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                             const struct gpumc_device *device, struct gpumc_demand *demanded,
                             struct gpumc_error *error)
@@ -127,6 +142,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
   demand_disk(&settings, model, &plan, &terms, (double)timeline.bins, demanded);
+  count_rounds(&settings, model, &terms, (double)timeline.rounds, demanded);
   pt_timeline_free(&timeline);
   return pt_configurations_demand(params, model, &settings, demanded, error);
 }

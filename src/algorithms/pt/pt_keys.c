@@ -97,6 +97,11 @@ const struct gpumc_key pt_keys[] = {
             "exchanges)."},
     {0}};
 
+size_t pt_replicas(const struct gpumc_params *params)
+{
+  return (size_t)gpumc_params_integer(params, "samples");
+}
+
 const char *pt_unmergeable(const struct gpumc_params *params)
 {
   return gpumc_params_has(params, "tune.sweeps")

@@ -113,6 +113,8 @@ extern const struct gpumc_key pt_keys[];
 extern const struct gpumc_check pt_checks[];
 /* Copies of a sample: as the block says, or by the instance; NULL is one with disorder. */
 size_t pt_copies(const struct gpumc_params *params, const struct gpumc_model *model);
+/* gpumc_algorithm_ops.replicas */
+size_t pt_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.unmergeable */
 const char *pt_unmergeable(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */

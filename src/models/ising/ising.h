@@ -81,6 +81,11 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
   .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
   .refuses = ising_refuses, .ergodicity = ising_ergodicity, .destroy = ising_destroy
 
+/* gpumc_kernel_ops.cost of these kernels, on every device. */
+double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);
+double ising_spin_cost(const struct gpumc_model *model, size_t replicas);
+double ising_packed_cost(const struct gpumc_model *model, size_t replicas);
+
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);
 /* GPUMC_INVALID, with why. */

@@ -165,7 +165,9 @@ enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t swee
       continue;
     if (sweeps > 0)
       layout->sweep(ensemble, &place, sweeps);
-    if (channel != NULL)
+    if (channel != NULL && sweeps > 0)
+      layout->measure_swept(ensemble, &place, channel);
+    else if (channel != NULL)
       layout->measure(ensemble, &place, channel);
   }
   return GPUMC_OK;

@@ -14,14 +14,6 @@ enum {
                            GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP,
 };
 
-/* The functions `name` compiled for the level `isa`. */
-#ifdef GPUMC_ISA_X86_64
-#define ISING_CPU_OPS(name, isa)                                                                   \
-  ((isa) == GPUMC_ISA_LEVEL_V4 ? &name##_v4 : (isa) == GPUMC_ISA_LEVEL_V3 ? &name##_v3 : &name##_v2)
-#else
-#define ISING_CPU_OPS(name, isa) ((void)(isa), &name##_portable)
-#endif
-
 struct ising_cpu_place;
 
 /* How a kernel lays out its replicas, and what it keeps beside them. What stands behind own_free is
@@ -54,6 +46,10 @@ struct ising_cpu_layout {
                 uint32_t sweeps);
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
                   int64_t *const *channel);
+  /* The same, straight after `sweep` of this block by this thread, whose scratch is as that left
+   * it. */
+  void (*measure_swept)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                        int64_t *const *channel);
   /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
    */
   void (*overlap)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,

@@ -10,13 +10,14 @@
 
 /* Designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_MULTISPIN_CUDA_NAMES                                                                 \
-  .device = "cuda", .variant = "multispin",                                                        \
+  .device = "cuda", .variant = "multispin", .cost = ising_multispin_cost,                          \
   .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",         \
   .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_GPUS, .trajectory = "ising.multispin.1",           \
   .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_SPIN_CUDA_NAMES                                                                      \
-  .device = "cuda", .variant = "spin", .summary = "one bit and one 32-bit random number a spin",   \
+  .device = "cuda", .variant = "spin", .cost = ising_spin_cost,                                    \
+  .summary = "one bit and one 32-bit random number a spin",                                        \
   .takes = ISING_TAKES_SPIN ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                     \
   .capabilities = ISING_CUDA_CAPABILITIES
 
@@ -27,7 +28,7 @@
   .capabilities = ISING_CUDA_CAPABILITIES
 
 #define ISING_PACKED_CUDA_NAMES                                                                    \
-  .device = "cuda", .variant = "packed",                                                           \
+  .device = "cuda", .variant = "packed", .cost = ising_packed_cost,                                \
   .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",       \
   .takes = ISING_TAKES_PACKED, .trajectory = "ising.packed.1",                                     \
   .capabilities = ISING_CUDA_CAPABILITIES

@@ -4,8 +4,9 @@
 #ifndef GPUMC_LATTICE_VERTICAL_COUNTER_H
 #define GPUMC_LATTICE_VERTICAL_COUNTER_H
 
+#include <stddef.h>
+
 #include "core/simd.h"
-#include "models/lattice/bit_matrix.h"
 
 enum { GPUMC_COUNTER_PLANES = 27 };
 
@@ -58,8 +59,25 @@ GPUMC_INLINE gpumc_v32 gpumc_exchange_words(gpumc_v32 v, uint32_t width)
   return __builtin_shuffle(v, gpumc_lane_numbers() ^ width);
 }
 
+/* Bits first .. first + GPUMC_VECTOR_WORDS - 1, one for each word. */
+GPUMC_INLINE gpumc_v32 gpumc_lane_bits(uint32_t first)
+{
+  return gpumc_broadcast(1) << (gpumc_lane_numbers() + first);
+}
+
+/* 2^p where a word of `bits` has the lane's bit set, 0 elsewhere. */
+GPUMC_INLINE gpumc_v32 gpumc_counter_value(gpumc_v32 bits, gpumc_v32 lane_bits, uint32_t p)
+{
+#if defined(__AVX512F__)
+  return (gpumc_v32)_mm512_maskz_set1_epi32(
+      _mm512_test_epi32_mask((__m512i)bits, (__m512i)lane_bits), (int)((uint32_t)1 << p));
+#else
+  return (gpumc_v32)((bits & lane_bits) != 0) & ((uint32_t)1 << p);
+#endif
+}
+
 /* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,
- * bit-sliced, until each holds the sum of all; the planes of one are then transposed. */
+ * bit-sliced, until each holds the sum of all; then each stands for one of the lanes. */
 static inline void
 gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
 {
@@ -75,12 +93,14 @@ gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes,
       carry = next;
     }
   }
-  uint32_t row[32];
-  for (size_t p = 0; p < 32; p++)
-    row[p] = plane[p][0];
-  gpumc_bit_transpose(row);
-  for (size_t lane = 0; lane < 32; lane++)
-    count[lane] += row[lane];
+  for (uint32_t first = 0; first < 32; first += GPUMC_VECTOR_WORDS) {
+    const gpumc_v32 lane_bits = gpumc_lane_bits(first);
+    gpumc_v32 total = gpumc_broadcast(0);
+    for (uint32_t p = 0; p < planes; p++)
+      total |= gpumc_counter_value(plane[p], lane_bits, p);
+    for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++)
+      count[first + i] += total[i];
+  }
 }
 
 #endif

@@ -48,6 +48,7 @@ struct ising_multispin_group {
   uint32_t *words;
   uint32_t number;
   uint32_t *scratch;
+  bool copied; /* a sweep of the group has left its working copies in scratch */
 };
 
 /* PLAIN: Metropolis without any field. */

@@ -40,9 +40,9 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
   gpumc_counter_flush(&counter, planes, count);
 }
 
-/* Sets the sums of waves, from working copies; `buffer`: an array of a part. */
+/* Sets the sums of waves, from working copies. */
 void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *lattice,
-                                          const uint32_t *const sites[2], uint32_t *buffer,
+                                          const uint32_t *const sites[2],
                                           const struct ising_multispin_waves *waves,
                                           struct ising_multispin_sums *sums);
 

@@ -63,7 +63,7 @@ static const struct ising_multispin_tables *tables_of(const struct gpumc_ensembl
 static const struct ising_multispin_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  return ISING_CPU_OPS(ising_multispin, storage->isa);
+  return GPUMC_ISA_OBJECT(ising_multispin, storage->isa);
 }
 
 static struct ising_multispin_group
@@ -114,16 +114,18 @@ static int64_t wave_of(const struct ising_multispin_waves *waves,
   return ising_wave_square(&waves->wave, cosine, sine);
 }
 
-static void measure_group(const struct gpumc_ensemble *ensemble,
-                          const struct ising_cpu_place *place, int64_t *const *channel)
+/* `copied`: as in struct ising_multispin_group. */
+static void measure_as(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+                       bool copied, int64_t *const *channel)
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
-  const struct ising_multispin_group group = group_of(ensemble, place);
+  struct ising_multispin_group group = group_of(ensemble, place);
   const int64_t sites = (int64_t)ensemble->model->sites;
   const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
   const size_t first = place->run * ensemble->plan.capacity + place->first;
   const bool waves = channel[ISING_WAVE] != NULL;
   struct ising_multispin_sums sums;
+  group.copied = copied;
   ops_of(ensemble)->measure(&group, NULL, waves ? &tables->waves : NULL, &sums);
   for (size_t lane = 0; lane < place->count; lane++) {
     if (channel[ISING_ENERGY] != NULL)
@@ -135,6 +137,18 @@ static void measure_group(const struct gpumc_ensemble *ensemble,
     if (waves)
       channel[ISING_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
   }
+}
+
+static void measure_group(const struct gpumc_ensemble *ensemble,
+                          const struct ising_cpu_place *place, int64_t *const *channel)
+{
+  measure_as(ensemble, place, false, channel);
+}
+
+static void measure_swept_group(const struct gpumc_ensemble *ensemble,
+                                const struct ising_cpu_place *place, int64_t *const *channel)
+{
+  measure_as(ensemble, place, true, channel);
 }
 
 static void overlap_group(const struct gpumc_ensemble *ensemble,
@@ -198,6 +212,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_group,
     .measure = measure_group,
+    .measure_swept = measure_swept_group,
     .overlap = overlap_group,
 };
 
@@ -277,6 +292,7 @@ exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_err
 const struct gpumc_kernel_ops ising_multispin_cpu = {
     ISING_CPU_COMMON,
     .variant = "multispin",
+    .cost = ising_multispin_cost,
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.multispin.1",

@@ -110,12 +110,15 @@ static struct subject subject_of(const struct ising_multispin_group *group, cons
                             .scratch = group->scratch};
   for (size_t colour = 0; colour < 2; colour++) {
     uint32_t *sites = ising_multispin_copy_of(lattice, group->scratch, colour);
+    subject.sites[colour] = sites;
+    if (group->copied)
+      continue;
     memcpy(sites, group->words + colour * lattice->colour, lattice->colour * sizeof *sites);
     for (size_t k = 0; other != NULL && k < lattice->colour; k++)
       sites[k] ^= other[colour * lattice->colour + k];
-    subject.sites[colour] = sites;
   }
-  gpumc_checkerboard_wrap(lattice, subject.sites[1], sizeof(uint32_t));
+  if (!group->copied)
+    gpumc_checkerboard_wrap(lattice, subject.sites[1], sizeof(uint32_t));
   return subject;
 }
 
@@ -142,6 +145,5 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
     memcpy(sums->along, sums->up, sizeof sums->along);
   if (waves != NULL)
     GPUMC_ISA_NAME(ising_multispin_wave)
-  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]},
-   ising_multispin_part(lattice, group->scratch, 0), waves, sums);
+  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]}, waves, sums);
 }

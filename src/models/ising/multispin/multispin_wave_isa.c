@@ -1,83 +1,269 @@
 /* Amplitudes of the smallest waves of multispin replicas, from the sums over the planes (in two
- * dimensions the lines) across each axis. */
+ * dimensions the lines) across each axis.
+ *
+ * The spins of planes are counted in vertical counters. Across x each word of a row belongs to a
+ * plane of its own. Across y and z a plane has a whole counter; as many as a vector has words are
+ * folded into one, so that none is summed over its vector alone. There plane x is taken together
+ * with plane x + L/2, where cosine and sine have the opposite sign (ising_wave_table): spins up in
+ * the one and spins down in the other are counted together. */
 #include "models/ising/multispin/multispin_count.h"
 
-/* Words on their way to be counted. */
-struct collection {
-  uint32_t *buffer; /* of a part */
+enum { TAKEN = 8, LANE_VECTORS = ISING_LANES / GPUMC_VECTOR_WORDS };
+
+/* Vectors on their way into a counter, by their place in memory, their words that count, and what
+ * is turned over in them. A counter's low planes stay in registers meanwhile. */
+struct taken {
+  const uint32_t *at[TAKEN];
+  size_t words[TAKEN];
+  uint32_t down[TAKEN];
   size_t held;
-  int64_t count[ISING_LANES];
+};
+struct low_planes {
+  gpumc_v32 ones, twos, fours;
 };
 
-static void count_held(struct collection *to)
+/* Eight vectors, each worth 1; returns the carry, worth 8. */
+GPUMC_INLINE gpumc_v32 add_eight(struct low_planes *low, const gpumc_v32 bits[TAKEN])
 {
-  const uint32_t *array[1] = {to->buffer};
-  ising_count_up(array, 1, to->held, to->count);
-  to->held = 0;
+  const gpumc_v32 first =
+      gpumc_counter_add4(&low->ones, &low->twos, bits[0], bits[1], bits[2], bits[3]);
+  const gpumc_v32 second =
+      gpumc_counter_add4(&low->ones, &low->twos, bits[4], bits[5], bits[6], bits[7]);
+  return gpumc_full_add(&low->fours, first, second);
 }
 
-/* Whole vectors, since rows are short; what is too much is written over, or in the padding. */
-static void collect(struct collection *to, const uint32_t *words, size_t n)
+GPUMC_INLINE void add_taken(struct taken *taken, struct low_planes *low,
+                            struct gpumc_vertical_counter *counter, size_t planes)
 {
-  while (n > 0) {
-    const size_t room = ISING_PART - to->held, taken = n < room ? n : room;
-    for (size_t i = 0; i < taken; i += GPUMC_VECTOR_WORDS)
-      gpumc_store(to->buffer + to->held + i, gpumc_load(words + i));
-    to->held += taken;
-    words += taken;
-    n -= taken;
-    if (to->held == ISING_PART)
-      count_held(to);
+  gpumc_v32 bits[TAKEN];
+#pragma GCC unroll 8
+  for (size_t i = 0; i < TAKEN; i++)
+    bits[i] = (gpumc_load(taken->at[i]) ^ taken->down[i]) & ising_within(taken->words[i]);
+  gpumc_counter_add(counter, 3, planes, add_eight(low, bits));
+  taken->held = 0;
+}
+
+/* Planes of a counter of so many vectors, at least those that stay in registers. */
+static size_t counter_planes(size_t vectors)
+{
+  const size_t planes = gpumc_counter_planes(vectors);
+  return planes < 3 ? 3 : planes;
+}
+
+GPUMC_INLINE void
+set_low_planes(struct gpumc_vertical_counter *counter, const struct low_planes *low)
+{
+  counter->plane[0] = low->ones;
+  counter->plane[1] = low->twos;
+  counter->plane[2] = low->fours;
+}
+
+/* Sums along one axis of count times cosine and sine, modulo 2^64, of even and odd lanes apart;
+ * `cosines` and `sines`: of the sites that are counted, up or down. */
+struct axis_sums {
+  const struct ising_multispin_waves *waves;
+  gpumc_v64 cosine[LANE_VECTORS][2], sine[LANE_VECTORS][2];
+  int64_t cosines, sines;
+};
+
+GPUMC_INLINE void add_products(int32_t factor, const gpumc_v32 count[LANE_VECTORS],
+                               gpumc_v64 sum[LANE_VECTORS][2])
+{
+  const uint64_t size = factor < 0 ? -(uint64_t)factor : (uint64_t)factor;
+  const gpumc_v64 wide = size - (gpumc_v64){0};
+  for (size_t v = 0; v < LANE_VECTORS; v++) {
+    const gpumc_v64 even = gpumc_multiply_low(wide, (gpumc_v64)count[v]);
+    const gpumc_v64 odd = gpumc_multiply_low(wide, (gpumc_v64)count[v] >> 32);
+    sum[v][0] = factor < 0 ? sum[v][0] - even : sum[v][0] + even;
+    sum[v][1] = factor < 0 ? sum[v][1] - odd : sum[v][1] + odd;
   }
 }
 
-/* The sites of one x: one a line, now of the one colour, now of the other. */
-static void collect_column(struct collection *to, const struct gpumc_checkerboard *lattice,
-                           const uint32_t *const sites[2], size_t x)
+/* Add plane x, whose counts, of `sites` sites, stand in word w of the planes counts[]. */
+static void add_plane(struct axis_sums *sums, size_t x, size_t sites, const gpumc_v32 *counts,
+                      size_t planes, size_t w)
 {
-  const uint32_t *of_colour[2] = {sites[0] + x / 2, sites[1] + x / 2};
-  for (size_t z = 0; z < lattice->length_z; z++)
-    for (size_t y = 0; y < lattice->length_y; y++) {
-      to->buffer[to->held++] = *of_colour[(x + y + z) & 1];
-      of_colour[0] += lattice->row;
-      of_colour[1] += lattice->row;
-      if (to->held == ISING_PART)
-        count_held(to);
-    }
+  const int32_t cosine = sums->waves->cosine[x], sine = sums->waves->sine[x];
+  const uint32_t *word = (const uint32_t *)(const void *)counts + w;
+  gpumc_v32 count[LANE_VECTORS] = {gpumc_broadcast(0)};
+  for (size_t p = planes; p-- > 0;)
+    for (uint32_t v = 0; v < LANE_VECTORS; v++)
+      count[v] = count[v] + count[v] +
+                 gpumc_counter_value(gpumc_broadcast(word[p * GPUMC_VECTOR_WORDS]),
+                                     gpumc_lane_bits(v * GPUMC_VECTOR_WORDS), 0);
+  add_products(cosine, count, sums->cosine);
+  add_products(sine, count, sums->sine);
+  sums->cosines += (int64_t)cosine * (int64_t)sites;
+  sums->sines += (int64_t)sine * (int64_t)sites;
 }
 
-/* Bits set among the sites whose coordinate along `axis` is x. */
-static void count_plane(struct collection *to, const struct gpumc_checkerboard *lattice,
-                        const uint32_t *const sites[2], size_t axis, size_t x)
+/* A spin is twice its bit, less 1. */
+static void set_sums(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant, int64_t lanes[ISING_LANES])
 {
-  memset(to->count, 0, sizeof to->count);
-  to->held = 0;
-  if (axis == 0)
-    collect_column(to, lattice, sites, x);
-  for (size_t colour = 0; colour < 2 && axis == 1; colour++)
-    for (size_t z = 0; z < lattice->length_z; z++)
-      collect(to, sites[colour] + z * lattice->plane + x * lattice->row, lattice->row);
-  for (size_t colour = 0; colour < 2 && axis == 2; colour++)
-    collect(to, sites[colour] + x * lattice->plane, lattice->plane);
-  count_held(to);
+  for (size_t lane = 0; lane < ISING_LANES; lane++) {
+    const size_t i = lane % GPUMC_VECTOR_WORDS;
+    const uint64_t of_bits = sum[lane / GPUMC_VECTOR_WORDS][i % 2][i / 2];
+    lanes[lane] = (int64_t)(2 * of_bits - (uint64_t)constant);
+  }
+}
+
+/* The planes across an axis: plane x is `segments` segments of `words` words in each colour. */
+struct planes {
+  size_t segments, words, apart; /* apart: of the beginnings of segments */
+  size_t next;                   /* of those of planes */
+};
+
+static struct planes planes_of(const struct gpumc_checkerboard *lattice, size_t axis)
+{
+  if (axis == 1)
+    return (struct planes){lattice->length_z, lattice->row, lattice->plane, lattice->row};
+  return (struct planes){1, lattice->plane, 0, lattice->plane};
+}
+
+/* Bits that a counter needs for two planes across y or z. */
+static size_t bits_of(const struct gpumc_checkerboard *lattice)
+{
+  size_t most = 0;
+  for (size_t axis = 1; axis < ISING_AXES; axis++) {
+    const struct planes planes = planes_of(lattice, axis);
+    const size_t vectors = (planes.words + GPUMC_VECTOR_WORDS - 1) / GPUMC_VECTOR_WORDS;
+    most = 4 * planes.segments * vectors > most ? 4 * planes.segments * vectors : most;
+  }
+  return counter_planes(most);
+}
+
+/* Spins up of plane x, and those down of plane `opposite`. The planes of the counter are zero. */
+static void count_planes(const struct planes *planes, const uint32_t *const sites[2], size_t x,
+                         size_t opposite, struct gpumc_vertical_counter *counter, size_t bits)
+{
+  struct taken taken = {.held = 0};
+  struct low_planes low = {gpumc_broadcast(0), gpumc_broadcast(0), gpumc_broadcast(0)};
+  for (size_t part = 0; part < 4; part++) {
+    const uint32_t *at = sites[part % 2] + (part < 2 ? x : opposite) * planes->next;
+    for (size_t s = 0; s < planes->segments; s++, at += planes->apart)
+      for (size_t i = 0; i < planes->words; i += GPUMC_VECTOR_WORDS) {
+        taken.at[taken.held] = at + i;
+        taken.words[taken.held] = planes->words - i;
+        taken.down[taken.held++] = part < 2 ? 0 : UINT32_MAX;
+        if (taken.held == TAKEN)
+          add_taken(&taken, &low, counter, bits);
+      }
+  }
+  for (size_t i = taken.held; i < TAKEN; i++) {
+    taken.at[i] = sites[0];
+    taken.words[i] = 0;
+    taken.down[i] = 0;
+  }
+  if (taken.held > 0)
+    add_taken(&taken, &low, counter, bits);
+  set_low_planes(counter, &low);
+}
+
+/* sum[]: bit p of word w is that of the count of all words of counter w. */
+static size_t fold(struct gpumc_vertical_counter counter[GPUMC_VECTOR_WORDS], size_t planes)
+{
+#pragma GCC unroll 4
+  for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
+    const gpumc_v32 upper = (gpumc_v32)((gpumc_lane_numbers() & width) != 0);
+    for (size_t i = 0; i < width; i++) {
+      gpumc_v32 *one = counter[i].plane, *other = counter[i + width].plane;
+      gpumc_v32 carry = gpumc_broadcast(0);
+      for (size_t p = 0; p < planes; p++) {
+        const gpumc_v32 here = gpumc_select(upper, other[p], one[p]);
+        const gpumc_v32 there = gpumc_exchange_words(gpumc_select(upper, one[p], other[p]), width);
+        one[p] = gpumc_xor3(here, there, carry);
+        carry = gpumc_majority(here, there, carry);
+      }
+      one[planes] = carry;
+    }
+  }
+  return planes;
+}
+
+/* All planes across y and z, x and x + L/2 together. */
+static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
+                         const uint32_t *along, struct axis_sums sums[ISING_AXES])
+{
+  const size_t half = sums->waves->wave.length / 2, all = (along[1] + along[2]) * half;
+  const size_t across = 2 * lattice->colour / half; /* of two planes */
+  const size_t bits = bits_of(lattice);
+  struct gpumc_vertical_counter counter[GPUMC_VECTOR_WORDS];
+  for (size_t first = 0; first < all; first += GPUMC_VECTOR_WORDS) {
+    size_t axis[GPUMC_VECTOR_WORDS];
+    for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++) {
+      const size_t x = (first + i) % half;
+      for (size_t p = 0; p < bits; p++)
+        counter[i].plane[p] = gpumc_broadcast(0);
+      if (first + i >= all)
+        continue;
+      axis[i] = along[1] && first + i < half ? 1 : 2;
+      const struct planes planes = planes_of(lattice, axis[i]);
+      count_planes(&planes, sites, x, x + half, &counter[i], bits);
+    }
+    const size_t folded = fold(counter, bits);
+    for (size_t i = 0; i < GPUMC_VECTOR_WORDS && first + i < all; i++)
+      add_plane(&sums[axis[i]], (first + i) % half, across, counter[0].plane, folded, i);
+  }
+}
+
+/* Word j of a row belongs to plane 2 j in the one colour and to plane 2 j + 1 in the other, by
+ * turns: of the words from `first` on, counter[e] those of planes with x % 2 = e. */
+static void count_columns(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
+                          size_t first, struct gpumc_vertical_counter counter[2], size_t bits)
+{
+  const size_t lines = lattice->length_y * lattice->length_z;
+  struct low_planes low[2];
+  for (size_t p = 0; p < bits; p++)
+    counter[0].plane[p] = counter[1].plane[p] = gpumc_broadcast(0);
+  low[0].ones = low[0].twos = low[0].fours = gpumc_broadcast(0);
+  low[1] = low[0];
+  for (size_t line = 0, y = 0, z = 0; line < lines; line += TAKEN) {
+    gpumc_v32 taken[2][TAKEN];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < TAKEN; i++) {
+      const size_t odd = (y + z) & 1, at = first + (line + i) * lattice->row;
+      const gpumc_v32 inside = gpumc_broadcast(line + i < lines ? UINT32_MAX : 0);
+      const size_t from = line + i < lines ? at : 0;
+      taken[0][i] = gpumc_load(sites[odd] + from) & inside;
+      taken[1][i] = gpumc_load(sites[1 - odd] + from) & inside;
+      y++;
+      z += y == lattice->length_y;
+      y = y == lattice->length_y ? 0 : y;
+    }
+    for (size_t e = 0; e < 2; e++)
+      gpumc_counter_add(&counter[e], 3, bits, add_eight(&low[e], taken[e]));
+  }
+  set_low_planes(&counter[0], &low[0]);
+  set_low_planes(&counter[1], &low[1]);
+}
+
+/* All planes across x. */
+static void add_columns(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
+                        struct axis_sums *sums)
+{
+  const size_t lines = lattice->length_y * lattice->length_z, bits = counter_planes(lines);
+  struct gpumc_vertical_counter counter[2];
+  for (size_t first = 0; first < lattice->row; first += GPUMC_VECTOR_WORDS) {
+    count_columns(lattice, sites, first, counter, bits);
+    for (size_t i = 0; i < 2 * GPUMC_VECTOR_WORDS && 2 * first + i < lattice->length_x; i++)
+      add_plane(sums, 2 * first + i, lines, counter[i % 2].plane, bits, i / 2);
+  }
 }
 
 void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *lattice,
-                                          const uint32_t *const sites[2], uint32_t *buffer,
+                                          const uint32_t *const sites[2],
                                           const struct ising_multispin_waves *waves,
                                           struct ising_multispin_sums *sums)
 {
-  const int64_t across = (int64_t)(2 * lattice->colour / waves->wave.length);
-  struct collection to = {.buffer = buffer};
-  memset(sums->cosine, 0, sizeof sums->cosine);
-  memset(sums->sine, 0, sizeof sums->sine);
+  struct axis_sums of[ISING_AXES];
+  memset(of, 0, sizeof of);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
-    for (size_t x = 0; waves->wave.along[axis] && x < waves->wave.length; x++) {
-      count_plane(&to, lattice, sites, axis, x);
-      for (size_t lane = 0; lane < ISING_LANES; lane++) {
-        const int64_t spins = 2 * to.count[lane] - across;
-        sums->cosine[axis][lane] += waves->cosine[x] * spins;
-        sums->sine[axis][lane] += waves->sine[x] * spins;
-      }
-    }
+    of[axis].waves = waves;
+  if (waves->wave.along[0])
+    add_columns(lattice, sites, &of[0]);
+  add_segments(lattice, sites, waves->wave.along, of);
+  for (size_t axis = 0; axis < ISING_AXES; axis++) {
+    set_sums(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
+    set_sums(of[axis].sine, of[axis].sines, sums->sine[axis]);
+  }
 }

@@ -155,6 +155,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
 const struct gpumc_kernel_ops ising_packed_cpu = {
     ISING_CPU_COMMON,
     .variant = "packed",
+    .cost = ising_packed_cost,
     .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",
     .takes = ISING_TAKES_PACKED,
     .trajectory = "ising.packed.1",

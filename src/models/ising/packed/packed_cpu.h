@@ -23,7 +23,7 @@ static inline const struct ising_packed_ops *
 ising_packed_ops_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  return ISING_CPU_OPS(ising_packed, storage->isa);
+  return GPUMC_ISA_OBJECT(ising_packed, storage->isa);
 }
 
 /* Rows of all replicas, shared out: number i of the parts with at most `most` rows each. No rows

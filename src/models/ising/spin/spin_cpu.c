@@ -37,7 +37,7 @@ static const struct ising_spin_tables *tables_of(const struct gpumc_ensemble *en
 static const struct ising_spin_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  return ISING_CPU_OPS(ising_spin, storage->isa);
+  return GPUMC_ISA_OBJECT(ising_spin, storage->isa);
 }
 
 static int64_t wave_of(const struct ising_spin_tables *tables, const uint32_t *layers)
@@ -206,6 +206,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_replica,
     .measure = measure_replica,
+    .measure_swept = measure_replica,
     .overlap = overlap_replicas,
 };
 
@@ -223,6 +224,7 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 const struct gpumc_kernel_ops ising_spin_cpu = {
     ISING_CPU_COMMON,
     .variant = "spin",
+    .cost = ising_spin_cost,
     .summary = "one byte and one 32-bit random number a spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.spin.1",

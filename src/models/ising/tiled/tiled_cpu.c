@@ -172,7 +172,7 @@ static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_t
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
   const struct ising_tiled_own *own = storage->own;
-  const struct ising_tiled_ops *ops = ISING_CPU_OPS(ising_tiled, storage->isa);
+  const struct ising_tiled_ops *ops = GPUMC_ISA_OBJECT(ising_tiled, storage->isa);
   const uint32_t blocks = own->generator.blocks;
   const size_t count = ising_cpu_places(ensemble) * blocks;
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
