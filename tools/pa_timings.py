@@ -9,6 +9,7 @@ import warnings
 import h5py
 import numpy as np
 
+import gpumc_reader
 import pa_published
 
 FORMAT = "gpumc-pa-timings"
@@ -188,14 +189,15 @@ def write(path, timings):
 def read(path):
     """The timings at `path`; FileError if it holds none."""
     try:
-        file = h5py.File(path, "r")
-    except OSError as reason:
-        raise FileError(f"{path}: {reason}") from None
-    with file:
-        attributes = dict(file.attrs)
-        if attributes.get("format") != FORMAT or attributes.get("format_version") != FORMAT_VERSION:
-            raise FileError(f"{path}: holds no timings of population annealing that are known here")
-        return Timings(axes={name: _values(file[name]) for name in AXES},
+        with gpumc_reader.opened(path, FORMAT, (FORMAT_VERSION,)) as file:
+            return _read(file)
+    except gpumc_reader.ResultError as reason:
+        raise FileError(str(reason)) from None
+
+
+def _read(file):
+    attributes = dict(file.attrs)
+    return Timings(axes={name: _values(file[name]) for name in AXES},
                        samples={name: file[name][()] for name in SAMPLED},
                        once={name: file[name][()] for name in KNOWN_ONCE},
                        texts={name: _values(file[name]) for name in TEXTS},

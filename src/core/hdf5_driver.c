@@ -56,7 +56,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   struct driver_file *file = calloc(1, sizeof *file);
   struct stat found;
   (void)maximum;
-  if (settings == NULL || file == NULL) {
+  if (settings == NULL || file == NULL || settings->fault->only_file) {
     free(file);
     return NULL;
   }

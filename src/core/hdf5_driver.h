@@ -13,11 +13,15 @@
 #define GPUMC_CORE_HDF5_DRIVER_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 
-/* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write". */
+/* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write".
+ * `only_file`: the opener has its file, and the driver refuses to open a second one for it: HDF5
+ * opens what links and virtual datasets name with the access list of the file that they are in. */
 struct gpumc_file_fault {
   int code;
   const char *operation;
+  bool only_file;
 };
 
 /* Let files that are opened with this access list go through the driver; `fault` must outlive them.

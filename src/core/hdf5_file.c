@@ -136,6 +136,7 @@ create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags, hsize_t
     }
   }
   gpumc_hdf5_release(access);
+  file->fault.only_file = id >= 0;
   return id;
 }
 

@@ -133,7 +133,13 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
   if (!gpumc_file_exists(task->output))
     return GPUMC_OK;
   enum gpumc_status status = gpumc_result_read(task->output, &result, &reason);
-  if (status != GPUMC_OK)
+  if (status != GPUMC_OK && result.damaged && check == GPUMC_CHECK_ANY)
+    status = GPUMC_OK; /* a result of gpumc, to be replaced */
+  else if (status != GPUMC_OK && result.damaged)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "%s\nrestore it from a copy, or replace it with --fresh",
+                             gpumc_error_text(&reason));
+  else if (status != GPUMC_OK)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "something else stands in the place of the result, and is left alone: "
                              "%s\nmove it away or choose another output",
