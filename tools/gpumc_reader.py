@@ -251,17 +251,18 @@ def _unpack(portable, spins):
 # --- opening --------------------------------------------------------------------------------------
 
 @contextlib.contextmanager
-def opened(path, kind=FORMAT, versions=VERSIONS):
-    """The h5py.File at `path`, verified: its checksum where it has one, that it is of this `kind` and
-    version, and that all of it stands in this one file. ResultError if not, and if what is done with it
-    within finds something else than gpumc writes."""
+def opened(path, result=True):
+    """The h5py.File at `path`, verified: its checksum where it has one, that all of it stands in this one
+    file and, unless it is no `result`, its format. ResultError if not, and if what is done with it within
+    finds something else than gpumc writes."""
     path = os.fspath(path)
     sealed = _verify(path)
     if not sealed:
         _survives(path)
     try:
         with _open(path) as file:
-            _check_kind(path, file, sealed, kind, versions)
+            if result:
+                _check_format(path, file, sealed)
             _check_members(path, file, set())
             yield file
     except (AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as reason:
@@ -360,14 +361,14 @@ def _open(path):
         raise ResultError(f"{path}: {reason}") from None
 
 
-def _check_kind(path, file, sealed, kind, versions):
-    if _text(file.attrs.get("format", "")) != kind:
-        raise ResultError(f"{path}: an HDF5 file, but not {'a result' if kind == FORMAT else 'one'} of gpumc")
+def _check_format(path, file, sealed):
+    if _text(file.attrs.get("format", "")) != FORMAT:
+        raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
     version = int(file.attrs.get("format_version", 0))
-    if version not in versions:
+    if version not in VERSIONS:
         raise ResultError(f"{path}: format version {version}; this reader knows "
-                          f"{' and '.join(map(str, versions))}")
-    if kind == FORMAT and version >= SEALED_SINCE and file.attrs.get("complete") and not sealed:
+                          f"{' and '.join(map(str, VERSIONS))}")
+    if version >= SEALED_SINCE and file.attrs.get("complete") and not sealed:
         raise ResultError(f"{path}: damaged: its checksum, the last {_SEAL.size} bytes, is missing; the file was "
                           f"cut off, or changed by another program: {REMEDY}")
 

@@ -14,14 +14,14 @@ static enum gpumc_status refuse(const struct gpumc_hdf5_file *file, const char *
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s %s", file->path, name, reason);
 }
 
-/* Soft links may be followed: one that leads through a link out of the file ends at the driver,
- * which opens no second file. */
+/* The link `path` on the way to `wanted`. Soft links may be followed: one that leads through a link
+ * out of the file ends at the driver, which opens no second file. */
 static enum gpumc_status check_link(const struct gpumc_hdf5_file *file, hid_t location,
-                                    const char *path, struct gpumc_error *error)
+                                    const char *path, const char *wanted, struct gpumc_error *error)
 {
   H5L_info_t link;
   if (H5Lexists(location, path, H5P_DEFAULT) <= 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: holds no %s", file->path, path);
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: holds no %s", file->path, wanted);
   if (H5Lget_info(location, path, &link, H5P_DEFAULT) < 0)
     return gpumc_hdf5_error(file, error, "read the link %s", path);
   if (link.type == H5L_TYPE_HARD || link.type == H5L_TYPE_SOFT)
@@ -48,7 +48,7 @@ static enum gpumc_status check_links(const struct gpumc_hdf5_file *file, hid_t l
     memcpy(part, path, (size_t)(end - path));
     part[end - path] = '\0';
     if (strcmp(part, "/") != 0)
-      status = check_link(file, location, part, error);
+      status = check_link(file, location, part, path, error);
   }
   return status;
 }
@@ -92,9 +92,9 @@ static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t 
   case H5D_CONTIGUOUS:
     if (H5Pget_external_count(creation) == 0)
       return GPUMC_OK;
-    return refuse(file, name,
-                  "has external storage, numbers in other files: copy them into an ordinary dataset",
-                  error);
+    return refuse(
+        file, name,
+        "has external storage, numbers in other files: copy them into an ordinary dataset", error);
   case H5D_LAYOUT_ERROR:
   case H5D_NLAYOUTS:
     break;
@@ -113,13 +113,32 @@ enum gpumc_status gpumc_hdf5_check_dataset(const struct gpumc_hdf5_file *file, h
   return status;
 }
 
+/* Of an array stored in chunks: HDF5 itself compares sizes, which filters change. */
+static bool has_all_chunks(hid_t data, hid_t creation)
+{
+  hsize_t extent[H5S_MAX_RANK], chunk[H5S_MAX_RANK], stored = 0, wanted = 1;
+  hid_t space = H5Dget_space(data);
+  const int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, extent, NULL);
+  bool known = rank > 0 && H5Pget_chunk(creation, rank, chunk) == rank &&
+               H5Dget_num_chunks(data, space, &stored) >= 0;
+  for (int d = 0; d < rank && known; d++)
+    known = chunk[d] > 0 &&
+            !__builtin_mul_overflow(wanted, (extent[d] + chunk[d] - 1) / chunk[d], &wanted);
+  gpumc_hdf5_release(space);
+  return known && stored == wanted;
+}
+
 enum gpumc_status gpumc_hdf5_check_written(const struct gpumc_hdf5_file *file, hid_t data,
                                            const char *name, struct gpumc_error *error)
 {
-  H5D_space_status_t written;
-  if (H5Dget_space_status(data, &written) < 0)
+  H5D_space_status_t written = H5D_SPACE_STATUS_ERROR;
+  hid_t creation = H5Dget_create_plist(data);
+  const bool chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED;
+  const bool whole = chunked && has_all_chunks(data, creation);
+  gpumc_hdf5_release(creation);
+  if (creation < 0 || H5Dget_space_status(data, &written) < 0)
     return gpumc_hdf5_error(file, error, "read how much of %s was written", name);
-  if (written == H5D_SPACE_STATUS_ALLOCATED)
+  if (chunked ? whole : written == H5D_SPACE_STATUS_ALLOCATED)
     return GPUMC_OK;
   return refuse(file, name,
                 written == H5D_SPACE_STATUS_NOT_ALLOCATED

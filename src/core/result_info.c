@@ -124,10 +124,11 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gp
   result->complete = complete == 1;
   if (result->complete && !result->sealed && result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
     result->damaged = true;
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
-                           "cut off, or changed by another program",
-                           file->path, GPUMC_SEAL_BYTES);
+    return gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
+        "cut off, or changed by another program",
+        file->path, GPUMC_SEAL_BYTES);
   }
   result->title = gpumc_hdf5_attribute_text(file->id, "title");
   result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");

@@ -56,8 +56,8 @@ static bool read_at(int descriptor, unsigned char *bytes, size_t count, uint64_t
 }
 
 /* CRC-32 of the first `size` bytes. */
-static enum gpumc_status sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum,
-                                struct gpumc_error *error)
+static enum gpumc_status
+sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum, struct gpumc_error *error)
 {
   unsigned char *buffer;
   uLong value = crc32(0, NULL, 0);
@@ -86,7 +86,8 @@ static enum gpumc_status open_regular(const char *path, int flags, int *descript
   *size = (uint64_t)found.st_size;
   if (S_ISREG(found.st_mode))
     return GPUMC_OK;
-  return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a regular file", path);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not a regular file)",
+                         path);
 }
 
 enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error)
@@ -99,8 +100,7 @@ enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = sum_of(descriptor, path, size, &sum, error);
   make_seal(seal, size, sum);
-  if (status == GPUMC_OK &&
-      gpumc_write_all_at(descriptor, seal, sizeof seal, (long long)size) != 0)
+  if (status == GPUMC_OK && gpumc_write_all_at(descriptor, seal, sizeof seal, (long long)size) != 0)
     status = cannot("write", path, error);
   if (descriptor >= 0 && close(descriptor) != 0 && status == GPUMC_OK)
     status = cannot("write", path, error);

@@ -23,7 +23,7 @@ enum gpumc_seal { GPUMC_SEAL_NONE, GPUMC_SEAL_WHOLE, GPUMC_SEAL_BROKEN };
 GPUMC_MUST_CHECK enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error);
 /* Reads the whole file where it ends in a seal, and 32 bytes otherwise. GPUMC_FAILURE where it
  * cannot be read or is no regular file. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_seal_check(const char *path, enum gpumc_seal *seal,
-                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_seal_check(const char *path, enum gpumc_seal *seal, struct gpumc_error *error);
 
 #endif

@@ -115,10 +115,11 @@ static enum gpumc_status allocate_values(const struct gpumc_hdf5_file *file, con
       gpumc_allocate_array(values, count, name, &ignored) == GPUMC_OK)
     return GPUMC_OK;
   gpumc_error_free(&ignored);
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: the dataset %s has %llu rows, which take %.3g GiB and do not fit into "
-                         "the memory that is left: put fewer samples into a file",
-                         file->path, name, (unsigned long long)extent[0], bytes / (1 << 30));
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: the dataset %s has %llu rows, which take %.3g GiB and do not fit into "
+      "the memory that is left: put fewer samples into a file",
+      file->path, name, (unsigned long long)extent[0], bytes / (1 << 30));
 }
 
 /* Into a new array; `first`: the extent of the first dimension. */

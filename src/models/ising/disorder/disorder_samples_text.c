@@ -82,6 +82,21 @@ static enum gpumc_status lengthen(const struct text_reader *reader, double **val
   return GPUMC_OK;
 }
 
+/* The beginning of a word in quotes; what is not printable ASCII is escaped, as \x1b. */
+enum { SHOWN_BYTES = 4 * 40 + 3 };
+static const char *quoted(const char *word, char text[static SHOWN_BYTES])
+{
+  size_t length = 0;
+  text[length++] = '\'';
+  for (size_t i = 0; i < 40 && word[i] != '\0'; i++) {
+    const unsigned char byte = (unsigned char)word[i];
+    const bool plain = byte > ' ' && byte < 0x7f;
+    length += (size_t)snprintf(text + length, SHOWN_BYTES - length, plain ? "%c" : "\\x%02x", byte);
+  }
+  snprintf(text + length, SHOWN_BYTES - length, "'");
+  return text;
+}
+
 /* Every sample has fields, or none: asked when one is complete. */
 static enum gpumc_status check_sample(const struct text_reader *reader, struct gpumc_error *error)
 {
@@ -111,6 +126,7 @@ static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_e
 static enum gpumc_status
 begin_section(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
+  char found[SHOWN_BYTES];
   enum gpumc_status status = GPUMC_OK;
   enum section next = NOTHING;
   for (enum section section = SHAPE; section <= FIELDS; section++)
@@ -118,8 +134,8 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
       next = section;
   if (next == NOTHING || (next == SHAPE) != (reader->section == NOTHING))
     return gpumc_error_set(
-        error, GPUMC_INVALID, "%s:%zu: expected %s, found '%s'", reader->path, reader->line,
-        reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", word);
+        error, GPUMC_INVALID, "%s:%zu: expected %s, found %s", reader->path, reader->line,
+        reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", quoted(word, found));
   if (next == FIELDS)
     status = begin_fields(reader, error);
   if (next == COUPLINGS)
@@ -162,8 +178,7 @@ keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
   double **values = is_coupling ? &file->coupling : &file->field;
   size_t *capacity = is_coupling ? &reader->coupling_capacity : &reader->field_capacity;
   const size_t at = (file->samples - 1) * numbers_wanted(reader) + reader->filled;
-  enum gpumc_status status =
-      at < *capacity ? GPUMC_OK : lengthen(reader, values, capacity, error);
+  enum gpumc_status status = at < *capacity ? GPUMC_OK : lengthen(reader, values, capacity, error);
   if (status == GPUMC_OK)
     (*values)[at] = value;
   return status;
@@ -173,16 +188,14 @@ static enum gpumc_status
 take_number(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  char *end, found[48];
+  char *end, found[SHOWN_BYTES];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
   const bool is_small = fabs(value) <= ISING_FILE_LARGEST;
   if (*end == '\0' && !is_side && !is_small)
     return refuse_size(reader, word, error);
-  if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value)))) {
-    snprintf(found, sizeof found, "'%.40s'", word);
-    return refuse(reader, found, error);
-  }
+  if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value))))
+    return refuse(reader, quoted(word, found), error);
   if (is_side)
     reader->shape_read[reader->filled] = (size_t)value;
   else
