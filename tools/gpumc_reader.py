@@ -107,7 +107,9 @@ class Result:
 def read(path):
     """The result at `path` as a Result; ResultError if it is none."""
     with opened(path) as file:
+        config = json.loads(_scalar_text(file, "config/resolved") or "{}")
         summary, labels = _table(file.get("summary"))
+        _check_structure(config, summary)
         runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
         return Result(
             path=str(path),
@@ -120,9 +122,21 @@ def read(path):
             runs=[arrays for arrays, _ in runs],
             run_labels=[run_labels for _, run_labels in runs],
             samples=_table(file.get("samples"))[0],
-            config=json.loads(_scalar_text(file, "config/resolved") or "{}"),
+            config=config,
             source=_scalar_text(file, "config/source"),
             provenance=_attributes(file.get("provenance")))
+
+
+def _check_structure(config, summary):
+    """What those who draw and average a result rely on."""
+    if not isinstance(config, dict) or not all(isinstance(config.get(key, {}), dict)
+                                               for key in ("model", "algorithm", "kernel")):
+        raise ValueError("config/resolved is no configuration")
+    for name, values in summary.items():
+        if numpy.asarray(values).dtype.kind not in "fiu":
+            raise ValueError(f"summary/{name} holds no numbers")
+        if name + "_error" in summary and numpy.shape(summary[name + "_error"]) != numpy.shape(values):
+            raise ValueError(f"summary/{name}_error has another shape than summary/{name}")
 
 
 def configurations(path, sweep=None, temperature=None, beta=None, run=None):

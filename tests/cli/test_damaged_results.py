@@ -229,6 +229,35 @@ class Damaged(ProgramCase):
         finally:
             gpumc_reader.__file__ = before
 
+    def test_results_of_another_structure(self):
+        """Whole files, and not as gpumc writes them: no tool ends with a traceback."""
+        def shorter_error(file):
+            values = file["summary/energy_error"][:3]
+            del file["summary/energy_error"]
+            file["summary/energy_error"] = values
+
+        def text_for_numbers(file):
+            del file["summary/energy"]
+            file["summary/energy"] = b"x"
+
+        def list_for_configuration(file):
+            del file["config/resolved"]
+            file["config/resolved"] = "[]"
+
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        good = self.path("small.h5").read_bytes()
+        for change, told in ((shorter_error, "another shape"), (text_for_numbers, "no numbers"),
+                             (list_for_configuration, "no configuration")):
+            with self.subTest(change.__name__):
+                self.path("small.h5").write_bytes(good)
+                with edited(self.path("small.h5")) as file:
+                    change(file)
+                self.assert_told(self.tool("plot", "small.h5"), "small.h5: not as gpumc writes it", told)
+        self.path("small.h5").write_bytes(good)
+        with edited(self.path("small.h5")) as file:
+            del file["samples" if "samples" in file else "summary/beta"]
+        self.assert_told(self.tool("merge-pt", "small.h5", "-o", "merged.h5"), "small.h5")
+
     def test_texts_of_a_file_are_no_commands_of_a_terminal(self):
         self.gpumc("run", self.write("c.yaml", SMALL))
         with edited(self.path("small.h5")) as file:

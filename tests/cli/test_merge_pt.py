@@ -329,7 +329,7 @@ class Merge(ProgramCase):
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
                    refused="other temperatures")
         self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
-        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: no such file")
+        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: No such file")
         self.merge(first, self.write("text.h5", "text"), refused="text.h5: not a result of gpumc")
         with h5py.File(self.path("empty.h5"), "w"):
             pass
