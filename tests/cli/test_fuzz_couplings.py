@@ -5,6 +5,7 @@ Fixed seed; GPUMC_FUZZ_FILES is the number of files that are drawn (a few by def
 import os
 import pathlib
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -150,16 +151,27 @@ def damage(rng, data):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
 
 
+def number(word):
+    """Of a text, as strtod has it."""
+    word = word.lstrip("\v\f")
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", word):
+        return float(word)
+    if re.fullmatch(r"[+-]?0[xX][0-9a-fA-F.pP+-]+", word):
+        return float.fromhex(word)
+    raise ValueError(word)
+
+
 def parse(text):
     """What the documentation says of text files: couplings and fields, or None for a file that is refused."""
-    words = [word for line in text.removeprefix("\ufeff").split("\n") for word in line.split("#")[0].split()]
+    words = [word for line in text.removeprefix("\ufeff").split("\n") for word in
+             re.split("[ \t\r]+", line.split("#")[0]) if word]
     if len(words) < 3 or words[0] != "shape" or "\0" in text:
         return None
     try:
-        sides, at, couplings, fields = [float(word) for word in words[1:3]], 3, [], []
+        sides, at, couplings, fields = [number(word) for word in words[1:3]], 3, [], []
         while at < len(words):
             into, count = {"couplings": (couplings, 2 * SITES), "fields": (fields, SITES)}[words[at]]
-            into.append([float(word) for word in words[at + 1:at + 1 + count]])
+            into.append([number(word) for word in words[at + 1:at + 1 + count]])
             if len(into[-1]) != count or (into is fields and len(fields) != len(couplings)):
                 return None
             if into is couplings and len(couplings) > 1 and len(fields) not in (0, len(couplings) - 1):
