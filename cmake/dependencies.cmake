@@ -1,9 +1,10 @@
-# libyaml, HDF5, cJSON, Random123, OpenMP, and CUDA's runtime where the build has CUDA: one interface
+# libyaml, HDF5, zlib, cJSON, Random123, OpenMP, and CUDA's runtime where the build has CUDA: one interface
 # target.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
 find_package(HDF5 REQUIRED COMPONENTS C HL)
+find_package(ZLIB REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
@@ -12,7 +13,8 @@ target_include_directories(gpumc_dependencies SYSTEM INTERFACE
   ${HDF5_INCLUDE_DIRS} ${RANDOM123_INCLUDE_DIR})
 target_compile_definitions(gpumc_dependencies INTERFACE ${HDF5_C_DEFINITIONS})
 target_link_libraries(gpumc_dependencies INTERFACE
-  PkgConfig::yaml PkgConfig::cjson ${HDF5_C_LIBRARIES} ${HDF5_C_HL_LIBRARIES} OpenMP::OpenMP_C m)
+  PkgConfig::yaml PkgConfig::cjson ${HDF5_C_LIBRARIES} ${HDF5_C_HL_LIBRARIES} ZLIB::ZLIB OpenMP::OpenMP_C
+  m)
 # The static runtime: the program starts, and says what is missing, where there is no CUDA.
 if(gpumc_with_cuda)
   target_link_libraries(gpumc_dependencies INTERFACE CUDA::cudart_static)

@@ -16,18 +16,52 @@
     sweeps, spins = gpumc_reader.configurations("results/ea-pt.h5", temperature=19)
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
-Needs numpy and h5py. The format itself is in docs/file-format.md.
+Finished results end in a checksum of the whole file, which is verified before HDF5 sees the file; who
+changes one on purpose calls seal(path) afterwards. `with opened(path) as file` gives the h5py.File itself,
+verified. Needs numpy and h5py. The format itself is in docs/file-format.md.
 """
+import contextlib
 import dataclasses
 import json
 import math
+import os
+import stat
+import struct
+import subprocess
+import sys
+import unicodedata
+import zlib
 
 import h5py
 import numpy
 
+FORMAT = "gpumc-results"
+VERSIONS = (1, 2)
+SEALED_SINCE = 2  # version of the format
+REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
+
+# The end of a sealed file, as src/core/seal.h has it: magic, bytes before the seal, CRC-32 of these
+# bytes, CRC-32 of the seal up to there.
+_MAGIC = b"gpumc-sealed-1\0\0"
+_SEAL = struct.Struct("<16sQII")
+_BLOCK = 1 << 22
+_PROBE_SECONDS = 300
+
+
+def printable(text):
+    """`text` for a terminal: what is no printing character is escaped, as \\x1b."""
+    def shown(character):
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return character.encode("unicode_escape", "surrogatepass").decode()
+        return character
+    return "".join(map(shown, str(text)))
+
 
 class ResultError(Exception):
-    """The file cannot be read, or is no result of gpumc; the message says why."""
+    """The file cannot be read, or is no result of gpumc; the message says why, for a terminal."""
+
+    def __str__(self):
+        return printable(super().__str__())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,28 +106,37 @@ class Result:
 
 def read(path):
     """The result at `path` as a Result; ResultError if it is none."""
-    with _open(path) as file:
-        if _text(file.attrs.get("format", "")) != "gpumc-results":
-            raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
-        version = int(file.attrs.get("format_version", 0))
-        if version != 1:
-            raise ResultError(f"{path}: format version {version}; this reader knows version 1")
+    with opened(path) as file:
+        config = json.loads(_scalar_text(file, "config/resolved") or "{}")
         summary, labels = _table(file.get("summary"))
+        _check_structure(config, summary)
         runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
         return Result(
             path=str(path),
             title=_text(file.attrs.get("title", "")),
             is_complete=bool(file.attrs.get("complete", 0)),
-            format_version=version,
+            format_version=int(file.attrs["format_version"]),
             summary=summary,
             labels=labels,
             remarks=_attributes(file.get("summary")),
             runs=[arrays for arrays, _ in runs],
             run_labels=[run_labels for _, run_labels in runs],
             samples=_table(file.get("samples"))[0],
-            config=json.loads(_scalar_text(file, "config/resolved") or "{}"),
+            config=config,
             source=_scalar_text(file, "config/source"),
             provenance=_attributes(file.get("provenance")))
+
+
+def _check_structure(config, summary):
+    """What those who draw and average a result rely on."""
+    if not isinstance(config, dict) or not all(isinstance(config.get(key, {}), dict)
+                                               for key in ("model", "algorithm", "kernel")):
+        raise ValueError("config/resolved is no configuration")
+    for name, values in summary.items():
+        if numpy.asarray(values).dtype.kind not in "fiu":
+            raise ValueError(f"summary/{name} holds no numbers")
+        if name + "_error" in summary and numpy.shape(summary[name + "_error"]) != numpy.shape(values):
+            raise ValueError(f"summary/{name}_error has another shape than summary/{name}")
 
 
 def configurations(path, sweep=None, temperature=None, beta=None, run=None):
@@ -119,7 +162,7 @@ def configurations(path, sweep=None, temperature=None, beta=None, run=None):
     temperature, and `run`, only those of that run, which is spins[k][0] then. What a stopped run has not written
     at all temperatures of a time, or of all of a population, is left out.
     """
-    with _open(path) as file:
+    with opened(path) as file:
         if "configurations" not in file:
             raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
                               "tools/merge-pt leaves them in the files that it merges")
@@ -219,12 +262,107 @@ def _unpack(portable, spins):
     spins[...] = (2 * bits.view(numpy.int8) - 1).reshape(spins.shape)
 
 
-def _open(path):
+# --- opening --------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def opened(path, result=True):
+    """The h5py.File at `path`, verified: its checksum where it has one, that all of it stands in this one
+    file and, unless it is no `result`, its format. ResultError if not, and if what is done with it within
+    finds something else than gpumc writes."""
+    path = os.fspath(path)
+    sealed = _verify(path)
+    if not sealed:
+        _survives(path)
     try:
-        with open(path, "rb"):
-            pass
+        with _open(path) as file:
+            if result:
+                _check_format(path, file, sealed)
+            _check_members(path, file, set())
+            yield file
+    except (AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as reason:
+        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
+
+
+def seal(path):
+    """Append the checksum to a finished file, in place of one that is there."""
+    with open(path, "r+b") as file:
+        size = _size_without_seal(file)
+        file.truncate(size)
+        head = _SEAL.pack(_MAGIC, size, _sum(file, size), 0)[:-4]
+        file.seek(size)
+        file.write(head + struct.pack("<I", zlib.crc32(head)))
+
+
+def _size_without_seal(file):
+    size = file.seek(0, os.SEEK_END)
+    if size < _SEAL.size:
+        return size
+    file.seek(size - _SEAL.size)
+    return size - _SEAL.size if file.read(len(_MAGIC)) == _MAGIC else size
+
+
+def _sum(file, size):
+    """CRC-32 of the first `size` bytes."""
+    value = 0
+    file.seek(0)
+    while size > 0:
+        block = file.read(min(_BLOCK, size))
+        if not block:
+            break  # it has become shorter: the sum will not fit
+        value = zlib.crc32(block, value)
+        size -= len(block)
+    return value
+
+
+def _verify(path):
+    """Whether the file is sealed; ResultError where the seal does not fit, before HDF5 sees the file."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ResultError(f"{path}: not a regular file")
+        with open(path, "rb") as file:
+            size = _size_without_seal(file)
+            file.seek(size)
+            found = file.read()
+            if len(found) != _SEAL.size:
+                return False
+            _, length, total, own = _SEAL.unpack(found)
+            if (length, total, own) == (size, _sum(file, size), zlib.crc32(found[:-4])):
+                return True
     except OSError as reason:
         raise ResultError(f"{path}: {reason.strerror}") from None
+    raise ResultError(f"{path}: damaged: its bytes are not those whose checksum stands at its end; {REMEDY}")
+
+
+def _survives(path):
+    """A damaged file without a checksum can crash HDF5, and everything with it, so another process
+    reads it first. What else is wrong with it is found here afterwards."""
+    if not sys.executable:
+        return
+    try:
+        code = subprocess.run([sys.executable, os.path.abspath(__file__), "--probe", path],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              timeout=_PROBE_SECONDS, check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise ResultError(f"{path}: damaged: HDF5 does not get to its end; {REMEDY}") from None
+    if code < 0:
+        raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {REMEDY}")
+
+
+def _probe(path):
+    """Everything that can be read is."""
+    def visit(_, item):
+        dict(item.attrs)
+        if isinstance(item, h5py.Dataset):
+            for first in range(0, item.shape[0], 1024) if item.shape else [()]:
+                item[first:first + 1024] if item.shape else item[()]
+
+    with _open(path) as file:
+        dict(file.attrs)
+        _check_members(path, file, set())
+        file.visititems(visit)
+
+
+def _open(path):
     if not h5py.is_hdf5(path):
         raise ResultError(f"{path}: not an HDF5 file")
     try:
@@ -236,6 +374,41 @@ def _open(path):
     except OSError as reason:
         raise ResultError(f"{path}: {reason}") from None
 
+
+def _check_format(path, file, sealed):
+    if _text(file.attrs.get("format", "")) != FORMAT:
+        raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
+    version = int(file.attrs.get("format_version", 0))
+    if version not in VERSIONS:
+        raise ResultError(f"{path}: format version {version}; this reader knows "
+                          f"{' and '.join(map(str, VERSIONS))}")
+    if version >= SEALED_SINCE and file.attrs.get("complete") and not sealed:
+        raise ResultError(f"{path}: damaged: its checksum, the last {_SEAL.size} bytes, is missing; the file was "
+                          f"cut off, or changed by another program: {REMEDY}")
+
+
+def _check_members(path, group, seen):
+    """Numbers that stand in other files, or nowhere, HDF5 gives as zeros."""
+    for name in group:
+        link, where = group.get(name, getlink=True), f"{group.name.rstrip('/')}/{name}"
+        if not isinstance(link, h5py.HardLink):
+            raise ResultError(f"{path}: {where} is a link to another place, which is not followed")
+        item = group[name]
+        address = h5py.h5o.get_info(item.id).addr
+        if address in seen:
+            continue
+        seen.add(address)
+        if isinstance(item, h5py.Group):
+            _check_members(path, item, seen)
+        elif isinstance(item, h5py.Dataset):
+            creation = item.id.get_create_plist()
+            if creation.get_layout() == h5py.h5d.VIRTUAL:
+                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers stand elsewhere")
+            if creation.get_external_count() > 0:
+                raise ResultError(f"{path}: {where} has external storage, numbers in other files")
+
+
+# --- reading --------------------------------------------------------------------------------------
 
 def _table(group):
     """All datasets below a group by relative name: their arrays, and their labels."""
@@ -277,3 +450,8 @@ def _scalar_text(file, name):
 
 def _text(value):
     return value.decode() if isinstance(value, bytes) else str(value)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--probe"]:
+        _probe(sys.argv[2])

@@ -9,6 +9,7 @@ import warnings
 import h5py
 import numpy as np
 
+import gpumc_reader
 import pa_published
 
 FORMAT = "gpumc-pa-timings"
@@ -171,15 +172,15 @@ def write(path, timings):
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with h5py.File(path + ".new", "w") as file:
         file.attrs.update({"format": FORMAT, "format_version": FORMAT_VERSION,
-                           "title": "Timings of population annealing",
-                           **timings.attributes, "device": "; ".join(timings.devices())})
+                       "title": "Timings of population annealing",
+                       **timings.attributes, "device": "; ".join(timings.devices())})
         repeats = np.arange(timings.samples["seconds"].shape[-1])
         for name, values, label in ((*((name, timings.axes[name], AXES[name]) for name in AXES),
-                                     ("repeat", repeats, REPEAT))):
+                                 ("repeat", repeats, REPEAT))):
             _label(file.create_dataset(name, data=values, dtype=_type(values)), label)
             file[name].make_scale(name)
         for arrays, labels in ((derive(timings), DERIVED), (timings.once, KNOWN_ONCE),
-                               (timings.samples, SAMPLED), (timings.texts, TEXTS)):
+                           (timings.samples, SAMPLED), (timings.texts, TEXTS)):
             for name, label in labels.items():
                 _add(file, name, arrays[name], label)
     os.replace(path + ".new", path)
@@ -188,19 +189,22 @@ def write(path, timings):
 def read(path):
     """The timings at `path`; FileError if it holds none."""
     try:
-        file = h5py.File(path, "r")
-    except OSError as reason:
-        raise FileError(f"{path}: {reason}") from None
-    with file:
-        attributes = dict(file.attrs)
-        if attributes.get("format") != FORMAT or attributes.get("format_version") != FORMAT_VERSION:
-            raise FileError(f"{path}: holds no timings of population annealing that are known here")
-        return Timings(axes={name: _values(file[name]) for name in AXES},
-                       samples={name: file[name][()] for name in SAMPLED},
-                       once={name: file[name][()] for name in KNOWN_ONCE},
-                       texts={name: _values(file[name]) for name in TEXTS},
-                       attributes={name: value.item() if isinstance(value, np.generic) else value
-                                   for name, value in attributes.items()})
+        with gpumc_reader.opened(path, result=False) as file:
+            return _read(path, file)
+    except gpumc_reader.ResultError as reason:
+        raise FileError(str(reason)) from None
+
+
+def _read(path, file):
+    attributes = dict(file.attrs)
+    if attributes.get("format") != FORMAT or attributes.get("format_version") != FORMAT_VERSION:
+        raise FileError(f"{path}: holds no timings of population annealing that are known here")
+    return Timings(axes={name: _values(file[name]) for name in AXES},
+                   samples={name: file[name][()] for name in SAMPLED},
+                   once={name: file[name][()] for name in KNOWN_ONCE},
+                   texts={name: _values(file[name]) for name in TEXTS},
+                   attributes={name: value.item() if isinstance(value, np.generic) else value
+                               for name, value in attributes.items()})
 
 
 def _add(file, name, values, label):

@@ -78,6 +78,15 @@ static void add_progress(cJSON *json, const struct gpumc_result *result)
   }
 }
 
+/* Of the file as a whole; a wrong one is refused before anything is shown. */
+static const char *checksum_text(const struct gpumc_result *result)
+{
+  if (result->sealed)
+    return "verified";
+  return result->complete ? "none (a result of an earlier format)"
+                          : "none yet (the run is not finished)";
+}
+
 static int print_json(const struct gpumc_result *result)
 {
   cJSON *json = cJSON_CreateObject();
@@ -85,6 +94,7 @@ static int print_json(const struct gpumc_result *result)
   cJSON_AddStringToObject(json, "title", result->title);
   cJSON_AddStringToObject(json, "program_version", result->program_version);
   cJSON_AddNumberToObject(json, "format_version", (double)result->format_version);
+  cJSON_AddStringToObject(json, "checksum", checksum_text(result));
   cJSON_AddNumberToObject(json, "runs", (double)result->n_runs);
   cJSON *resolved = cJSON_Parse(result->resolved);
   cJSON_AddItemToObject(json, "config", resolved != NULL ? resolved : cJSON_CreateNull());
@@ -115,6 +125,7 @@ static void print_result(const char *path, const struct gpumc_result *result)
   printf("%s: %s, %zu run%s, gpumc %s\n", name,
          result->complete ? "complete" : "unfinished: a working file", result->n_runs,
          result->n_runs == 1 ? "" : "s", version);
+  printf("checksum: %s\n", checksum_text(result));
   if (title[0] != '\0')
     printf("title: %s\n", title);
   cli_say(stdout, "\nconfiguration:\n%s\n", result->resolved);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/checkpoint_file.h"
+#include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
 
@@ -30,15 +31,9 @@ static hid_t open_array(struct gpumc_checkpoint_reader *reader, const char *name
                         struct gpumc_error *error)
 {
   struct gpumc_hdf5_file *file = reader->file;
-  if (!gpumc_hdf5_exists(file->id, name)) {
-    (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: holds no %s", file->path, name);
+  hid_t data = gpumc_hdf5_open_dataset(file, file->id, name, error);
+  if (data < 0)
     return H5I_INVALID_HID;
-  }
-  hid_t data = H5Dopen2(file->id, name, H5P_DEFAULT);
-  if (data < 0) {
-    (void)gpumc_hdf5_error(file, error, "read %s", name);
-    return H5I_INVALID_HID;
-  }
   hid_t space = H5Dget_space(data);
   if (H5Sget_simple_extent_ndims(space) == 2) {
     H5Sget_simple_extent_dims(space, shape, NULL);

@@ -66,7 +66,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, 
   struct stat found;
   const char *reason = NULL;
   (void)maximum;
-  if (settings == NULL || file == NULL) {
+  if (settings == NULL || file == NULL || settings->fault->only_file) {
     free(file);
     return NULL;
   }

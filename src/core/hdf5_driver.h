@@ -13,13 +13,17 @@
 #define GPUMC_CORE_HDF5_DRIVER_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 
 /* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write"; `reason`:
- * what went wrong, in words, where errno does not tell it; else NULL. */
+ * what went wrong, in words, where errno does not tell it; else NULL. `only_file`: the opener has
+ * its file, and the driver refuses to open a second one for it: HDF5 opens what links and virtual
+ * datasets name with the access list of the file that they are in. */
 struct gpumc_file_fault {
   int code;
   const char *operation;
   const char *reason;
+  bool only_file;
 };
 
 /* Let files that are opened with this access list go through the driver; `fault` must outlive them.

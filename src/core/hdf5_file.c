@@ -141,6 +141,7 @@ static hid_t create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_f
     }
   }
   gpumc_hdf5_release(access);
+  file->fault.only_file = id >= 0;
   return id;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hdf5_dataset.h"
 #include "core/memory.h"
 
 /* Longer than any configuration; what claims to be longer is damaged. */
@@ -182,11 +183,9 @@ enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_file *file, const 
                                       char **text, struct gpumc_error *error)
 {
   *text = NULL;
-  if (!gpumc_hdf5_exists(file->id, path))
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: holds no %s", file->path, path);
-  hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
+  hid_t data = gpumc_hdf5_open_dataset(file, file->id, path, error);
   if (data < 0)
-    return gpumc_hdf5_error(file, error, "read %s", path);
+    return GPUMC_FAILURE;
   enum gpumc_status status = GPUMC_OK;
   hid_t type = H5Dget_type(data);
   hid_t space = H5Dget_space(data);

@@ -11,10 +11,11 @@
 #include "core/durable_file.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
+#include "core/result_info.h"
+#include "core/seal.h"
 #include "core/side_files.h"
 
 static const double seconds_between_flushes = 2;
-enum { FORMAT_VERSION = 1 };
 
 static enum gpumc_status copy_header(struct gpumc_recorder *recorder,
                                      const struct gpumc_recorder_header *header,
@@ -94,7 +95,7 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
   const struct gpumc_hdf5_file *file = recorder->file;
   struct gpumc_attribute attributes[] = {
       {GPUMC_ATTRIBUTE_TEXT, "/", "format", GPUMC_RESULTS_MARK, 0, 0},
-      {GPUMC_ATTRIBUTE_INTEGER, "/", "format_version", NULL, 0, FORMAT_VERSION},
+      {GPUMC_ATTRIBUTE_INTEGER, "/", "format_version", NULL, 0, GPUMC_RESULT_VERSION},
       {GPUMC_ATTRIBUTE_TEXT, "/", "program_version", GPUMC_PROGRAM_VERSION, 0, 0},
       {GPUMC_ATTRIBUTE_TEXT, "/", "title", recorder->title, 0, 0},
       {GPUMC_ATTRIBUTE_INTEGER, "/", "complete", NULL, 0, 0},
@@ -236,6 +237,8 @@ enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct 
   enum gpumc_status status = gpumc_recorder_integer(recorder, "/", "complete", 1, error);
   if (status == GPUMC_OK)
     status = close_file(recorder, error);
+  if (status == GPUMC_OK)
+    status = gpumc_seal_file(recorder->partial, error);
   if (status == GPUMC_OK)
     status = gpumc_file_sync(recorder->partial, error);
   if (status == GPUMC_OK)

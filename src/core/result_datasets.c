@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
 
@@ -79,6 +80,9 @@ enum gpumc_status gpumc_result_describe_dataset(const struct gpumc_hdf5_file *fi
                                                 struct gpumc_error *error)
 {
   memset(dataset, 0, sizeof *dataset);
+  *numeric = false;
+  if (gpumc_hdf5_check_dataset(file, data, name, error) != GPUMC_OK)
+    return GPUMC_FAILURE;
   *numeric = read_shape(data, dataset);
   if (!*numeric)
     return GPUMC_OK;

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/regular_file.h"
 #include "core/result_datasets.h"
 #include "core/result_runs.h"
-
-enum { FORMAT_VERSION = 1 };
+#include "core/seal.h"
 
 /* The start of an HDF5 file: signature, version of the superblock (ours is 3: its and all other
  * metadata carry checksums), sizes, and the flags that a writer sets. */
@@ -85,9 +85,9 @@ static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const c
   enum gpumc_status status = GPUMC_OK;
   if (!gpumc_hdf5_exists(file->id, path))
     return GPUMC_OK;
-  hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
+  hid_t group = gpumc_hdf5_open_group(file, file->id, path, error);
   if (group < 0)
-    return gpumc_hdf5_error(file, error, "read %s", path);
+    return GPUMC_FAILURE;
   if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
     status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
   gpumc_hdf5_release(group);
@@ -108,14 +108,22 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gp
   if (!ours || !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
                            file->path);
-  if (result->format_version != FORMAT_VERSION)
+  if (result->format_version < 1 || result->format_version > GPUMC_RESULT_VERSION)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: was written in result format %lld; this program reads %d",
-                           file->path, (long long)result->format_version, FORMAT_VERSION);
+                           "%s: was written in result format %lld; this program reads 1 to %d",
+                           file->path, (long long)result->format_version, GPUMC_RESULT_VERSION);
   if (!gpumc_hdf5_attribute_integer(file->id, "complete", &complete))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (does not say if it is complete)",
                            file->path);
   result->complete = complete == 1;
+  if (result->complete && !result->sealed && result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
+    result->damaged = true;
+    return gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
+        "cut off, or changed by another program",
+        file->path, GPUMC_SEAL_BYTES);
+  }
   result->title = gpumc_hdf5_attribute_text(file->id, "title");
   result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");
   if (result->title == NULL || result->program_version == NULL)
@@ -128,10 +136,12 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
                                    struct gpumc_error *error)
 {
   H5G_info_t info;
-  hid_t group = gpumc_hdf5_exists(file->id, "runs") ? H5Gopen2(file->id, "runs", H5P_DEFAULT) : -1;
   enum gpumc_status status = GPUMC_OK;
-  if (group < 0)
+  if (!gpumc_hdf5_exists(file->id, "runs"))
     return GPUMC_OK;
+  hid_t group = gpumc_hdf5_open_group(file, file->id, "runs", error);
+  if (group < 0)
+    return GPUMC_FAILURE;
   if (!result->complete)
     status = gpumc_result_read_runs(file, group, result, error);
   else if (H5Gget_info(group, &info) >= 0)
@@ -145,9 +155,9 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
 {
   if (!gpumc_hdf5_exists(file->id, "summary"))
     return GPUMC_OK;
-  hid_t group = H5Gopen2(file->id, "summary", H5P_DEFAULT);
+  hid_t group = gpumc_hdf5_open_group(file, file->id, "summary", error);
   if (group < 0)
-    return gpumc_hdf5_error(file, error, "read summary");
+    return GPUMC_FAILURE;
   enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
   gpumc_hdf5_release(group);
   return status;
@@ -191,18 +201,38 @@ open_as_marked(const char *path, struct gpumc_hdf5_file **file, struct gpumc_err
   return status;
 }
 
+/* Before HDF5 does anything with the file. */
+static enum gpumc_status
+verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  enum gpumc_seal seal;
+  enum gpumc_status status = gpumc_seal_check(path, &seal, error);
+  result->sealed = status == GPUMC_OK && seal == GPUMC_SEAL_WHOLE;
+  result->damaged = status == GPUMC_OK && seal == GPUMC_SEAL_BROKEN;
+  if (!result->damaged)
+    return status;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "%s: is damaged: its bytes are not those whose checksum stands at its end",
+                         path);
+}
+
 enum gpumc_status
 gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;
   memset(result, 0, sizeof *result);
-  enum gpumc_status status = open_as_marked(path, &file, error);
+  enum gpumc_status status = verify(path, result, error);
+  if (status == GPUMC_OK)
+    status = open_as_marked(path, &file, error);
   if (status == GPUMC_OK)
     status = read_all(file, result, error);
   gpumc_hdf5_discard(file);
-  if (status != GPUMC_OK)
+  if (status != GPUMC_OK) {
+    const bool damaged = result->damaged;
     gpumc_result_free(result);
+    result->damaged = damaged;
+  }
   return status;
 }
 

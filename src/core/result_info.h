@@ -9,6 +9,9 @@
 
 #include "core/error.h"
 
+/* Of the format that is written, and of the first one that ends in a seal (core/seal.h). */
+enum { GPUMC_RESULT_VERSION = 2, GPUMC_RESULT_SEALED_SINCE = 2 };
+
 /* An attribute; `value` is text, of a number such that it reads back the same. */
 enum gpumc_field_type { GPUMC_FIELD_TEXT, GPUMC_FIELD_INTEGER, GPUMC_FIELD_REAL };
 struct gpumc_result_field {
@@ -43,6 +46,8 @@ struct gpumc_result_run {
 /* Everything owned by the object. Datasets in the order in which they were written. */
 struct gpumc_result {
   bool complete;
+  bool sealed;  /* ends in a checksum of the whole file, which is right */
+  bool damaged; /* of a result that was refused: it is one of gpumc, no longer as it was finished */
   int64_t format_version;
   char *title, *program_version;
   char *source, *resolved;               /* YAML as given; JSON */
@@ -56,7 +61,8 @@ struct gpumc_result {
 
 /* Read a finished result, or a working file (also while it grows, and after its writer died).
  * GPUMC_FAILURE, saying which: not there, not a result of gpumc, a newer format, damaged, or a
- * working file that is just being finished. */
+ * working file that is just being finished; then `result` is empty but for `damaged`. A sealed file
+ * is verified whole before HDF5 sees it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */

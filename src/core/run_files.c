@@ -72,6 +72,12 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
   status = gpumc_result_read(task->output, &result, &reason);
   if (linked && (status != GPUMC_OK || !result.complete || check == GPUMC_CHECK_ANY))
     status = refuse_link(task->output, "", error);
+  else if (status != GPUMC_OK && result.damaged && check == GPUMC_CHECK_ANY)
+    status = GPUMC_OK; /* a result of gpumc, to be replaced */
+  else if (status != GPUMC_OK && result.damaged)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "%s\nrestore it from a copy, or replace it with --fresh",
+                             gpumc_error_text(&reason));
   else if (status != GPUMC_OK)
     status = refuse_output(gpumc_error_text(&reason), error);
   else if (!result.complete)

@@ -8,13 +8,14 @@ import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import faults
+from support.edited_result import edited
 from support.program import FAILURE, INVALID, SMALL, ProgramCase
 
 
 class ForeignConfiguration(ProgramCase):
     def store(self, text):
         """Put `text` in the place of the configuration that made small.h5."""
-        with h5py.File(self.path("small.h5"), "r+") as file:
+        with edited(self.path("small.h5")) as file:
             del file["config/resolved"]
             kind = h5py.string_dtype("utf-8", len(text.encode()) + 1)
             file["config"].create_dataset("resolved", data=text.encode(), dtype=kind)
@@ -57,13 +58,13 @@ class AnotherTrajectory(ProgramCase):
     def test_is_no_result_of_this_program(self):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
-        with h5py.File(self.path("small.h5"), "r+") as file:
+        with edited(self.path("small.h5")) as file:
             now = file["provenance"].attrs["trajectory"]
             file["provenance"].attrs["trajectory"] = "earlier"
         process = self.gpumc("run", config, code=INVALID)
         self.assertIn(f"made with trajectory earlier, this program has {now}:", process.err)
         self.assertIn("--fresh", process.err)
-        with h5py.File(self.path("small.h5"), "r+") as file:
+        with edited(self.path("small.h5")) as file:
             file["provenance"].attrs["trajectory"] = now
             file["provenance"].attrs["kernel_device"] = "a device of another machine"
         self.assertIn("already complete", self.gpumc("run", config).err)

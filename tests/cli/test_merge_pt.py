@@ -10,6 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
+from support.edited_result import edited
 from support.program import ProgramCase
 
 sys.path.insert(0, str(device.ROOT / "tools"))
@@ -91,7 +92,7 @@ class Merge(ProgramCase):
         self.assertAlmostEqual(merged.attrs["round_trips_per_walker"], trips / (60 * 2 * 3), 12)
         expected = np.average([part["flow"][1] for part in parts[1:]], weights=[2, 3])
         parts[0].file.close()
-        with h5py.File(paths[0], "r+") as file:  # no walker there has been at an end
+        with edited(paths[0]) as file:  # no walker there has been at an end
             file["summary/flow"][1] = np.nan
         self.assertAlmostEqual(self.merge(*paths)["summary/flow"][1], expected, 12)
 
@@ -135,7 +136,7 @@ class Merge(ProgramCase):
     def test_walkers_that_do_not_return(self):
         paths = [self.make(f"part{i}", model__sample=24 * i) for i in range(2)]
         for path in paths:
-            with h5py.File(path, "r+") as file:
+            with edited(path) as file:
                 file["samples/round_trips"][...] = 0
         merged = self.merge(*paths)["summary"].attrs
         self.assertEqual(merged["trusted"], 0)
@@ -145,7 +146,7 @@ class Merge(ProgramCase):
         """In the samples of one file."""
         paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(2)]
         self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
-        with h5py.File(paths[1], "r+") as file:
+        with edited(paths[1]) as file:
             file["summary"].attrs["ergodicity_warning"] = "not every state"
         merged = self.merge(*paths)["summary"].attrs
         self.assertEqual((merged["trusted"], merged["ergodicity_warning"]), (0, "not every state"))
@@ -156,7 +157,7 @@ class Merge(ProgramCase):
                  for i in range(2)]
         self.assertNotIn("warning", self.merge(*paths)["summary"].attrs)
         for path in paths:
-            with h5py.File(path, "r+") as file:
+            with edited(path) as file:
                 error = file["summary/gaussian_identity_error"][1]
                 file["samples/energy"][:, 1] += 3.5 * error
         merged = self.merge(*paths)["summary"]
@@ -308,7 +309,7 @@ class Merge(ProgramCase):
                               capture_output=True, text=True)
         self.assertIn("exists already", done.stderr)
         self.assertEqual(self.path("merged.h5").read_text(), "mine")
-        with h5py.File(path, "r+") as file:  # what is missing shows while the output is written
+        with edited(path) as file:  # what is missing shows while the output is written
             del file["summary"].attrs["replicas"]
         self.merge(path, refused="replicas")
         self.assertEqual([p.name for p in self.directory.glob("*tmp*")], [])
@@ -328,7 +329,7 @@ class Merge(ProgramCase):
         self.merge(first, self.make("beta", model__sample=24, algorithm__beta__values="[0.3, 0.5, 0.9]"),
                    refused="other temperatures")
         self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
-        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: no such file")
+        self.merge(self.path("nowhere.h5"), refused="nowhere.h5: No such file")
         self.merge(first, self.write("text.h5", "text"), refused="text.h5: not a result of gpumc")
         with h5py.File(self.path("empty.h5"), "w"):
             pass

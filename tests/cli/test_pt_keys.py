@@ -11,6 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.gpumc_program import numeric_datasets, resolved
+from support.edited_result import edited
 from support.program import INVALID, OK, STOPPED, ProgramCase
 
 CONFIG = """\
@@ -192,7 +193,7 @@ class Defaults(ProgramCase):
         for key in "replicas", "measure_every", "blocks":
             del earlier["algorithm"][key]
         del earlier["algorithm"]["beta"]["spacing"]
-        with h5py.File(self.path("x.h5"), "r+") as file:
+        with edited(self.path("x.h5")) as file:
             text = json.dumps(earlier).encode()
             del file["config/resolved"]
             kind = h5py.string_dtype("utf-8", len(text) + 1)

@@ -11,6 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import MISSING
+from support.edited_result import edited
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, SMALL, STOPPED,
                              ProgramCase, wait_for)
 
@@ -247,7 +248,7 @@ class Info(ProgramCase):
     def test_json_keeps_the_types_of_attributes(self):
         """Texts that begin like numbers: versions, dates, perhaps the commit."""
         self.gpumc("run", self.write("c.yaml", SMALL))
-        with h5py.File(self.path("small.h5"), "r+", libver="latest") as file:
+        with edited(self.path("small.h5"), libver="latest") as file:
             file["provenance"].attrs["git_commit"] = "7e4aec1"
             file["provenance"].attrs["big"] = np.int64(2**53 + 1)
             file["provenance"].attrs["none"] = float("nan")
@@ -263,7 +264,7 @@ class Info(ProgramCase):
 
     def test_nan_has_no_sign(self):
         self.gpumc("run", self.write("c.yaml", SMALL))
-        with h5py.File(self.path("small.h5"), "r+") as file:
+        with edited(self.path("small.h5")) as file:
             for name in "energy", "specific_heat_error":
                 file[f"summary/{name}"][1] = np.copysign(np.nan, -1)
         text = self.gpumc("info", "small.h5").out

@@ -40,6 +40,9 @@ with h5py.File(config["output"], "w") as file:
         "updates": updates, "seconds": 2 * seconds, "seconds_units": seconds, "device": "stand-in", "program_version": "9.9.9",
         "seconds_sweep": 0.5 * seconds, "seconds_tally": 0.25 * seconds,
         "seconds_resample": 0.125 * seconds, "seconds_gather": 0.0625 * seconds}})
+sys.path.insert(0, "{tools}")
+import gpumc_reader
+gpumc_reader.seal(config["output"])
 """
 
 
@@ -55,7 +58,7 @@ class TimePa(ProgramCase):
         return process
 
     def stand_in(self, text=STAND_IN):
-        path = self.write("stand-in", text.format(python=sys.executable))
+        path = self.write("stand-in", text.format(python=sys.executable, tools=ROOT / "tools"))
         os.chmod(path, 0o755)
         return path
 

@@ -14,6 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
+from support.edited_result import edited  # noqa: E402
 
 sys.path.insert(0, str(device.ROOT / "tools"))
 import gpumc_reader  # noqa: E402
@@ -222,7 +223,7 @@ class File(unittest.TestCase):
         """As of a model with a byte a site."""
         with gpumc.folder() as folder:
             other = shutil.copy(self.path, folder)
-            with h5py.File(other, "r+") as file:
+            with edited(other) as file:
                 rows = len(file["configurations/bytes"])
                 del file["configurations/bytes"]
                 file["configurations/bytes"] = np.zeros((rows, 48), dtype=np.uint8)

@@ -13,6 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, gpumc_program as gpumc  # noqa: E402
+from support.edited_result import edited  # noqa: E402
 
 sys.path.insert(0, str(device.ROOT / "tools"))
 import gpumc_reader  # noqa: E402
@@ -155,7 +156,7 @@ class ParallelTempering(Written):
         """The working file has whole times; what is not whole is left out."""
         path = self.simulate(BIMODAL, f"pt, {self.BETA}, samples: 9, sweeps: 40, configurations: {{every: 20}}")
         _, spins = gpumc_reader.configurations(path)
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             for item in file["configurations"].values():
                 item.resize(2 * 5 * 2 * 9 - 1, axis=0)
         sweeps, whole = gpumc_reader.configurations(path)
@@ -253,7 +254,7 @@ class PopulationAnnealing(Written):
     def test_of_a_stopped_run(self):
         path = self.anneal(configurations="{betas: [0.3, 1]}")
         _, spins, _ = gpumc_reader.configurations(path)
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             file.attrs["complete"] = 0
             rows = len(file["configurations/bytes"])
             for item in file["configurations"].values():

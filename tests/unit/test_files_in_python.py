@@ -36,7 +36,7 @@ class Files(unittest.TestCase):
         self.succeed("result", "x.h5", 700)
         with h5py.File("x.h5") as file:
             self.assertEqual(file.attrs["format"], "gpumc-results")
-            self.assertEqual(file.attrs["format_version"], 1)
+            self.assertEqual(file.attrs["format_version"], 2)
             self.assertEqual(file.attrs["complete"], 1)
             self.assertEqual(file.attrs["title"], "a test β")
             self.assertEqual(file["config/source"].asstr()[()], "gpumc: 1\n")
@@ -117,7 +117,7 @@ class Files(unittest.TestCase):
         self.succeed("result", "x.h5", 9)
         child = subprocess.Popen([PROGRAM, "info", "x.h5"], stdout=subprocess.PIPE, text=True,
                                  stderr=subprocess.PIPE,
-                                 env=faults.environment("open_read:nth=2:path=x.h5:action=stop"))
+                                 env=faults.environment("open_read:nth=3:path=x.h5:action=stop"))
         self.addCleanup(child.communicate)
         self.addCleanup(child.kill)
         self.assertTrue(os.WIFSTOPPED(os.waitpid(child.pid, os.WUNTRACED)[1]))

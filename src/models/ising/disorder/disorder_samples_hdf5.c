@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/hdf5_file.h"
+#include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
+#include "core/system_memory.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
 enum { RANK_MAXIMUM = 3 };
@@ -18,10 +19,7 @@ static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const
     (void)gpumc_error_set(error, GPUMC_INVALID, "%s: holds no dataset %s", file->path, name);
     return H5I_INVALID_HID;
   }
-  hid_t data = H5Dopen2(group, name, H5P_DEFAULT);
-  if (data < 0)
-    (void)gpumc_hdf5_error(file, error, "read %s", name);
-  return data;
+  return gpumc_hdf5_open_dataset(file, group, name, error);
 }
 
 static bool holds_numbers(hid_t data)
@@ -105,6 +103,25 @@ static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const 
   return GPUMC_OK;
 }
 
+/* An array for all numbers of a dataset, or a refusal by name: what a file declares is no reason to
+ * take all of the memory. */
+static enum gpumc_status allocate_values(const struct gpumc_hdf5_file *file, const char *name,
+                                         const hsize_t *extent, size_t count, double **values,
+                                         struct gpumc_error *error)
+{
+  struct gpumc_error ignored = {0};
+  const double bytes = (double)count * sizeof **values;
+  if (bytes < gpumc_available_memory() &&
+      gpumc_allocate_array(values, count, name, &ignored) == GPUMC_OK)
+    return GPUMC_OK;
+  gpumc_error_free(&ignored);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "%s: the dataset %s has %llu rows, which take %.3g GiB and do not fit into "
+      "the memory that is left: put fewer samples into a file",
+      file->path, name, (unsigned long long)extent[0], bytes / (1 << 30));
+}
+
 /* Into a new array; `first`: the extent of the first dimension. */
 static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t group,
                                       const struct wanted *wanted, double **values, size_t *first,
@@ -122,7 +139,9 @@ static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t 
     if (__builtin_mul_overflow(count, (size_t)extent[d], &count))
       status = refuse_extent(file, data, wanted, error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(values, count, "samples of the disorder", error);
+    status = gpumc_hdf5_check_written(file, data, wanted->name, error);
+  if (status == GPUMC_OK)
+    status = allocate_values(file, wanted->name, extent, count, values, error);
   if (status == GPUMC_OK &&
       H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0) {
     (void)gpumc_hdf5_error(file, error, "read %s", wanted->name);
@@ -130,7 +149,7 @@ static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t 
   }
   gpumc_hdf5_release(data);
   if (status != GPUMC_OK)
-    return status;
+    return GPUMC_INVALID;
   *first = (size_t)extent[0];
   return check_values(file, wanted->name, *values, count, error);
 }
@@ -181,11 +200,9 @@ enum gpumc_status ising_samples_read_hdf5(const char *path, const size_t *shape,
   if (gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
     return GPUMC_INVALID;
   const char *place = gpumc_hdf5_exists(file->id, "disorder") ? "disorder" : "/";
-  hid_t group = H5Gopen2(file->id, place, H5P_DEFAULT);
+  hid_t group = gpumc_hdf5_open_group(file, file->id, place, error);
   enum gpumc_status status = GPUMC_INVALID;
-  if (group < 0)
-    (void)gpumc_hdf5_error(file, error, "read the group %s", place);
-  else
+  if (group >= 0)
     status = read_group(file, group, shape, samples, error);
   gpumc_hdf5_release(group);
   gpumc_hdf5_discard(file);

@@ -28,7 +28,8 @@ struct text_reader {
   const char *path;
   const size_t *shape;
   struct ising_samples_file *file;
-  size_t line, capacity; /* in samples */
+  size_t line;
+  size_t coupling_capacity, field_capacity; /* in numbers */
   enum section section;
   size_t filled;
   size_t shape_read[ISING_DIMENSIONS_MAXIMUM];
@@ -65,34 +66,36 @@ refuse(const struct text_reader *reader, const char *found, struct gpumc_error *
                          reader->line, where, found);
 }
 
-static enum gpumc_status
-lengthen(double **values, size_t samples, size_t width, struct gpumc_error *error)
+/* Room grows with the numbers that are there, not with those that a lattice asks for. */
+static enum gpumc_status lengthen(const struct text_reader *reader, double **values,
+                                  size_t *capacity, struct gpumc_error *error)
 {
-  size_t count, bytes;
-  double *longer = NULL;
-  if (!__builtin_mul_overflow(samples, width, &count) &&
-      !__builtin_mul_overflow(count, sizeof *longer, &bytes))
-    longer = realloc(*values, bytes);
+  enum { FIRST_CAPACITY = 1024 };
+  const size_t count = *capacity == 0 ? FIRST_CAPACITY : 2 * *capacity;
+  double *longer = realloc(*values, count * sizeof *longer);
   if (longer == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: %zu samples of the disorder",
-                           samples);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s:%zu: the samples up to here do not fit into the memory that is "
+                           "left: put fewer into a file",
+                           reader->path, reader->line);
   *values = longer;
+  *capacity = count;
   return GPUMC_OK;
 }
 
-/* Room for one more sample; for its fields too, where the first sample had some. */
-static enum gpumc_status add_sample(struct text_reader *reader, struct gpumc_error *error)
+/* The beginning of a word in quotes; what is not printable ASCII is escaped, as \x1b. */
+enum { SHOWN_BYTES = 4 * 40 + 3 };
+static const char *quoted(const char *word, char text[static SHOWN_BYTES])
 {
-  struct ising_samples_file *file = reader->file;
-  enum gpumc_status status = GPUMC_OK;
-  if (file->samples == reader->capacity) {
-    reader->capacity = reader->capacity == 0 ? 1 : 2 * reader->capacity;
-    status = lengthen(&file->coupling, reader->capacity, file->sites * file->dimension, error);
-    if (status == GPUMC_OK && file->field != NULL)
-      status = lengthen(&file->field, reader->capacity, file->sites, error);
+  size_t length = 0;
+  text[length++] = '\'';
+  for (size_t i = 0; i < 40 && word[i] != '\0'; i++) {
+    const unsigned char byte = (unsigned char)word[i];
+    const bool plain = byte > ' ' && byte < 0x7f;
+    length += (size_t)snprintf(text + length, SHOWN_BYTES - length, plain ? "%c" : "\\x%02x", byte);
   }
-  file->samples++;
-  return status;
+  snprintf(text + length, SHOWN_BYTES - length, "'");
+  return text;
 }
 
 /* Every sample has fields, or none: asked when one is complete. */
@@ -117,13 +120,14 @@ static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_e
                            "%s:%zu: sample %zu has fields, and those before it have none",
                            reader->path, reader->line, file->samples - 1);
   return file->field != NULL ? GPUMC_OK
-                             : lengthen(&file->field, reader->capacity, file->sites, error);
+                             : lengthen(reader, &file->field, &reader->field_capacity, error);
 }
 
 /* A word where a section may begin. */
 static enum gpumc_status
 begin_section(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
+  char found[SHOWN_BYTES];
   enum gpumc_status status = GPUMC_OK;
   enum section next = NOTHING;
   for (enum section section = SHAPE; section <= FIELDS; section++)
@@ -131,14 +135,14 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
       next = section;
   if (next == NOTHING || (next == SHAPE) != (reader->section == NOTHING))
     return gpumc_error_set(
-        error, GPUMC_INVALID, "%s:%zu: expected %s, found '%s'", reader->path, reader->line,
-        reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", word);
+        error, GPUMC_INVALID, "%s:%zu: expected %s, found %s", reader->path, reader->line,
+        reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", quoted(word, found));
   if (next == FIELDS)
     status = begin_fields(reader, error);
   if (next == COUPLINGS)
     status = check_sample(reader, error);
   if (next == COUPLINGS && status == GPUMC_OK)
-    status = add_sample(reader, error);
+    reader->file->samples++;
   reader->section = next;
   reader->filled = 0;
   return status;
@@ -166,27 +170,41 @@ refuse_size(const struct text_reader *reader, const char *word, struct gpumc_err
       section_names[reader->section], reader->file->samples - 1, word, ISING_FILE_LARGEST);
 }
 
+/* A number of the couplings or fields of the last sample. */
+static enum gpumc_status
+keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
+{
+  struct ising_samples_file *file = reader->file;
+  const bool is_coupling = reader->section == COUPLINGS;
+  double **values = is_coupling ? &file->coupling : &file->field;
+  size_t *capacity = is_coupling ? &reader->coupling_capacity : &reader->field_capacity;
+  const size_t at = (file->samples - 1) * numbers_wanted(reader) + reader->filled;
+  enum gpumc_status status = at < *capacity ? GPUMC_OK : lengthen(reader, values, capacity, error);
+  if (status == GPUMC_OK)
+    (*values)[at] = value;
+  return status;
+}
+
 static enum gpumc_status
 take_number(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
-  struct ising_samples_file *file = reader->file;
-  const size_t at = (file->samples - 1) * numbers_wanted(reader) + reader->filled;
-  char *end, found[48];
+  enum gpumc_status status = GPUMC_OK;
+  char *end, found[SHOWN_BYTES];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
   const bool is_small = fabs(value) <= ISING_FILE_LARGEST;
   if (*end == '\0' && !is_side && !is_small)
     return refuse_size(reader, word, error);
-  if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value)))) {
-    snprintf(found, sizeof found, "'%.40s'", word);
-    return refuse(reader, found, error);
-  }
+  if (*end != '\0' || (is_side && !(is_small && value >= 1.0 && value == trunc(value))))
+    return refuse(reader, quoted(word, found), error);
   if (is_side)
     reader->shape_read[reader->filled] = (size_t)value;
   else
-    (reader->section == COUPLINGS ? file->coupling : file->field)[at] = value;
+    status = keep_number(reader, value, error);
   reader->filled++;
-  return is_side && reader->filled == file->dimension ? check_shape(reader, error) : GPUMC_OK;
+  if (is_side && reader->filled == reader->file->dimension)
+    return check_shape(reader, error);
+  return status;
 }
 
 /* Of `length` bytes. */
