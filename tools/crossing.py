@@ -9,10 +9,11 @@ import dataclasses
 
 import numpy as np
 
-# Deviations from the line: their size in units of the root mean square of the values, and their length in
-# halves of the range of temperatures that is looked at.
-SIZES = 0.03, 0.1, 0.3, 1.0, 3.0, 10.0
-LENGTHS = 0.4, 0.57, 0.8, 1.13, 1.6, 2.26
+# Deviations from the line: their size in units of the root mean square of the values, and their length in halves of
+# the range of temperatures that is looked at. Smaller and longer ones would round the bend off that these curves have
+# at their crossing, between a steep side and a flat one, and move the zero of noisy values to the flat side.
+SIZES = 1.0, 3.0
+LENGTHS = 0.4, 0.57, 0.8
 
 # Shares of the variance that all temperatures have in common, where it is not known how they depend on each other.
 SHARED = 0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0
@@ -107,8 +108,9 @@ def regression(apart, beta):
     middle, half = (apart.beta[0] + apart.beta[-1]) / 2, np.ptp(apart.beta) / 2 or 1.0
     scale = np.sqrt(np.mean(apart.values ** 2)) or 1.0
     x, at = (apart.beta - middle) / half, (beta - middle) / half
-    models = [model(noise, size, length, x, at, apart.values / scale)
-              for noise in noises(apart, scale) for size, length in deviations()]
+    scaled = Curve(apart.side, x, apart.values / scale, apart.errors / scale, apart.correlation)
+    models = [model(noise, size, length, x, at, scaled.values)
+              for noise in noises(scaled) for size in SIZES for length in LENGTHS]
     logs, means, noise_parts, unknown_parts = map(np.array, zip(*models))
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
@@ -118,17 +120,12 @@ def regression(apart, beta):
                     unknown=scale * np.sqrt(unknown))
 
 
-def deviations():
-    """Sizes and lengths; also a line without any."""
-    return [(0.0, 1.0)] + [(size, length) for size in SIZES for length in LENGTHS]
-
-
-def noises(apart, scale):
+def noises(apart):
     """Covariances of the values that are possible."""
-    errors, count = apart.errors / scale, len(apart.errors)
+    count = len(apart.errors)
     shapes = ([apart.correlation] if apart.correlation is not None else
               [(1 - share) * np.eye(count) + share for share in SHARED])
-    return [shape * np.outer(errors, errors) + LEAST_NOISE ** 2 * np.eye(count) for shape in shapes]
+    return [shape * np.outer(apart.errors, apart.errors) + LEAST_NOISE ** 2 * np.eye(count) for shape in shapes]
 
 
 def model(noise, size, length, x, at, y):

@@ -242,7 +242,7 @@ def zero_after(at, beta, values):
 
 
 def is_inside(temperature):
-    return 0 < temperature < np.inf
+    return bool(0 < temperature < np.inf)
 
 
 # --- all pairs together ---------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def place(crossing):
     if lower and upper:
         digits = int(np.clip(np.ceil(1 - np.log10(max(crossing.upper - crossing.lower, 1e-9))), 3, 8))
     known = f"T = {crossing.temperature:.{digits}f}"
-    limits = [f"T > {crossing.lower:.{digits}f}"] * lower + [f"T < {crossing.upper:.{digits}f}"] * upper
+    limits = [f"T > {crossing.lower:.{digits}f}"] * int(lower) + [f"T < {crossing.upper:.{digits}f}"] * int(upper)
     if not is_resolved(crossing):
         return "; ".join(["no crossing resolved", *limits])
     if lower and upper:
