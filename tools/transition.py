@@ -144,8 +144,12 @@ def crossing(small, large, errors=1):
     margin = errors * known.errors
     cold = crossing_of.cold_side(known)
     temperature = zero_after(cold - 1, known.beta, known.values) if cold > 0 else np.inf
-    return Crossing((small.side, large.side), temperature, cold_end(known, margin, cold),
-                    hot_end(known, margin, cold), gap_at(temperature, known, apart.beta))
+    is_hot = apart.beta < (known.beta[cold] if cold < len(known.beta) else np.inf)
+    sure = np.abs(apart.values) > errors * apart.errors
+    closed = [np.any(sure & ~is_hot & (apart.values > 0)), np.any(sure & is_hot & (apart.values < 0))]
+    return Crossing((small.side, large.side), temperature, cold_end(known, margin, cold) if closed[0] else 0.0,
+                    hot_end(known, margin, cold) if closed[1] else np.inf,
+                    gap_at(temperature, known, apart.beta))
 
 
 def gap_at(temperature, known, beta):

@@ -58,8 +58,8 @@ class Crossings(unittest.TestCase):
                                  (0.4, 0.01, "no crossing resolved"),
                                  (1.005, 0.01, "no crossing resolved; T < 1.009"),
                                  (0.495, 0.01, "no crossing resolved; T > 1.964"),
-                                 (0.95, 0.1, "T = 1.053 (below 1.177)"),
-                                 (0.55, 0.1, "T = 1.818 (above 1.537)"),
+                                 (0.95, 0.1, "T = 1.053 (T < 1.177)"),
+                                 (0.55, 0.1, "T = 1.818 (T > 1.537)"),
                                  (0.75, 0.5, "no crossing resolved")):
             found = transition.crossing(line(4, 1.0, at), line(8, 2.0, at, error))
             self.assertEqual(transition.place(found), known)
@@ -127,13 +127,14 @@ class Crossings(unittest.TestCase):
         self.assertIn("crossings drift with the size", transition.table([apart]))
 
     def test_temperatures_too_far_apart(self):
-        """For errors that small it is said; for larger ones it is not."""
-        beta = np.array([0.5, 0.75, 1.0])
-        for error, told in ((1e-6, True), (0.1, False)):
-            flat = transition.Curve(4, beta, np.zeros(3), np.full(3, error))
-            large = transition.Curve(8, beta, np.array([-1.0, 0.2, 0.5]), np.full(3, error))
+        """For errors that small it is said; of more temperatures and larger errors it is not."""
+        for count, error, told in ((3, 1e-6, True), (21, 0.05, False)):
+            beta = np.linspace(0.5, 1.0, count)
+            flat = transition.Curve(4, beta, np.zeros(count), np.full(count, error))
+            large = transition.Curve(8, beta, np.tanh(5 * (beta - 0.72)), np.full(count, error))
             text = transition.table([transition.Panel("Binder parameter", "", [flat, large])])
             self.assertEqual("too few temperatures between T = 1.333 and 2 " in text, told, text)
+            self.assertEqual("too few" in text, told, text)
 
 
 class OnTheProgram(ProgramCase):
