@@ -26,7 +26,9 @@ if(GPUMC_SANITIZE)
     exact_test_pt_ea
     exact_test_pt_small
     statistical_test_canonical_errors
+    statistical_test_crossing_coverage
     statistical_test_crossing_errors
+    statistical_test_first_example
     statistical_test_main_job
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
     statistical_test_packed_energy  # exact_test_ising_bits
