@@ -10,9 +10,10 @@ install(TARGETS gpumc_program gpumc)
 install(FILES ${public_headers} src/core/recorder.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/core)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
-install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/time-pa
+install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/python tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
-install(FILES tools/gpumc_reader.py tools/ising2d_exact.py tools/pa_published.py
+install(FILES tools/correlation.py tools/crossing.py tools/gpumc_reader.py tools/interpreter.py
+  tools/ising2d_exact.py tools/pa_published.py
   tools/pa_timings.py tools/pa_timings_plot.py tools/paper_figures.py tools/papers_published.py
   tools/pt_quantities.py tools/transition.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)

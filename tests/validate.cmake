@@ -1,3 +1,17 @@
+# Of the quick tests, those that a newcomer runs first, beside all of tests/unit (label first): each model, algorithm and
+# the program itself, in two minutes of two cores together.
+set(first_tests
+  cli_test_run
+  cli_test_usage
+  cli_test_plot
+  cli_test_quickstart
+  cli_test_transition
+  exact_test_exact_tool
+  exact_test_exchange
+  exact_test_ising2d_histogram
+  exact_test_ising_bits
+  exact_test_kaufman)
+
 # Tests that take minutes; everything else is quick. With sanitizers, those that judge numbers and
 # take long for it are among them: the code that they run is that of the other tests.
 set(validate_tests
@@ -12,7 +26,9 @@ if(GPUMC_SANITIZE)
     exact_test_pt_ea
     exact_test_pt_small
     statistical_test_canonical_errors
+    statistical_test_crossing_coverage
     statistical_test_crossing_errors
+    statistical_test_first_example
     statistical_test_main_job
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
     statistical_test_packed_energy  # exact_test_ising_bits

@@ -4,12 +4,19 @@ import dataclasses
 
 import numpy as np
 
+import crossing as crossing_of
+from correlation import correlation
+from crossing import Curve
+
 # Of the overlap where the files have it, else of the magnetization.
 BINDER = ("binder_overlap", "binder_parameter")
 LENGTH = ("correlation_length_overlap", "correlation_length")
 
 # Of differences of Binder parameters and of lengths over L, which are of order 1.
 ROUNDING = 1e-12
+
+# Inverse temperatures that are no farther apart are one.
+SAME = 1e-9
 
 # Of the model: what the sizes may differ in.
 OF_ONE_SIZE = ("shape", "disorder_seed", "sample", "file")
@@ -19,16 +26,6 @@ MARKS = {"marker": "o", "markersize": 3, "linewidth": 1, "elinewidth": 0.9}
 
 class NotComparable(Exception):
     """The files have no such curves in common; the message says why."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Curve:
-    """`values` with `errors` at ascending inverse temperatures: of the size `side`, or of the difference
-    of two sizes."""
-    side: int
-    beta: np.ndarray
-    values: np.ndarray
-    errors: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,11 +39,13 @@ class Panel:
 @dataclasses.dataclass(frozen=True)
 class Crossing:
     """Temperature where the curves of two sizes cross, and the interval `lower` to `upper` that holds the
-    true one with a probability of 68 %. 0 is below all temperatures of the files, infinity above."""
+    true one with a probability of 68 %. 0 is below all temperatures of the files, infinity above. `gap`: the
+    temperatures round the crossing where they are too far apart for what the errors could tell."""
     sides: tuple
     temperature: float
     lower: float
     upper: float
+    gap: tuple = ()
 
 
 def panels(results):
@@ -116,7 +115,7 @@ def curve(result, name, is_length):
     side = side_of(result)
     scale = 1 / side if is_length else 1.0
     return Curve(side, result.summary["beta"], scale * result.summary[name],
-                 scale * result.summary[name + "_error"])
+                 scale * result.summary[name + "_error"], correlation(result, name))
 
 
 # --- crossings ------------------------------------------------------------------------------------
@@ -130,10 +129,9 @@ def crossing(small, large, errors=1):
     """Where the large size, below the small one on the hot side, comes out above it on the cold side.
 
     The interval is that of the temperatures at which the difference of the curves is 0 within its own
-    error (Fieller, J. R. Stat. Soc. B 16, 175 (1954)). At a given temperature the two sizes are independent
-    and the difference nearly Gaussian, however curved or flat the curves are and however the temperatures of
-    one size depend on each other; its zero is not, and the error over the slope there would be too small
-    where noise moves the zero to a place with a steeper slope.
+    error (Fieller, J. R. Stat. Soc. B 16, 175 (1954)), as tools/crossing.py estimates it between the temperatures
+    of the files. The difference is nearly Gaussian, however curved or flat the curves are; its zero is not, and the
+    error over the slope there would be too small where noise moves the zero to a place with a steeper slope.
 
     Both curves become one again far from the crossing, on either side, with a difference that is 0 within its
     error or has the wrong sign there too. So all temperatures together decide which are the hot side and which
@@ -142,33 +140,71 @@ def crossing(small, large, errors=1):
     Without a place where it is so beyond its error, that end is open.
     """
     apart = difference(small, large)
-    margin = errors * apart.errors
-    cold = cold_side(apart)
-    temperature = zero_after(cold - 1, apart.beta, apart.values) if cold > 0 else np.inf
-    return Crossing((small.side, large.side), temperature, cold_end(apart, margin, cold),
-                    hot_end(apart, margin, cold))
+    known = crossing_of.estimate(apart)
+    margin = errors * known.errors
+    cold = crossing_of.cold_side(known)
+    temperature = zero_after(cold - 1, known.beta, known.values) if cold > 0 else np.inf
+    is_hot = apart.beta < (known.beta[cold] if cold < len(known.beta) else np.inf)
+    sure = np.abs(apart.values) > errors * apart.errors
+    closed = [np.any(sure & ~is_hot & (apart.values > 0)), np.any(sure & is_hot & (apart.values < 0))]
+    return Crossing((small.side, large.side), temperature, cold_end(known, margin, cold) if closed[0] else 0.0,
+                    hot_end(known, margin, cold) if closed[1] else np.inf,
+                    gap_at(temperature, known, apart.beta))
+
+
+def gap_at(temperature, known, beta):
+    """Temperatures of the files on either side of the crossing, where most of the error is of what is unknown
+    between them; else none."""
+    if not is_inside(temperature):
+        return ()
+    at = min(int(np.searchsorted(known.beta, 1 / temperature)), len(known.beta) - 1)
+    if 2 * known.unknown[at] ** 2 <= known.errors[at] ** 2:
+        return ()
+    cold = min(max(int(np.searchsorted(beta, 1 / temperature)), 1), len(beta) - 1)
+    return 1 / beta[cold], 1 / beta[cold - 1]
 
 
 def difference(small, large):
     """The large size less the small one, where both are known. Where both have an error of 0, as at low
     temperatures, that of rounding remains."""
-    inside = (small.beta >= large.beta[0]) & (small.beta <= large.beta[-1])
-    beta = small.beta[inside]
-    values = np.interp(beta, large.beta, large.values) - small.values[inside]
-    errors = np.hypot(np.interp(beta, large.beta, large.errors), small.errors[inside])
-    errors = np.maximum(errors, ROUNDING)
-    known = np.isfinite(values) & np.isfinite(errors)
-    return Curve(large.side, beta[known], values[known], errors[known])
+    small, large = (size.at(np.isfinite(size.values) & np.isfinite(size.errors)) for size in (small, large))
+    if len(large.beta) == 0:
+        return small.at(slice(0))
+    inside = (small.beta >= large.beta[0] - SAME) & (small.beta <= large.beta[-1] + SAME)
+    small = small.at(inside)
+    weights, missing = interpolation(large.beta, small.beta, large.values)
+    values = weights @ large.values - small.values
+    errors = np.sqrt(small.errors ** 2 + (np.abs(weights) @ large.errors) ** 2 + missing ** 2)
+    if small.correlation is None or large.correlation is None:
+        return Curve(large.side, small.beta, values, np.maximum(errors, ROUNDING))
+    own = np.diag(missing ** 2 + ROUNDING ** 2)
+    return crossing_of.from_covariance(large.side, small.beta, values, small.covariance() + own
+                                       + weights @ large.covariance() @ weights.T)
 
 
-def cold_side(apart):
-    """Number of the first temperature on the cold side of the crossing, that of all if there is none: the most
-    likely one, given a difference below 0 before it and above 0 from it on. There the sum of squares of the
-    differences of the wrong sign, in errors, is the smallest, and so is the sum of the squares with their
-    signs over the temperatures before it. Of equal ones the coldest."""
-    in_errors = apart.values / apart.errors
-    sums = np.cumsum([0.0, *(in_errors * np.abs(in_errors))])
-    return len(sums) - 1 - int(np.argmin(sums[::-1]))
+def interpolation(beta, at, values):
+    """Weights [at, beta] of the cubic through the four nearest temperatures, and its error: what the next two would
+    change. Where a temperature is one of `beta`, it is that."""
+    weights, missing = np.zeros((len(at), len(beta))), np.zeros(len(at))
+    for row, place in enumerate(at):
+        nearest = int(np.argmin(np.abs(beta - place)))
+        if abs(beta[nearest] - place) <= SAME:
+            weights[row, nearest] = 1
+            continue
+        weights[row] = lagrange(beta, place, 4)
+        missing[row] = abs((lagrange(beta, place, 6) - weights[row]) @ values)
+    return weights, missing
+
+
+def lagrange(beta, place, count):
+    """Weights of the polynomial through the `count` temperatures round a place."""
+    first = int(np.clip(np.searchsorted(beta, place) - count // 2, 0, max(len(beta) - count, 0)))
+    nodes = beta[first:first + count]
+    weights = np.zeros(len(beta))
+    for k, node in enumerate(nodes):
+        others = np.delete(nodes, k)
+        weights[first + k] = np.prod((place - others) / (node - others))
+    return weights
 
 
 def leading(are_so):
@@ -187,7 +223,7 @@ def last_rise(beta, values):
 def cold_end(apart, margin, cold):
     """Of the interval: hotter than all that is above the margin next to the most certain place among the
     temperatures from number `cold` on; 0 where none is above it."""
-    sure = cold + most_certain(apart.values[cold:], apart.errors[cold:])
+    sure = cold + crossing_of.most_certain(apart.values[cold:], apart.errors[cold:])
     if sure == len(apart.beta) or apart.values[sure] <= margin[sure]:
         return 0.0
     return last_rise(apart.beta[:sure + 1], (apart.values - margin)[:sure + 1])
@@ -195,16 +231,11 @@ def cold_end(apart, margin, cold):
 
 def hot_end(apart, margin, cold):
     """The same of what is below the margin among the temperatures before `cold`; else infinity."""
-    sure = most_certain(-apart.values[:cold], apart.errors[:cold])
+    sure = crossing_of.most_certain(-apart.values[:cold], apart.errors[:cold])
     if sure == cold or apart.values[sure] >= -margin[sure]:
         return np.inf
     beyond = leading((apart.values + margin)[sure:] <= 0)
     return zero_after(sure + beyond - 1, apart.beta, apart.values + margin)
-
-
-def most_certain(values, errors):
-    """Number of the greatest value in errors; 0 of none."""
-    return int(np.argmax(values / errors)) if len(values) else 0
 
 
 def zero_after(at, beta, values):
@@ -215,24 +246,99 @@ def zero_after(at, beta, values):
 
 
 def is_inside(temperature):
-    return 0 < temperature < np.inf
+    return bool(0 < temperature < np.inf)
+
+
+# --- all pairs together ---------------------------------------------------------------------------
+
+@dataclasses.dataclass(frozen=True)
+class Common(Crossing):
+    """One temperature for the crossings of all pairs. `agree`: whether their differences allow that there is one."""
+    agree: bool = True
+
+
+def common(found):
+    """One crossing of all pairs of all panels, the temperature at which the squares of their differences, in standard
+    errors, are the least, with the interval in which they are at most 1 more.
+
+    Neighbouring pairs of a panel share a size, and so part of their errors, with opposite signs. The panels are of the
+    same simulations: their squares are averaged, as if one told no more than the other, which errs on the safe side.
+    A pair says no more beyond the places where its difference is the most certain than at these.
+    """
+    known = [[crossing_of.estimate(difference(*pair)) for pair in zip(panel.curves, panel.curves[1:])]
+             for panel in found]
+    pairs = [pair for panel in known for pair in panel]
+    beta = np.linspace(min(pair.beta[0] for pair in pairs), max(pair.beta[-1] for pair in pairs), 4001)
+    squares = [squares_at(beta, panel.curves, of_panel) for panel, of_panel in zip(found, known)]
+    total = np.mean(squares, axis=0)
+    best = int(np.argmin(total))
+    inside = np.flatnonzero(total <= total[best] + 1)
+    lower = 1 / beta[inside[-1]] if inside[-1] + 1 < len(beta) else 0.0
+    upper = 1 / beta[inside[0]] if inside[0] > 0 else np.inf
+    freedom = len(pairs) - 1
+    agree = total[best] * len(found) <= freedom + 2 * np.sqrt(2 * freedom)
+    sides = tuple(size.side for size in found[0].curves)
+    return Common(sides, 1 / beta[best], lower, upper, agree=bool(agree))
+
+
+def squares_at(beta, curves, pairs):
+    """Sum of squares of the differences of one panel at each of `beta`."""
+    in_errors = np.stack([np.interp(beta, pair.beta, pair.values / pair.errors) for pair in pairs])
+    together = np.eye(len(pairs))
+    for k, (small, shared, large) in enumerate(zip(curves, curves[1:], curves[2:])):
+        places = [1 / crossing(*pair).temperature for pair in ((small, shared), (shared, large))]
+        at = np.mean([place for place in places if 0 < place < np.inf] or [np.mean(shared.beta)])
+        first, middle, last = (error_at(size, at) for size in (small, shared, large))
+        together[k, k + 1] = together[k + 1, k] = -middle ** 2 / (np.hypot(first, middle) *
+                                                                  np.hypot(middle, last))
+    return np.sum(in_errors * np.linalg.solve(together, in_errors), axis=0)
+
+
+def error_at(size, beta):
+    known = size.at(np.isfinite(size.errors))
+    return max(np.interp(beta, known.beta, known.errors), ROUNDING)
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+def is_resolved(crossing):
+    return is_inside(crossing.temperature) and (is_inside(crossing.lower) or is_inside(crossing.upper))
 
 
 def place(crossing):
     """The temperature and its interval, in words."""
-    known = f"T = {crossing.temperature:.3f}" if is_inside(crossing.temperature) else "unknown T"
     lower, upper = is_inside(crossing.lower), is_inside(crossing.upper)
+    digits = 3
     if lower and upper:
-        return f"{known} ({crossing.lower:.3f} to {crossing.upper:.3f})"
-    if lower:
-        return f"{known} (above {crossing.lower:.3f})"
-    return known + (f" (below {crossing.upper:.3f})" if upper else " (error unknown)")
+        digits = int(np.clip(np.ceil(1 - np.log10(max(crossing.upper - crossing.lower, 1e-9))), 3, 8))
+    known = f"T = {crossing.temperature:.{digits}f}"
+    limits = [f"T > {crossing.lower:.{digits}f}"] * int(lower) + [f"T < {crossing.upper:.{digits}f}"] * int(upper)
+    if not is_resolved(crossing):
+        return "; ".join(["no crossing resolved", *limits])
+    if lower and upper:
+        return f"{known} ({crossing.lower:.{digits}f} to {crossing.upper:.{digits}f})"
+    return f"{known} ({limits[0]})"
 
 
 def table(found):
-    """A line for each panel and crossing."""
-    return "\n".join(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]} cross at "
-                     f"{place(crossing)}" for panel in found for crossing in crossings(panel))
+    """A line for each panel and crossing, one for all of them together, and what is to be said of them."""
+    lines, gaps = [], []
+    for panel in found:
+        for crossing in crossings(panel):
+            cross = " cross at " if is_resolved(crossing) else ": "
+            lines.append(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]}{cross}"
+                         f"{place(crossing)}")
+            if crossing.gap:
+                gaps.append("too few temperatures between T = {:.4g} and {:.4g} for what the errors could tell ("
+                            .format(*crossing.gap) + "{}, L = {} and {}): add some".format(
+                                panel.title, *crossing.sides))
+    if len(lines) > 1:
+        whole = common(found)
+        lines.append(f"all pairs together: {place(whole)}")
+        if not whole.agree:
+            lines.append("the pairs differ by more than their errors: crossings drift with the size, and those of "
+                         "the largest sizes are the nearest to T_c")
+    return "\n".join(lines + gaps)
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -262,7 +368,9 @@ def draw_difference(axes, small, large, colour):
                      linewidth=0)
     if is_inside(found.temperature):
         axes.axvline(found.temperature, color=colour, linewidth=0.8, linestyle="--")
-    axes.errorbar(1 / apart.beta, apart.values, yerr=apart.errors, color=colour,
+    known = crossing_of.estimate(apart)
+    axes.plot(1 / known.beta, known.values, color=colour, linewidth=1)
+    axes.errorbar(1 / apart.beta, apart.values, yerr=apart.errors, color=colour, linestyle="none",
                   label=f"L = {large.side} minus L = {small.side}:\n{place(found)}", **MARKS)
 
 
