@@ -12,8 +12,8 @@
 #include <zlib.h>
 
 #include "core/durable_file.h"
-#include "core/regular_file.h"
 #include "core/memory.h"
+#include "core/regular_file.h"
 
 enum { SIZE_AT = 16, SUM_AT = 24, SEAL_SUM_AT = 28, READ_BYTES = 1 << 20 };
 
