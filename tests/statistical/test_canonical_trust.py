@@ -91,7 +91,7 @@ class Trust(unittest.TestCase):
         print(f"beta = 1.5: {trusted.sum()} of 300 trusted; control <z^2> {np.mean(naive ** 2):.2f}")
         self.assertLess(trusted.sum(), 10)
         self.assertFalse(np.mean(naive ** 2) < 1.6)
-        z, naive, trusted = self.deviations(2, 1.2, 20000)
+        z, naive, trusted = self.deviations(2, 1.2, 10000)
         print(f"beta = 1.2: {trusted.sum()} of 300 trusted, <z^2> {np.mean(z[trusted] ** 2):.2f}; "
               f"control {np.mean(naive ** 2):.2f}")
         self.assertGreater(trusted.sum(), 100)
