@@ -16,7 +16,7 @@
 
 /* Raised when the layout changes, and when a program would go on from the same state with other
  * numbers than the one that wrote it, which neither configuration nor trajectory tells. */
-enum { GPUMC_CHECKPOINT_VERSION = 4 };
+enum { GPUMC_CHECKPOINT_VERSION = 5 };
 
 enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };
 

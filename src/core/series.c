@@ -2,6 +2,7 @@
 #include "core/series.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 _Static_assert(sizeof(struct gpumc_series) == 8 * (size_t)GPUMC_SERIES_WORDS, "8-byte words only");
@@ -11,8 +12,12 @@ static void add_bin(struct gpumc_series_level *level, double bin)
 {
   if (level->bins > 0) {
     double difference = bin - level->last;
-    level->differences += difference * difference;
+    double square = difference * difference;
+    level->differences += square;
+    *(level->pairs < GPUMC_SERIES_EARLY ? &level->early : &level->fourths) += square * square;
     level->pairs++;
+  } else {
+    level->first = bin;
   }
   level->bins++;
   double deviation = bin - level->mean;
@@ -36,12 +41,19 @@ void gpumc_series_add(struct gpumc_series *series, double value)
   }
 }
 
-static void merge_level(struct gpumc_series_level *level, const struct gpumc_series_level *other)
+/* `share`: of the merged series, those of the other. */
+static void
+merge_level(struct gpumc_series_level *level, const struct gpumc_series_level *other, double share)
 {
+  const bool both = level->bins > 0 && other->bins > 0;
+  const bool neither = level->bins == 0 && other->bins == 0;
+  level->first = both ? level->first + share * (other->first - level->first) : neither ? 0 : NAN;
   level->bins += other->bins;
   level->pairs += other->pairs;
   level->squares += other->squares;
   level->differences += other->differences;
+  level->early += other->early;
+  level->fourths += other->fourths;
   level->last = 0;
 }
 
@@ -60,8 +72,9 @@ void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *
   double mean = series->level[0].mean + distance * share;
   series->between += other->between + distance * distance * share * count;
   series->merged += other->merged;
+  double of_series = (double)other->merged / (double)series->merged;
   for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
-    merge_level(&series->level[l], &other->level[l]);
+    merge_level(&series->level[l], &other->level[l], of_series);
     series->level[l].mean = 0;
   }
   series->level[0].mean = mean;

@@ -11,14 +11,20 @@
 #include <stdint.h>
 
 enum { GPUMC_SERIES_LEVELS = 40 }; /* bins of up to 2^39 values */
+/* Pairs of bins at the beginning of a level whose fourth powers are kept apart: a transient is in
+ * them and not in the others, where its length is that of a few bins. */
+enum { GPUMC_SERIES_EARLY = 4 };
 
 /* The bins of a level that are complete; `pairs`: how many of them have a predecessor. Of merged
- * series, squares and differences are those within each, added up. */
+ * series, squares, differences and fourth powers are those within each, added up. */
 struct gpumc_series_level {
   uint64_t bins, pairs;
   double mean;
   double squares;     /* sum of (bin - mean of its series)^2 */
   double differences; /* sum of (bin - predecessor)^2 */
+  double early;       /* sum of (bin - predecessor)^4 over the first GPUMC_SERIES_EARLY pairs */
+  double fourths;     /* the same over all later ones */
+  double first;       /* the first bin; of merged series their mean, NaN where one has none */
   double last;        /* the latest bin */
 };
 
@@ -28,6 +34,10 @@ struct gpumc_series {
   struct gpumc_series_level level[GPUMC_SERIES_LEVELS];
   uint64_t merged; /* independent series in it, 0 while it is empty */
   double between;  /* sum over the values of (mean of its series - mean of all)^2 */
+  /* Independent numbers (replicas) that each value is the mean of; 0 counts as 1. Nothing but
+   * gpumc_series_estimate() looks at it: rounding grows with it, and so does how Gaussian a value
+   * is. */
+  uint64_t members;
 };
 enum { GPUMC_SERIES_WORDS = sizeof(struct gpumc_series) / 8 };
 
@@ -37,7 +47,8 @@ void gpumc_series_add(struct gpumc_series *series, double value);
 void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other);
 
 /* What could not be determined is NaN: everything of an empty series, the variance of one value,
- * error and time of fewer than four (unless merged series tell them by their scatter). */
+ * error and time of fewer than four (unless merged series tell them by their scatter), and of
+ * values that differ by no more than their rounding. */
 struct gpumc_series_estimate {
   uint64_t count;
   double mean;
@@ -45,11 +56,20 @@ struct gpumc_series_estimate {
   double error;                /* standard error of the mean: error^2 = 2 tau variance / count */
   double freedom;              /* degrees of freedom behind error^2, about */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
+  double time_error;           /* standard error of tau */
   double effective_samples;    /* count / (2 tau) */
   uint64_t bin_length;         /* of the level that was chosen */
   uint64_t
       bins; /* that tell the error; 0: no level is long enough, or the merged series disagree */
-  bool converged; /* 32 such bins, and 500 tau in all by their level and by those below */
+  /* How much the beginning is higher than the rest, as a normal deviate: that of the most
+   * significant of the windows of the first 1, 2, 4 ... values of every merged series. NaN where
+   * no window can tell. */
+  double drift;
+  uint64_t drift_length; /* of that window */
+  bool drifts;           /* beyond what one stationary series in some thousand does */
+  /* 32 such bins, 500 tau in all by their level and by those below, enough degrees of freedom, and
+   * no drift. */
+  bool converged;
 };
 void gpumc_series_estimate(const struct gpumc_series *series,
                            struct gpumc_series_estimate *estimate);

@@ -1,10 +1,12 @@
 /* Error and autocorrelation time of a binned series: which level to believe. */
 #include "core/series.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
 #include "core/elementary.h"
+#include "core/series_drift.h"
 
 /* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
  * exponential decay has beyond it is 0.5 % of tau at most. */
@@ -26,6 +28,11 @@ static const double fewest_times = 500;
 enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_EACH = 32, FEWEST_VALUES = 4 };
 /* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
 static const double bins_per_freedom = 3;
+/* Degrees of freedom of a converged series: of rare events five. What passes near this limit is a
+ * selection, too: docs/statistics.md, "Time series". */
+static const double fewest_freedom = 10;
+/* Additions and multiplications of a value beside those of its members. */
+static const double roundings = 8;
 
 /* `product`[l]: 2 tau times the variance of a value, from level l. `levels`: those looked at. */
 struct products {
@@ -156,6 +163,17 @@ static bool is_long(const struct gpumc_series *series, const struct products *pr
   return true;
 }
 
+/* Bins that have the fourth cumulant of a Gaussian and c more, in units of the squared variance,
+ * give 2 tau variance the relative variance (6 + c)/bins. Differences of independent ones have the
+ * kurtosis 3 + c/2, so that bins over this kurtosis is the freedom: a third of the bins, or twice
+ * the number of the rare events that the fluctuations consist of. */
+static double freedom_of(const struct gpumc_series_level *level, double bins)
+{
+  const double fourths = level->early + level->fourths;
+  const double gaussian = bins / bins_per_freedom;
+  return fourths > 0 ? fmin(gaussian, level->differences * level->differences / fourths) : gaussian;
+}
+
 /* 2 tau variance from the levels. Where they show no more than noise or there are too few values
  * for any of them (freedom 0), the values count as independent. */
 static double
@@ -173,9 +191,10 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
   if (fits)
     chosen = raise_level(series, &products, chosen);
   estimate->bin_length = (uint64_t)1 << chosen;
-  estimate->freedom = products.bins[chosen] / bins_per_freedom;
+  estimate->freedom = freedom_of(&series->level[chosen], products.bins[chosen]);
   estimate->bins = fits ? (uint64_t)products.bins[chosen] : 0;
-  estimate->converged = estimate->bins >= FEWEST_TRUSTED && is_long(series, &products, chosen);
+  estimate->converged = estimate->bins >= FEWEST_TRUSTED && estimate->freedom >= fewest_freedom &&
+                        is_long(series, &products, chosen);
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
 }
 
@@ -230,20 +249,26 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
     return;
   estimate->error = sqrt(product / count);
   estimate->autocorrelation_time = 0.5 * product / estimate->variance;
+  estimate->time_error = estimate->autocorrelation_time * sqrt(2 / estimate->freedom);
   estimate->effective_samples = count * estimate->variance / product;
+  if (estimate->bins > 0)
+    gpumc_series_find_drift(series, product, estimate);
+  estimate->converged = estimate->converged && !estimate->drifts;
 }
 
-/* All values alike: nothing fluctuates. */
-static void set_constant(uint64_t count, struct gpumc_series_estimate *estimate)
+/* All values alike but for their rounding. A sum of h numbers is wrong by h epsilon at most,
+ * relative to them, and so is the mean. */
+static bool is_constant(const struct gpumc_series *series)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  const double rounding = ((double)series->members + roundings) * DBL_EPSILON * fabs(values->mean);
+  return values->squares + series->between <= rounding * rounding * (double)values->bins;
+}
+
+/* Nothing has fluctuated: whether it never does or too rarely to be seen is unknown. */
+static void set_undetermined(struct gpumc_series_estimate *estimate)
 {
   estimate->variance = 0;
-  estimate->error = 0;
-  estimate->freedom = (double)count / bins_per_freedom;
-  estimate->autocorrelation_time = 0.5;
-  estimate->effective_samples = (double)count;
-  estimate->bin_length = 1;
-  estimate->bins = count;
-  estimate->converged = has_fewest_times(count, 1);
 }
 
 void gpumc_series_estimate(const struct gpumc_series *series,
@@ -255,9 +280,11 @@ void gpumc_series_estimate(const struct gpumc_series *series,
                                              .variance = NAN,
                                              .error = NAN,
                                              .autocorrelation_time = NAN,
+                                             .time_error = NAN,
+                                             .drift = NAN,
                                              .effective_samples = NAN};
-  if (values->bins >= FEWEST_VALUES && values->squares == 0 && series->between == 0)
-    set_constant(values->bins, estimate);
+  if (values->bins > 1 && is_constant(series))
+    set_undetermined(estimate);
   else if (values->bins > 1)
     set_correlated(series, estimate);
 }

@@ -61,6 +61,7 @@ static void test_levels_are_those_of_stored_values(void **state)
     double mean = 0;
     double squares = 0;
     double differences = 0;
+    double fourths[2] = {0};
     for (size_t b = 0; b < bins; b++) {
       means[b] = 0;
       for (size_t i = 0; i < length; i++)
@@ -69,15 +70,20 @@ static void test_levels_are_those_of_stored_values(void **state)
     }
     for (size_t b = 0; b < bins; b++) {
       squares += (means[b] - mean) * (means[b] - mean);
-      if (b > 0)
-        differences += (means[b] - means[b - 1]) * (means[b] - means[b - 1]);
+      if (b > 0) {
+        differences += pow(means[b] - means[b - 1], 2);
+        fourths[b > GPUMC_SERIES_EARLY] += pow(means[b] - means[b - 1], 4);
+      }
     }
     assert_int_equal(level->bins, bins);
     assert_int_equal(level->pairs, bins - 1);
     assert_close(level->mean, mean, 1e-11);
+    assert_close(level->first, means[0], 1e-13);
     if (bins > 1) {
       assert_close(level->squares, squares, 1e-11);
       assert_close(level->differences, differences, 1e-11);
+      assert_close(level->early, fourths[0], 1e-11);
+      assert_close(level->fourths, fourths[1], 1e-11);
     }
   }
   assert_int_equal(series.level[10].bins, 0);
@@ -96,7 +102,10 @@ static void test_error_time_and_variance_belong_together(void **state)
   assert_close(found.error * found.error, 2 * time * found.variance / 20000, 1e-13);
   assert_close(found.effective_samples, 20000 / (2 * time), 1e-13);
   assert_true((double)found.bin_length >= 4 * time && (double)found.bin_length < 16 * time);
-  assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.01);
+  /* A third of the bins, less what their kurtosis says: that of Gaussian ones scatters by 7 %. */
+  assert_true(found.freedom <= 20000 / (double)found.bin_length / 3);
+  assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.5);
+  assert_close(found.time_error, time * sqrt(2 / found.freedom), 1e-13);
   assert_int_equal(found.bins, 20000 / found.bin_length);
   free(values);
 }
@@ -152,28 +161,60 @@ static void test_slow_mode_behind_a_fast_one_is_found(void **state)
   free(slow);
 }
 
-static void test_constant_series(void **state)
+/* Whether it never fluctuates or too rarely to be seen is unknown. */
+static void assert_undetermined(const struct gpumc_series *series)
+{
+  struct gpumc_series_estimate found = estimate_of(series);
+  assert_true(found.variance == 0 && isnan(found.error) && isnan(found.autocorrelation_time));
+  assert_true(isnan(found.time_error) && isnan(found.effective_samples) && isnan(found.drift));
+  assert_true(!found.converged && found.bins == 0 && found.freedom == 0);
+}
+
+static void test_constant_series_are_undetermined(void **state)
 {
   (void)state;
   struct gpumc_series series = {0};
   for (int i = 0; i < 1001; i++)
     gpumc_series_add(&series, -1.1);
-  struct gpumc_series_estimate found = estimate_of(&series);
-  assert_true(found.mean == -1.1 && found.variance == 0 && found.error == 0);
-  assert_true(found.autocorrelation_time == 0.5 && found.effective_samples == 1001);
-  assert_true(found.converged && found.bins == 1001);
+  assert_true(estimate_of(&series).mean == -1.1);
+  assert_undetermined(&series);
 }
 
-/* 500 tau, of values of which each has 1/2. */
-static void test_constant_series_of_few_values(void **state)
+/* Means of 5 and of 1000 equal numbers, in chains of their own; a real fluctuation of one part in
+ * 10^12 is none of rounding. */
+static void test_rounding_is_no_fluctuation(void **state)
 {
   (void)state;
-  struct gpumc_series series = {0};
-  for (uint64_t i = 1; i <= 260; i++) {
-    gpumc_series_add(&series, 7);
-    if (i >= 4)
-      assert_true(estimate_of(&series).bins == i);
-    assert_true(estimate_of(&series).converged == (i >= 250));
+  struct gpumc_series merged = {0}, moved = {0};
+  for (int chain = 0; chain < 2; chain++) {
+    const int members = chain == 0 ? 5 : 1000;
+    struct gpumc_series series = {0};
+    double sum = 0;
+    for (int i = 0; i < members; i++)
+      sum += -1.1;
+    for (int i = 0; i < 500; i++)
+      gpumc_series_add(&series, sum / members);
+    gpumc_series_merge(&merged, &series);
+  }
+  assert_true(merged.between > 0);
+  merged.members = 1000;
+  assert_undetermined(&merged);
+  for (int i = 0; i < 500; i++)
+    gpumc_series_add(&moved, -1.1 * (1 + 1e-12 * (i % 3)));
+  assert_true(estimate_of(&moved).error > 0);
+}
+
+/* Twice as many degrees of freedom as events, and ten of them at least. */
+static void test_rare_events_limit_the_freedom(void **state)
+{
+  (void)state;
+  for (int events = 1; events <= 20; events++) {
+    struct gpumc_series series = {0};
+    for (int i = 0; i < 20000; i++)
+      gpumc_series_add(&series, i % (20000 / events) == 777);
+    struct gpumc_series_estimate found = estimate_of(&series);
+    assert_close(found.freedom, 2 * events, 0.1);
+    assert_true(found.converged == (events >= 5));
   }
 }
 
@@ -354,8 +395,9 @@ int main(void)
       cmocka_unit_test(test_error_time_and_variance_belong_together),
       cmocka_unit_test(test_time_of_autoregressive_series),
       cmocka_unit_test(test_slow_mode_behind_a_fast_one_is_found),
-      cmocka_unit_test(test_constant_series),
-      cmocka_unit_test(test_constant_series_of_few_values),
+      cmocka_unit_test(test_constant_series_are_undetermined),
+      cmocka_unit_test(test_rounding_is_no_fluctuation),
+      cmocka_unit_test(test_rare_events_limit_the_freedom),
       cmocka_unit_test(test_converged_series_are_500_times_long),
       cmocka_unit_test(test_few_values_are_nan),
       cmocka_unit_test(test_large_offset),

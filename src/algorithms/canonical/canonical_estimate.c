@@ -5,6 +5,7 @@
  * are independent of each other. Samples of the disorder: canonical_samples.c. */
 #include "algorithms/canonical/canonical_estimate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,10 +158,45 @@ estimate_means(const struct canonical_evaluation *evaluation, struct canonical_e
     struct gpumc_series together = {0};
     for (size_t b = 0; b < chains; b++)
       gpumc_series_merge(&together, &canonical->sums[evaluation->m].chain[b * means + k]);
+    together.members = (canonical->settings.replicas + chains - 1) / chains;
     gpumc_series_estimate(&together, &estimates->mean[k]);
     estimates->mean[k].error *= scale;
     estimates->mean[k].effective_samples *= members;
     estimates->converged = estimates->converged && estimates->mean[k].converged;
+  }
+}
+
+/* What the result is a sum of, at a point: the difference in the specific heat may be small. */
+static double scale_of(const struct canonical_evaluation *evaluation, size_t point, size_t result,
+                       const double *value)
+{
+  const struct canonical *canonical = evaluation->canonical;
+  const size_t first = canonical->grid.points > 0 ? canonical->grid.first[evaluation->m] : 0;
+  const double beta =
+      point == 0 ? canonical->betas.beta[evaluation->m] : canonical->grid.beta[first + point - 1];
+  const double energy = value[CANONICAL_ENERGY];
+  if (result != CANONICAL_SPECIFIC_HEAT)
+    return fabs(value[result]);
+  return beta * beta * (double)canonical->context.model->sites * energy * energy;
+}
+
+/* Errors of what has not fluctuated but by rounding are unknown, a sum of n numbers being wrong by
+ * n epsilon at most. At beta = 0 the specific heat is exactly 0. */
+static void forget_rounding(const struct canonical_evaluation *evaluation,
+                            struct canonical_estimates *estimates)
+{
+  const struct canonical *canonical = evaluation->canonical;
+  const double additions = (double)canonical->measured + (double)canonical->settings.replicas;
+  for (size_t p = 0; p < evaluation->points; p++) {
+    const double *value = estimates->value + p * evaluation->stride;
+    double *error = estimates->error + p * evaluation->stride;
+    for (size_t i = 0; i < estimates->results; i++) {
+      const double scale = scale_of(evaluation, p, i, value);
+      const bool exact = i == CANONICAL_SPECIFIC_HEAT && scale == 0 && value[i] == 0 &&
+                         canonical->betas.beta[evaluation->m] == 0 && p == 0;
+      if (!exact && error[i] <= additions * DBL_EPSILON * scale)
+        error[i] = NAN;
+    }
   }
 }
 
@@ -184,6 +220,8 @@ enum gpumc_status canonical_estimates_make(const struct canonical *canonical, si
     status = canonical->settings.each_sample
                  ? canonical_estimate_samples(&evaluation, estimates, error)
                  : estimate_system(&evaluation, estimates, error);
+    if (status == GPUMC_OK)
+      forget_rounding(&evaluation, estimates);
   }
   if (status != GPUMC_OK)
     canonical_estimates_free(estimates);

@@ -56,7 +56,10 @@ const struct gpumc_key canonical_keys[] = {
     {.name = "series",
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "false",
-     .doc = "Write the time series of every replica into the result."},
+     .doc =
+         "Write the time series of every replica into the result: the energy and what observables "
+         "are moments of, as the magnetization and, with `structure_factor`, `wave`, whose mean "
+         "the structure factor is."},
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,

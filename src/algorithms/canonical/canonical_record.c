@@ -20,7 +20,7 @@ static struct gpumc_column column_of(const struct canonical *canonical, size_t c
   const size_t replicas = canonical->settings.replicas;
   return (struct gpumc_column){.label = gpumc_channel_label(&model->channels[channel]),
                                .width = replicas,
-                               .across = replicas > 1 ? "replica" : NULL};
+                               .across = "replica"};
 }
 
 static enum gpumc_status

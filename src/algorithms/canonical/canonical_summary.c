@@ -26,9 +26,13 @@ struct summary {
   const struct canonical *canonical;
   size_t results, means;
   struct curves direct, reweighted;
-  double *share, *served_by; /* [points of the grid] */
-  double *time, *samples;    /* [M][T]: autocorrelation time, effective samples */
-  double *converged;         /* [T] */
+  double *share, *served_by;                     /* [points of the grid] */
+  double *time, *time_error;                     /* [M][T]: autocorrelation time */
+  double *samples;                               /* [M][T]: effective samples */
+  double *drift;                                 /* [M][T]: of the beginning, as a normal deviate */
+  double *drift_sweeps;                          /* [M][T]: length of that beginning */
+  double *converged;                             /* [T] */
+  size_t drifting;                               /* temperatures */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
 };
 
@@ -41,6 +45,9 @@ static void summary_free(struct summary *summary)
   free(summary->share);
   free(summary->served_by);
   free(summary->time);
+  free(summary->time_error);
+  free(summary->drift);
+  free(summary->drift_sweeps);
   free(summary->samples);
   free(summary->converged);
 }
@@ -67,6 +74,9 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
       {&summary->share, points + 1},
       {&summary->served_by, points + 1},
       {&summary->time, means * temperatures},
+      {&summary->time_error, means * temperatures},
+      {&summary->drift, means * temperatures},
+      {&summary->drift_sweeps, means * temperatures},
       {&summary->samples, means * temperatures},
       {&summary->converged, temperatures},
   };
@@ -102,17 +112,30 @@ take_grid(struct summary *summary, size_t m, const struct canonical_estimates *e
   }
 }
 
+/* Whether it was known from the start that results cannot be trusted, by the attribute's name. */
+static bool is_warned(const struct summary *summary, const char *name)
+{
+  return cJSON_GetObjectItemCaseSensitive(summary->canonical->context.warnings, name) != NULL;
+}
+
 static void
 take_series(struct summary *summary, size_t m, const struct canonical_estimates *estimates)
 {
   const size_t temperatures = summary->direct.count;
+  const double interval = (double)summary->canonical->settings.interval;
+  bool drifts = false;
   for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
     const size_t at = k * temperatures + m;
-    summary->time[at] = mean->autocorrelation_time * (double)summary->canonical->settings.interval;
+    summary->time[at] = mean->autocorrelation_time * interval;
+    summary->time_error[at] = mean->time_error * interval;
     summary->samples[at] = mean->effective_samples;
+    summary->drift[at] = mean->drift;
+    summary->drift_sweeps[at] = (double)mean->drift_length * interval;
+    drifts = drifts || mean->drifts;
   }
-  summary->converged[m] = estimates->converged;
+  summary->drifting += drifts;
+  summary->converged[m] = estimates->converged && !is_warned(summary, "ergodicity_warning");
   summary->unconverged += !estimates->converged;
   summary->unknown += estimates->unknown;
   summary->biased += estimates->biased;
@@ -161,8 +184,9 @@ static enum gpumc_status write_curves(const struct summary *summary,
 static enum gpumc_status write_direct(const struct summary *summary, struct gpumc_error *error)
 {
   const struct gpumc_label label = {"converged",
-                                    "1 where every time series is long against its "
-                                    "autocorrelation time and the replicas agree",
+                                    "1 where every time series is stationary and long against its "
+                                    "autocorrelation time, the replicas agree and sweeps reach "
+                                    "every state",
                                     "1", ""};
   const struct gpumc_curve_place place =
       place_of(summary, "summary", "summary/beta", summary->direct.count);
@@ -191,38 +215,51 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
              : status;
 }
 
-/* values[M][T] of the plain means, as curves of a group of their own. */
+/* A group of curves of the plain means: values[M][T], and their errors unless NULL. */
+struct curves_of_series {
+  const char *group, *axis, *what, *units;
+  const double *values, *errors;
+};
+
 static enum gpumc_status write_of_series(const struct summary *summary,
-                                         const struct gpumc_curve_place *place, const char *what,
-                                         const char *units, const double *values,
+                                         const struct curves_of_series *curves,
                                          struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false,
+  const size_t count = summary->direct.count;
+  const struct gpumc_curve_place place = place_of(summary, curves->group, curves->axis, count);
+  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false,
                                                     summary->canonical->betas.beta, error);
   for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
     const struct gpumc_label mean =
         canonical_label(&summary->canonical->quantities, canonical_mean(k));
     char long_name[256];
-    snprintf(long_name, sizeof long_name, "%s of the %s", what, mean.long_name);
-    const struct gpumc_label label = {mean.name, long_name, units, ""};
-    status = gpumc_curve_write(place, &label, false, values + k * place->count[0], error);
+    snprintf(long_name, sizeof long_name, "%s of the %s", curves->what, mean.long_name);
+    const struct gpumc_label label = {mean.name, long_name, curves->units, ""};
+    const double *values = curves->values + k * count;
+    status = curves->errors == NULL
+                 ? gpumc_curve_write(&place, &label, false, values, error)
+                 : gpumc_curve_write_with_error(&place, &label, values, curves->errors + k * count,
+                                                error);
   }
   return status;
 }
 
 static enum gpumc_status write_series(const struct summary *summary, struct gpumc_error *error)
 {
-  const struct gpumc_curve_place time =
-      place_of(summary, "summary/autocorrelation_time", "summary/autocorrelation_time/beta",
-               summary->direct.count);
-  const struct gpumc_curve_place samples =
-      place_of(summary, "summary/effective_samples", "summary/effective_samples/beta",
-               summary->direct.count);
-  enum gpumc_status status = write_of_series(summary, &time, "integrated autocorrelation time",
-                                             "sweeps", summary->time, error);
-  return status == GPUMC_OK ? write_of_series(summary, &samples, "independent measurements", "1",
-                                              summary->samples, error)
-                            : status;
+  const struct curves_of_series all[] = {
+      {"summary/autocorrelation_time", "summary/autocorrelation_time/beta",
+       "integrated autocorrelation time", "sweeps", summary->time, summary->time_error},
+      {"summary/effective_samples", "summary/effective_samples/beta", "independent measurements",
+       "1", summary->samples, NULL},
+      {"summary/drift", "summary/drift/beta", "excess of the beginning, in standard errors,", "1",
+       summary->drift, NULL},
+      {"summary/drift_length", "summary/drift_length/beta", "sweeps of the beginning that drifts,",
+       "sweeps", summary->drift_sweeps, NULL},
+  };
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < sizeof all / sizeof *all && status == GPUMC_OK; i++)
+    status = write_of_series(summary, &all[i], error);
+  return status;
 }
 
 static enum gpumc_status write_warning(const struct summary *summary, const char *name,
@@ -256,6 +293,28 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
   return status;
 }
 
+/* The series whose beginning is the farthest off, and the remedy. */
+static enum gpumc_status write_drift(const struct summary *summary, struct gpumc_error *error)
+{
+  const size_t temperatures = summary->direct.count;
+  size_t worst = 0;
+  char text[512];
+  for (size_t i = 1; i < summary->means * temperatures; i++)
+    if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
+      worst = i;
+  const struct gpumc_label label =
+      canonical_label(&summary->canonical->quantities, canonical_mean(worst / temperatures));
+  snprintf(text, sizeof text,
+           "%zu of %zu temperatures are not stationary: %s at beta = %.6g is %s by %.1f standard "
+           "errors in the first %.0f sweeps after the thermalization than later; use a longer "
+           "thermalization",
+           summary->drifting, temperatures, label.name,
+           summary->canonical->betas.beta[worst % temperatures],
+           summary->drift[worst] > 0 ? "higher" : "lower", fabs(summary->drift[worst]),
+           summary->drift_sweeps[worst]);
+  return write_warning(summary, "drift_warning", text, error);
+}
+
 /* How much was measured, and what to be careful about. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
@@ -268,11 +327,14 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
     status = gpumc_trust_record(&summary->canonical->context, trusted, error);
   if (status == GPUMC_OK)
     status = write_sample_warnings(summary, error);
+  if (status == GPUMC_OK && summary->drifting > 0)
+    status = write_drift(summary, error);
   if (status == GPUMC_OK && summary->unconverged > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have a time series that is too short for its "
-             "autocorrelation time, or replicas that contradict each other: their errors may be "
-             "too small; use more sweeps or a longer thermalization",
+             "autocorrelation time, that drifts, or in which next to nothing fluctuated, or "
+             "replicas that contradict each other: their errors are unknown or may be too small; "
+             "use more sweeps or a longer thermalization",
              summary->unconverged, summary->direct.count);
     status = write_warning(summary, "warning", text, error);
   }

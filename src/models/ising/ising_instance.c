@@ -23,7 +23,8 @@ enum {
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_ENERGY] = {"energy", "E", GPUMC_UNIT_ENERGY, "energy per site", false},
     [ISING_MAGNETIZATION] = {"magnetization", "M", "1", "magnetization per site", false},
-    [ISING_WAVE] = {"wave", "|M_k|^2", "1", "wave per site", true},
+    [ISING_WAVE] = {"wave", "|M_k|^2", "1",
+                    "squared amplitude of the smallest waves, their mean, per site", true},
 };
 
 /* Order of ising_observables. */
