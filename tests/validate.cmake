@@ -31,7 +31,9 @@ if(GPUMC_SANITIZE)
     statistical_test_first_example
     statistical_test_main_job
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
+    statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
+    statistical_test_pt_equilibrium
     statistical_test_pt_errors
     statistical_test_series_errors
     statistical_test_tiled_generators)

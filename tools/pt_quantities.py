@@ -49,3 +49,21 @@ def all_of(average, beta, sites, config):
 def is_gaussian(model):
     field = model.get("random_field", {}).get("distribution", "none")
     return model.get("couplings") == "gaussian" and not model.get("h") and field == "none"
+
+
+def scales(whole, average, beta, sites, config):
+    """How large the numbers are that the quantities are formed of, for their rounding errors."""
+    found = {name: np.abs(value) for name, value in whole.items()}
+    found["specific_heat"] = sites * beta ** 2 * average["energy2"]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for name in ("correlation_length", "correlation_length_overlap"):
+            if name in whole:  # its square is a difference from 1
+                wave = wave_length(config["model"]) * whole[name]
+                found[name] = whole[name] * (1 + wave ** 2) / (2 * wave ** 2)
+    if "binder_parameter" in whole:
+        found["binder_parameter"] = np.ones_like(beta)
+    if "binder_overlap" in whole:
+        found["binder_overlap"] = found["binder_overlap"] + 1.5
+    if "gaussian_identity" in whole:
+        found["gaussian_identity"] = np.abs(average["energy"]) + dimension(config["model"]) * beta
+    return found

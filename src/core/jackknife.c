@@ -1,9 +1,34 @@
 /* Jackknife errors. */
 #include "core/jackknife.h"
 
+#include <float.h>
 #include <math.h>
 
+/* Operations on a sum: a difference, a quotient, powers, the elementary functions. */
+static const double further_operations = 16;
+
+double gpumc_rounding(double terms, double scale)
+{
+  return DBL_EPSILON * (terms + further_operations) * fabs(scale);
+}
+
+static double largest_of(const double *values, size_t n)
+{
+  double largest = 0;
+  for (size_t i = 0; i < n; i++)
+    largest = fmax(largest, fabs(values[i]));
+  return largest;
+}
+
 struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t strata, size_t n)
+{
+  const size_t count = strata * n;
+  return gpumc_jackknife_of(leave_one_out, strata, n,
+                            gpumc_rounding((double)count, largest_of(leave_one_out, count)));
+}
+
+struct gpumc_variance
+gpumc_jackknife_of(const double *leave_one_out, size_t strata, size_t n, double rounding)
 {
   struct gpumc_variance variance = {0, 0};
   double squares = 0;
@@ -21,6 +46,8 @@ struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t strata
       fourths += square * square;
     }
   }
+  if (squares <= (double)(strata * n) * rounding * rounding)
+    return variance;
   variance.value = squares * ((double)n - 1) / (double)n;
   variance.freedom = (double)strata * ((double)n - 1);
   if (fourths > 0)

@@ -61,7 +61,9 @@ static void make_level(const struct gpumc_histograms *h, const double *factor, s
   }
   /* With fewer than two blocks there is no scatter to learn from; with few families at the
    * temperatures that see the level, little. */
-  struct gpumc_variance variance = gpumc_jackknife(value, h->strata, h->blocks / h->strata);
+  struct gpumc_variance variance = gpumc_jackknife_of(
+      value, h->strata, h->blocks / h->strata,
+      gpumc_rounding((double)(h->blocks + h->temperatures), 1.0)); /* logarithms of ratios near 1 */
   double freedom = 0;
   for (size_t i = 0; i < h->temperatures; i++)
     freedom += term[i] / whole * h->freedom[i];

@@ -97,6 +97,19 @@ double gpumc_derive(const struct gpumc_model *model, enum gpumc_derivation deriv
   return (double)NAN;
 }
 
+double
+gpumc_derive_scale(const struct gpumc_model *model, enum gpumc_derivation derivation, double value)
+{
+  const double wave = 2.0 * sin(0.5 * model->wave_number) * value;
+  switch (derivation) {
+  case GPUMC_BINDER_PARAMETER:
+    return 1.0;
+  case GPUMC_CORRELATION_LENGTH: /* its square is a difference from 1 */
+    return value * (1.0 + wave * wave) / (2.0 * wave * wave);
+  }
+  return (double)NAN;
+}
+
 void gpumc_derive_all(const struct gpumc_observables *observables, const struct gpumc_model *model,
                       const double *average, double *derived)
 {

@@ -48,7 +48,9 @@ void gpumc_observables_check(const struct gpumc_params *params, const struct gpu
 /* A derived quantity from its two observables; NaN where they leave it undetermined. */
 double gpumc_derive(const struct gpumc_model *model, enum gpumc_derivation derivation,
                     const double from[2]);
-/* All of them: average[count], derived[n_derived]. */
+/* What the numbers of `value`'s arithmetic are as large as, for its rounding (jackknife.h). */
+double
+gpumc_derive_scale(const struct gpumc_model *model, enum gpumc_derivation derivation, double value);
 void gpumc_derive_all(const struct gpumc_observables *observables, const struct gpumc_model *model,
                       const double *average, double *derived);
 

@@ -1,6 +1,16 @@
 /* Whether a result can be trusted. */
 #include "core/trust.h"
 
+#include <math.h>
+
+static const double freedom_needed = 15;
+static const double deviations_needed = 45;
+
+bool gpumc_trust_freedom(double freedom, size_t n)
+{
+  return freedom >= freedom_needed * fmin(1, (double)n / deviations_needed);
+}
+
 enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
                                               const char *group, struct gpumc_error *error)
 {

@@ -4,6 +4,14 @@
 
 #include "core/algorithm.h"
 
+/* Bounds on false alarms: all comparisons of one kind that a result makes raise one by chance in so
+ * many right results, at most. */
+#define GPUMC_FALSE_ALARMS 0.01
+
+/* Whether a variance from n deviations has degrees of freedom enough for a result to be trusted: 15
+ * of 45 or more deviations, that is five blocks with rare events, of fewer a third of them. */
+bool gpumc_trust_freedom(double freedom, size_t n);
+
 /* The attributes of /summary that say whether results can be trusted: where the algorithm finds
  * nothing against them, and nothing was known against the task from the start. What the algorithm
  * finds it writes itself. */

@@ -129,8 +129,9 @@ class Merge(ProgramCase):
         bad = [self.make(f"bad{i}", model__sample=24 * i, **cold) for i in range(2)]
         merged = self.merge(*bad)["summary"].attrs
         self.assertEqual(merged["trusted"], 0)
-        self.assertIn("not known to be in equilibrium at 2 of 2 temperatures, the coldest beta = 9 "
-                      "(bad0.h5, bad1.h5); use more sweeps", merged["warning"])
+        self.assertIn("not known to be in equilibrium at 2 of 2 temperatures, the coldest beta = 9: "
+                      "the last bins of time of all samples disagree, or samples or copies stay apart; use more "
+                      "sweeps", merged["warning"])
         self.assertIn("% of the exchanges are accepted: use more temperatures", merged["warning"])
 
     def test_walkers_that_do_not_return(self):
@@ -163,8 +164,41 @@ class Merge(ProgramCase):
         merged = self.merge(*paths)["summary"]
         self.assertEqual(list(merged["equilibrated"][:]), [1, 0, 1])
         self.assertEqual(merged.attrs["trusted"], 0)
-        self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the Gaussian identity is violated",
-                      merged.attrs["warning"])
+        self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the last bins of time of all samples "
+                      "disagree, or violate the Gaussian identity", merged.attrs["warning"])
+
+    def test_equilibrium_is_judged_by_all_samples(self):
+        """A flag of a file by chance does not stay, a drift that no file shows by itself is found, and files
+        without bins to compare cannot tell."""
+        paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(4)]
+        def edit(change):
+            for path in paths:
+                with h5py.File(path, "r+") as file:
+                    change(file)
+        def clear(file):
+            file["summary/equilibrated"][...] = 0
+        edit(clear)
+        merged = self.merge(*paths)
+        self.assertEqual(merged["summary"].attrs["trusted"], 1)
+        for back in "1", "2":
+            for name, item in merged["earlier_bins"][back].items():
+                parts = [h5py.File(path)[f"earlier_bins/{back}/{name}"][:] for path in paths]
+                np.testing.assert_array_equal(item[:], np.concatenate(parts))
+        def drift(file):  # by three errors of the difference in each file
+            before, after = file["earlier_bins/1/energy"], file["samples/energy"][:]
+            change = before[:] - after
+            before[...] = after + (change - change.mean(0)) + 3 * change.std(0, ddof=1) / np.sqrt(24)
+        edit(drift)
+        self.assertTrue(self.merge(paths[0])["summary/equilibrated"][:].all())
+        merged = self.merge(*paths)["summary"]
+        self.assertFalse(merged["equilibrated"][:].any())
+        self.assertEqual(merged.attrs["trusted"], 0)
+        def forget(file):
+            del file["earlier_bins"]
+        edit(forget)
+        merged = self.merge(*paths)["summary"]
+        self.assertFalse(merged["equilibrated"][:].any())
+        self.assertIn("there are no bins to compare in part0.h5", merged.attrs["warning"])
 
     def test_couplings_of_all_samples(self):
         model = SPIN_GLASS + ", random_field: {distribution: gaussian, width: 1}, write_couplings: true"
@@ -210,10 +244,13 @@ class Merge(ProgramCase):
         merged = self.merge(*paths)["summary/overlap_distribution/probability_error"][:]
         parts = [h5py.File(path)["summary/overlap_distribution/probability_error"][:] for path in paths]
         weights = np.array(counts) / 144
-        np.testing.assert_allclose(merged, np.sqrt(np.tensordot(weights ** 2, np.square(parts), 1)), 1e-12)
+        parts = np.nan_to_num(parts)  # unknown where a file counted nothing, and 0 then
+        expected = np.sqrt(np.tensordot(weights ** 2, np.square(parts), 1))
+        np.testing.assert_allclose(merged, np.where(expected > 0, expected, np.nan), 1e-12)
+        merged = np.nan_to_num(merged)
         whole = self.make("whole", seed=6, algorithm__samples=144)
         with h5py.File(whole) as file:
-            single = file["summary/overlap_distribution/probability_error"][:]
+            single = np.nan_to_num(file["summary/overlap_distribution/probability_error"][:])
         ratio = (merged ** 2).sum() / (single ** 2).sum()
         self.assertTrue(0.8 < ratio < 1.2, ratio)
 

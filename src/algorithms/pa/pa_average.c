@@ -154,6 +154,11 @@ static double find_weights(struct pa_average *average, struct pa_left_out left_o
   return largest + gpumc_log(total / used);
 }
 
+void pa_average_weigh(struct pa_average *average)
+{
+  (void)find_weights(average, (struct pa_left_out){PA_NONE, PA_NONE, PA_NONE});
+}
+
 double
 pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity)
 {

@@ -12,7 +12,7 @@ struct pa_average {
   size_t n_means;        /* e, e^2, observables */
   double *log_partition; /* [runs][blocks + 1]: ln Z at the row */
   double *mean;          /* [runs][blocks + 1][n_means] at the row */
-  double *weight;        /* [runs] scratch */
+  double *weight;        /* [runs] of the last estimate */
 };
 
 /* What an average leaves out: block `block` of the runs of stratum `stratum`, and the runs of group
@@ -48,6 +48,8 @@ void pa_average_next(struct pa_average *average);
  * the mean partition function. */
 double
 pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity);
+/* The weights of eq. 7 of the runs at the row, as average->weight. */
+void pa_average_weigh(struct pa_average *average);
 /* Replicas in block `block` of the runs of stratum `stratum` at the row. */
 double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block);
 /* Legal on a zeroed object; leaves it zeroed. */

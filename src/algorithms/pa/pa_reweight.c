@@ -38,6 +38,26 @@ quantities(const struct gpumc_reweighted *average, double beta, double sites, do
   quantity[ENTROPY] = (beta * average->energy + average->log_partition) / sites;
 }
 
+/* As large as the numbers that a quantity is formed of. */
+static double
+scale_of(const struct gpumc_reweighted *average, double beta, double sites, size_t quantity)
+{
+  const double energy = beta * fabs(average->energy);
+  const double scale[QUANTITIES] = {
+      [ENERGY] = fabs(average->energy),
+      [SPECIFIC_HEAT] = energy * energy + beta * beta * average->variance,
+      [BETA_FREE_ENERGY] = fabs(average->log_partition),
+      [ENTROPY] = energy + fabs(average->log_partition),
+  };
+  return scale[quantity] / sites;
+}
+
+/* The specific heat at beta = 0 is exactly 0. */
+static bool is_exact(size_t quantity, double beta)
+{
+  return quantity == SPECIFIC_HEAT && beta == 0;
+}
+
 static void fill_point(const struct gpumc_density *density, struct grid *grid, size_t point,
                        double sites, double *scratch, struct gpumc_reweighted *without,
                        double *column)
@@ -52,12 +72,14 @@ static void fill_point(const struct gpumc_density *density, struct grid *grid, s
       column[b] = quantity[q];
     }
     quantities(&whole, beta, sites, quantity);
+    const double rounding = gpumc_rounding((double)(density->blocks + density->levels),
+                                           scale_of(&whole, beta, sites, q));
     struct gpumc_variance variance =
-        gpumc_jackknife(column, density->strata, density->blocks / density->strata);
+        gpumc_jackknife_of(column, density->strata, density->blocks / density->strata, rounding);
     variance.freedom = fmin(variance.freedom, grid->freedom[point]);
     grid->curve[(2 * q) * grid->points + point] = quantity[q];
     grid->curve[(2 * q + 1) * grid->points + point] =
-        gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
+        is_exact(q, beta) ? 0 : gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
   }
 }
 

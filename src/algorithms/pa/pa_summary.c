@@ -1,18 +1,13 @@
-/* Population annealing: the summary - weighted averages over runs with errors, what the families
- * say about trust, the lowest energy. */
+/* Population annealing: the summary - weighted averages over runs with errors, the lowest energy.
+ */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_average.h"
 #include "algorithms/pa/pa_labels.h"
+#include "algorithms/pa/pa_trust.h"
 #include "core/jackknife.h"
 #include "core/memory.h"
-#include "core/trust.h"
-
-/* A population is trusted when R > 100 rho_t (Wang, Machta, Katzgraber 2015). */
-static const double trusted_families = 100.0;
 
 /* Work arrays of the summary. T temperatures, Q quantities, S strata of B blocks, G = S B, N groups
  * of runs. */
@@ -27,6 +22,7 @@ struct summary {
   double *log_partition; /* [G + 1][T] */
   double *population;    /* [G][T] */
   double *freedom;       /* [T]: most degrees of freedom of an error from blocks */
+  struct pa_trust trust;
 };
 
 static void summary_free(struct summary *summary)
@@ -40,6 +36,7 @@ static void summary_free(struct summary *summary)
   free(summary->log_partition);
   free(summary->population);
   free(summary->freedom);
+  pa_trust_free(&summary->trust);
 }
 
 static enum gpumc_status
@@ -70,16 +67,39 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
     status = gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error);
-  return status;
+  return status == GPUMC_OK ? pa_trust_init(&summary->trust, pa, error) : status;
 }
 
-/* Variance of quantity q from the rows of estimates. */
-static struct gpumc_variance
-variance_of(struct summary *summary, const double *rows, size_t strata, size_t n, size_t q)
+/* Variance of quantity q from the rows of estimates, whose arithmetic has an error of `rounding`.
+ */
+static struct gpumc_variance variance_of(struct summary *summary, const double *rows, size_t strata,
+                                         size_t n, size_t q, double rounding)
 {
   for (size_t i = 0; i < strata * n; i++)
     summary->column[i] = rows[i * summary->quantities + q];
-  return gpumc_jackknife(summary->column, strata, n);
+  return gpumc_jackknife_of(summary->column, strata, n, rounding);
+}
+
+/* Rounding errors of quantity q at the row: of sums over the blocks and runs, and over the steps to
+ * ln Z, by how large the numbers are that it is formed of. */
+static double rounding_of(const struct summary *summary, size_t row, size_t q)
+{
+  const struct pa *pa = summary->pa;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const double terms = (double)(pa->settings.runs + summary->blocks + row);
+  const double *whole = summary->whole;
+  const double energy = pa->schedule.beta[row] * whole[PA_Q_ENERGY];
+  const size_t derived = PA_Q_OBSERVABLES + observables->count;
+  const size_t free_energy = pa_quantity_index(&pa->settings, PA_Q_BETA_FREE_ENERGY);
+  double scale = fabs(whole[q]);
+  if (q == PA_Q_SPECIFIC_HEAT)
+    scale += energy * energy * (double)pa->context.model->sites;
+  else if (q == pa_quantity_index(&pa->settings, PA_Q_ENTROPY))
+    scale = fabs(energy) + fabs(whole[free_energy]);
+  else if (q >= derived && q < free_energy)
+    scale = gpumc_derive_scale(pa->context.model,
+                               observables->derived[q - derived].what->derivation, whole[q]);
+  return gpumc_rounding(terms, scale);
 }
 
 /* The whole, and leaving out each block of each stratum. */
@@ -104,6 +124,13 @@ static void estimate_without_blocks(struct summary *summary, struct pa_average *
   summary->freedom[t] = freedom;
 }
 
+/* Of the start at beta = 0, where the partition function is known. */
+static bool is_exact(const struct summary *summary, size_t row, size_t q)
+{
+  return row == 0 && (q == PA_Q_SPECIFIC_HEAT ||
+                      q >= pa_quantity_index(&summary->pa->settings, PA_Q_BETA_FREE_ENERGY));
+}
+
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
  * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks
  * of equal size less one, and from the runs. */
@@ -117,13 +144,19 @@ static void summarize_temperature(struct summary *summary, struct pa_average *av
   }
   for (size_t q = 0; q < summary->quantities; q++) {
     size_t at = q * summary->temperatures + average->row;
+    double rounding = rounding_of(summary, average->row, q);
     struct gpumc_variance by_block =
-        variance_of(summary, summary->by_block, summary->strata, summary->blocks, q);
-    struct gpumc_variance by_run = variance_of(summary, summary->by_run, 1, run_groups, q);
+        variance_of(summary, summary->by_block, summary->strata, summary->blocks, q, rounding);
+    struct gpumc_variance by_run =
+        variance_of(summary, summary->by_run, 1, run_groups, q, rounding);
     by_block.freedom = fmin(by_block.freedom, summary->freedom[average->row]);
     summary->value[at] = summary->whole[q];
-    summary->error[at] = gpumc_pooled_error(by_block, by_run);
+    summary->error[at] =
+        is_exact(summary, average->row, q) ? 0 : gpumc_pooled_error(by_block, by_run);
+    if (!is_exact(summary, average->row, q))
+      pa_trust_regard_quantity(&summary->trust, average->row, q, by_block, by_run);
   }
+  pa_trust_regard_families(&summary->trust, average);
 }
 
 /* Label of quantity q. */
@@ -159,33 +192,6 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
                                      summary->error + q * summary->temperatures, error);
   }
   return status;
-}
-
-/* What the families say: the largest rho_t of each run, and a warning when the population is small
- * against it. */
-static enum gpumc_status write_trust(struct summary *summary, struct gpumc_error *error)
-{
-  struct pa *pa = summary->pa;
-  struct gpumc_recorder *recorder = pa->context.recorder;
-  double worst = 0;
-  for (size_t m = 0; m < pa->settings.runs; m++)
-    for (size_t t = 0; t < summary->temperatures; t++)
-      worst = fmax(worst, pa_curve_value(pa, m, t, PA_RHO_T));
-  bool trusted = (double)pa->settings.population > trusted_families * worst;
-  enum gpumc_status status =
-      gpumc_recorder_number(recorder, "summary", "rho_t_maximum", worst, error);
-  if (status == GPUMC_OK)
-    status = gpumc_trust_record(&pa->context, trusted, error);
-  if (status != GPUMC_OK || trusted)
-    return status;
-  char text[256];
-  snprintf(text, sizeof text,
-           "the population of %zu is less than 100 times the mean square family size rho_t = %.4g: "
-           "averages may be biased and errors too small; use a larger population, more sweeps or "
-           "smaller steps",
-           pa->settings.population, worst);
-  gpumc_observer_tell(pa->context.observer, GPUMC_WARNING, text);
-  return gpumc_recorder_text(recorder, "summary", "warning", text, error);
 }
 
 /* The lowest energy of all runs and temperatures, the first beta where a run saw it, and who holds
@@ -242,7 +248,7 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
   }
   status = write_curves(&summary, error);
   if (status == GPUMC_OK)
-    status = write_trust(&summary, error);
+    status = pa_trust_write(&summary.trust, error);
   if (status == GPUMC_OK)
     status = write_lowest(&summary, error);
   struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};

@@ -39,6 +39,10 @@ pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_er
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(&average->without, pt->quantities.count * left_outs,
                                   "averages for the jackknife", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->freedom, pt->quantities.count, "averages", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&average->rounding, pt->quantities.count, "averages", error);
   if (status != GPUMC_OK)
     pt_average_free(average);
   return status;
@@ -50,6 +54,8 @@ void pt_average_free(struct pt_average *average)
   free(average->total);
   free(average->rest);
   free(average->without);
+  free(average->freedom);
+  free(average->rounding);
   memset(average, 0, sizeof *average);
 }
 
@@ -86,6 +92,20 @@ evaluate(struct pt_average *average, size_t t, size_t without, double *quantity,
                                              pt->beta[t], average->rest);
 }
 
+/* Rounding errors of the quantities, the whole being in `rest`. Samples are summed up over equal
+ * numbers of measurements, so that equal ones have equal sums; blocks of time are not. */
+static void find_rounding(struct pt_average *average, size_t t, size_t count)
+{
+  const struct pt *pt = average->pt;
+  double terms = (double)count;
+  for (size_t b = 0; b < pt->bin.blocks && pt->settings.by_time; b++)
+    terms += (double)pt->bin.measurements[b];
+  for (size_t q = 0; q < pt->quantities.count; q++)
+    average->rounding[q] =
+        gpumc_rounding(terms, pt_quantity_scale(&pt->quantities.quantity[q], pt->context.model,
+                                                pt->beta[t], average->rest));
+}
+
 /* Group g of so many that differ by one block at the most. */
 static struct pt_blocks group_of(const struct pt *pt, size_t g, size_t groups)
 {
@@ -105,8 +125,15 @@ void pt_average_at(struct pt_average *average, size_t t, double *value, double *
   }
   average_samples(average, t, (struct pt_blocks){0, 0});
   evaluate(average, t, nothing, value, 1);
+  find_rounding(average, t, count);
+  average->left_outs = count;
   for (size_t i = 0; i < count && !by_time; i++)
     evaluate(average, t, i, average->without + i, count);
-  for (size_t q = 0; q < pt->quantities.count; q++)
-    error_of[q] = gpumc_pooled_error(gpumc_jackknife(average->without + q * count, 1, count), none);
+  for (size_t q = 0; q < pt->quantities.count; q++) {
+    const struct gpumc_variance variance =
+        gpumc_jackknife_of(average->without + q * count, 1, count, average->rounding[q]);
+    const bool exact = pt_quantity_is_exact(&pt->quantities.quantity[q], pt->beta[t]);
+    average->freedom[q] = variance.freedom;
+    error_of[q] = exact ? 0 : gpumc_pooled_error(variance, none);
+  }
 }

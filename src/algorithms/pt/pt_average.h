@@ -12,6 +12,9 @@ struct pt_average {
   double *total;     /* [averages] sums over the samples */
   double *rest;      /* [averages] scratch */
   double *without;   /* [quantities][left_outs] */
+  double *freedom;   /* [quantities] of the errors that were formed last */
+  double *rounding;  /* [quantities] scratch */
+  size_t left_outs;  /* at the last temperature */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status
@@ -36,6 +39,9 @@ static inline double pt_term_mean_of_all(const struct pt *pt, size_t term, size_
   return pt_term_mean(pt, term, t, s, (struct pt_blocks){0, 0});
 }
 
+/* Independent groups of blocks that a jackknife needs to know its error. Of 256 blocks that hardly
+ * remember their predecessor there are 64 to 128, fewer than make a series converged. */
+enum { PT_FEWEST_GROUPS = 32 };
 /* Of few samples: into how many groups the blocks of the present bin are joined at temperature t so
  * that the groups are independent of each other. *known: whether there are enough of them to tell,
  * and samples of one model agree. */

@@ -2,10 +2,6 @@
 #include "algorithms/pt/pt_average.h"
 #include "core/series.h"
 
-/* Independent groups of blocks that a jackknife needs to know its error. Of 256 blocks that hardly
- * remember their predecessor there are 64 to 128, fewer than make a series converged. */
-enum { FEWEST_GROUPS = 32 };
-
 /* Mean of a term in one block. */
 static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t b)
 {
@@ -45,7 +41,7 @@ size_t pt_block_groups(const struct pt *pt, size_t t, bool *known)
     struct gpumc_series_estimate estimate;
     series_of(pt, pt->terms.compared[i], t, &series);
     gpumc_series_estimate(&series, &estimate);
-    *known = *known && estimate.bins >= FEWEST_GROUPS;
+    *known = *known && estimate.bins >= PT_FEWEST_GROUPS;
     if (estimate.bin_length > joined)
       joined = (size_t)estimate.bin_length;
   }

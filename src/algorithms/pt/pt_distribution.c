@@ -1,5 +1,4 @@
 /* Parallel tempering: distributions of the overlaps in the last bin of time. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_average.h"
@@ -78,22 +77,6 @@ static uint64_t count_of(const struct distribution *distribution, size_t t, size
   return count;
 }
 
-static double share_of(const struct distribution *distribution, size_t t, size_t g, size_t b)
-{
-  return (double)count_of(distribution, t, g, b) / (double)distribution->group_total[g];
-}
-
-/* Whether bin b, not empty, has the same share in every group, so that they tell nothing of its
- * scatter. */
-static bool groups_agree(const struct distribution *distribution, size_t t, size_t b)
-{
-  const double share = share_of(distribution, t, 0, b);
-  bool agree = share > 0;
-  for (size_t g = 1; g < distribution->groups && agree; g++)
-    agree = share_of(distribution, t, g, b) == share;
-  return agree;
-}
-
 /* Densities at temperature t, and errors from leaving out one group of rows after the other. */
 static void estimate(struct distribution *distribution, size_t t)
 {
@@ -116,9 +99,7 @@ static void estimate(struct distribution *distribution, size_t t)
           ((double)(whole - distribution->group_total[g]) * distribution->width);
     distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
     distribution->error_of[t * bins + b] =
-        groups_agree(distribution, t, b)
-            ? NAN
-            : gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, groups), none);
+        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, groups), none);
   }
 }
 

@@ -4,16 +4,15 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
-#include "core/jackknife.h"
+#include "core/significance.h"
 #include "core/text.h"
+#include "core/trust.h"
 
-/* Bins of time that differ by more than so many standard errors of the difference do not agree; by
- * chance that happens to one comparison of 16000, and to one of 500 with eight samples. */
-static const double errors_allowed = 4.0;
 /* Samples of one model do not agree where their averages scatter by more than so many times the
- * variance that their change from bin to bin tells: by chance one comparison of 6000 with eight
- * samples, far fewer with more. */
+ * variance that their change from bin to bin tells, and by more than chance tells. */
 static const double scatter_allowed = 30.0;
+/* Samples that have to fluctuate, of those there are. */
+enum { SAMPLES_IN_MOTION = 8 };
 /* Round trips of a walker, on average, without which cold temperatures have seen one descent at
  * most. */
 static const double round_trips_needed = 1.0;
@@ -22,16 +21,20 @@ static const double acceptance_needed = 0.01;
 /* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
 static const double uneven = 4.0;
 
-static bool within(double deviation, double error_of)
+/* Comparisons that decide `equilibrated`: at every temperature, of every compared quantity, two
+ * earlier bins with the last one and the scatter of samples, and the identity. */
+static double comparisons(const struct pt *pt)
 {
-  return fabs(deviation) <= errors_allowed * error_of;
+  const size_t of_temperature = pt->terms.n_compared * PT_BINS_COMPARED + 1;
+  return (double)(pt->settings.temperatures * of_temperature);
 }
 
-static const double *remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
+/* Whether chance explains a deviation, given the standard error and its degrees of freedom. Without
+ * deviation there is nothing to explain, whatever the error. */
+static bool within(const struct pt *pt, double deviation, double error_of, double freedom)
 {
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  return pt->history +
-         ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * samples;
+  return deviation == 0 ||
+         gpumc_student_tail(deviation / error_of, freedom) * comparisons(pt) >= GPUMC_FALSE_ALARMS;
 }
 
 struct scatter {
@@ -55,21 +58,27 @@ static struct scatter scatter_of(const double *after, const double *before, size
 static bool agree_by_sample(const struct pt *pt, size_t bin, size_t last, size_t compared, size_t t)
 {
   const size_t samples = pt->settings.samples;
-  const struct scatter change =
-      scatter_of(remembered(pt, last, compared, t), remembered(pt, bin, compared, t), samples);
-  const struct gpumc_variance none = {0, 0};
-  const struct gpumc_variance variance = {change.variance / (double)samples, (double)(samples - 1)};
-  return within(change.mean, gpumc_pooled_error(variance, none));
+  const struct scatter change = scatter_of(pt_remembered(pt, last, compared, t),
+                                           pt_remembered(pt, bin, compared, t), samples);
+  return within(pt, change.mean, sqrt(change.variance / (double)samples), (double)(samples - 1));
 }
 
-/* Of few samples: the bins are independent, with errors from blocks of time. */
+/* An error with Student's factor, whose freedom is not known to be more, without it. */
+static double plain(double error_of, double freedom)
+{
+  return error_of * sqrt((freedom - 2) / freedom);
+}
+
+/* Of few samples: the bins are independent, with errors from blocks of time, no fewer than those
+ * without which pt_block_groups does not know them. */
 static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t quantity, size_t t)
 {
   const double difference =
       pt_bin_values(pt, last, quantity)[t] - pt_bin_values(pt, bin, quantity)[t];
   const double error_of =
       hypot(pt_bin_errors(pt, last, quantity)[t], pt_bin_errors(pt, bin, quantity)[t]);
-  return within(difference, error_of);
+  const double freedom = PT_FEWEST_GROUPS - 1;
+  return within(pt, difference, plain(error_of, freedom), freedom);
 }
 
 /* The quantity that is the mean of a term. */
@@ -91,12 +100,14 @@ static bool is_disordered(const struct pt *pt)
  * last one's averages. */
 static bool samples_agree(const struct pt *pt, size_t last, size_t compared, size_t t)
 {
-  const double *after = remembered(pt, last, compared, t);
-  const double *before = remembered(pt, last - 1, compared, t);
+  const double *after = pt_remembered(pt, last, compared, t);
+  const double *before = pt_remembered(pt, last - 1, compared, t);
   const struct scatter apart = scatter_of(after, NULL, pt->settings.samples);
   const struct scatter change = scatter_of(after, before, pt->settings.samples);
-  const double rounding = 1e-12 * apart.mean;
-  return apart.variance <= scatter_allowed / 3.0 * change.variance + rounding * rounding;
+  const double rounding = 1e-12 * apart.mean, freedom = (double)(pt->settings.samples - 1);
+  const double ratio = 3.0 * (apart.variance - rounding * rounding) / change.variance;
+  return !(ratio > scatter_allowed &&
+           gpumc_fisher_tail(ratio, freedom, freedom) * comparisons(pt) < GPUMC_FALSE_ALARMS);
 }
 
 static bool is_same(double a, double b)
@@ -104,17 +115,23 @@ static bool is_same(double a, double b)
   return fabs(a - b) <= 1e-12 * fabs(a);
 }
 
+/* Whether a sample's energy has more than one value in the last bin. */
+static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
+{
+  const double energy = pt_term_mean_of_all(pt, PT_TERM_ENERGY, t, s);
+  const double energy2 = pt_term_mean_of_all(pt, PT_TERM_ENERGY2, t, s);
+  return energy2 - energy * energy > 1e-9 * energy2;
+}
+
 /* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
  * copies stand still in different states. */
 static bool is_frozen_apart(const struct pt *pt, size_t last, size_t t, size_t s)
 {
-  const double energy = pt_term_mean_of_all(pt, PT_TERM_ENERGY, t, s);
-  const double energy2 = pt_term_mean_of_all(pt, PT_TERM_ENERGY2, t, s);
   bool still = true;
   for (size_t back = 1; back < PT_BINS_COMPARED && still; back++)
     for (size_t i = 0; i < pt->terms.n_compared && still; i++)
-      still = is_same(remembered(pt, last, i, t)[s], remembered(pt, last - back, i, t)[s]);
-  return still && energy2 - energy * energy > 1e-9 * energy2;
+      still = is_same(pt_remembered(pt, last, i, t)[s], pt_remembered(pt, last - back, i, t)[s]);
+  return still && is_in_motion(pt, t, s);
 }
 
 /* What differences between bins do not show, because there are none. */
@@ -126,6 +143,15 @@ static bool is_moving(const struct pt *pt, size_t last, size_t t)
   for (size_t i = 0; i < pt->terms.n_compared && good; i++)
     good = pt->settings.by_time || is_disordered(pt) || samples_agree(pt, last, i, t);
   return good;
+}
+
+/* The averages of the two sides are over samples, which are independent. */
+static bool obeys_identity(const struct pt *pt, size_t last, size_t t)
+{
+  const size_t identity = pt->quantities.identity;
+  const double freedom = (double)(pt->settings.samples - 1);
+  return within(pt, pt_bin_values(pt, last, identity)[t],
+                plain(pt_bin_errors(pt, last, identity)[t], freedom), freedom);
 }
 
 bool pt_equilibrated(const struct pt *pt, size_t t)
@@ -142,8 +168,22 @@ bool pt_equilibrated(const struct pt *pt, size_t t)
   if (good && pt->settings.by_time)
     (void)pt_block_groups(pt, t, &good);
   if (good && identity < pt->quantities.count && !pt->settings.by_time)
-    good = within(pt_bin_values(pt, last, identity)[t], pt_bin_errors(pt, last, identity)[t]);
+    good = obeys_identity(pt, last, t);
   return good;
+}
+
+bool pt_determined(struct pt_average *average, size_t t)
+{
+  const struct pt *pt = average->pt;
+  double value[PT_QUANTITIES_MAXIMUM], error_of[PT_QUANTITIES_MAXIMUM];
+  size_t moving = 0;
+  pt_average_at(average, t, value, error_of);
+  const size_t energy = quantity_of(&pt->quantities, PT_TERM_ENERGY);
+  const bool good = gpumc_trust_freedom(average->freedom[energy], average->left_outs);
+  for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
+    moving += is_in_motion(pt, t, s);
+  return good &&
+         (is_disordered(pt) || moving >= SAMPLES_IN_MOTION || moving == pt->settings.samples);
 }
 
 bool pt_errors_are_thermal(const struct pt *pt)
@@ -196,6 +236,24 @@ static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct 
            bad, pt->settings.temperatures, pt->beta[coldest], PT_BINS_COMPARED,
            pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
                                                           : "");
+  warn(pt, all, text);
+}
+
+static void warn_of_events(struct pt *pt, const bool *determined, struct gpumc_text *all)
+{
+  char text[256];
+  size_t bad = 0, coldest = 0;
+  for (size_t t = 0; t < pt->settings.temperatures; t++)
+    if (!determined[t]) {
+      bad++;
+      coldest = t;
+    }
+  if (bad == 0)
+    return;
+  snprintf(text, sizeof text,
+           "at %zu of %zu temperatures, the coldest beta = %g, hardly anything fluctuates: too few "
+           "events to know an error; use more sweeps or samples, or stay above these temperatures",
+           bad, pt->settings.temperatures, pt->beta[coldest]);
   warn(pt, all, text);
 }
 
@@ -255,12 +313,13 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
-enum gpumc_status
-pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *error)
+enum gpumc_status pt_write_warnings(struct pt *pt, const bool *equilibrated, const bool *determined,
+                                    struct gpumc_error *error)
 {
   struct gpumc_text all = {0};
   enum gpumc_status status = GPUMC_OK;
   warn_of_equilibrium(pt, equilibrated, &all);
+  warn_of_events(pt, determined, &all);
   if (!pt_walkers_return(pt))
     warn_of_walkers(pt, &all);
   if (pt_errors_are_thermal(pt))

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ALGORITHMS_PT_OUTPUT_H
 #define GPUMC_ALGORITHMS_PT_OUTPUT_H
 
-#include "algorithms/pt/pt_state.h"
+#include "algorithms/pt/pt_average.h"
 
 /* Columns of the table of bins; then for every quantity its values and its errors over the
  * temperatures, and the acceptance. */
@@ -19,9 +19,21 @@ size_t pt_bin_row_width(const struct pt *pt);
 const double *pt_bin_values(const struct pt *pt, size_t bin, size_t quantity);
 const double *pt_bin_errors(const struct pt *pt, size_t bin, size_t quantity);
 
+/* [samples], averages of one of the compared terms in one of the last bins. */
+static inline const double *
+pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
+{
+  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
+  return pt->history +
+         ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * samples;
+}
+
 /* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
  * are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
+/* Whether the error of the energy at temperature t has events enough behind it. The average is that
+ * of the last bin. */
+bool pt_determined(struct pt_average *average, size_t t);
 /* Whether there are several disorder samples, but too few for errors of their average. */
 bool pt_errors_are_thermal(const struct pt *pt);
 /* Of all samples and copies. */
@@ -30,13 +42,14 @@ double pt_round_trips_per_walker(const struct pt *pt);
 /* Whether walkers have made round trips, one each on average; true without exchanges. */
 bool pt_walkers_return(const struct pt *pt);
 /* Warnings of the summary: to the observer and into the file. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_write_warnings(struct pt *pt, const bool *equilibrated, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const bool *equilibrated,
+                                                     const bool *determined,
+                                                     struct gpumc_error *error);
 
 /* summary/overlap_distribution and summary/link_overlap_distribution: distributions in the last
  * bin. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
-/* samples: averages of each sample in the last bin. */
+/* samples: averages of each sample in the last bin, and of what is compared in the bins before. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);
 
 #endif

@@ -127,3 +127,29 @@ double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_
   }
   return NAN;
 }
+
+double pt_quantity_scale(const struct pt_quantity *quantity, const struct gpumc_model *model,
+                         double beta, const double *average)
+{
+  const double factor = fabs(quantity->factor);
+  const double value = pt_quantity_value(quantity, model, beta, average);
+  switch (quantity->rule) {
+  case PT_MEAN:
+    return fabs(value);
+  case PT_VARIANCE:
+  case PT_VARIANCE_OF_ALL:
+    return factor * beta * beta * average[PT_TERM_ENERGY2];
+  case PT_DERIVED:
+    return gpumc_derive_scale(model, quantity->derivation, value);
+  case PT_BINDER:
+    return 1.5 + fabs(value);
+  case PT_IDENTITY:
+    return fabs(average[quantity->x]) + factor * beta;
+  }
+  return NAN;
+}
+
+bool pt_quantity_is_exact(const struct pt_quantity *quantity, double beta)
+{
+  return beta == 0 && (quantity->rule == PT_VARIANCE || quantity->rule == PT_VARIANCE_OF_ALL);
+}

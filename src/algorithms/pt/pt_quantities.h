@@ -64,5 +64,10 @@ void pt_quantities_make(const struct gpumc_model *model,
 /* average[terms->count + 1] at `beta`. */
 double pt_quantity_value(const struct pt_quantity *quantity, const struct gpumc_model *model,
                          double beta, const double *average);
+/* Of the value of a quantity, how large the numbers are that it is formed of, for its rounding. */
+double pt_quantity_scale(const struct pt_quantity *quantity, const struct gpumc_model *model,
+                         double beta, const double *average);
+/* Whether the value is known without any measurement: the specific heat at beta = 0. */
+bool pt_quantity_is_exact(const struct pt_quantity *quantity, double beta);
 
 #endif

@@ -1,5 +1,6 @@
 /* Parallel tempering: averages of each sample in the last bin of time, from which those of several
  * files can be formed together. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_average.h"
@@ -79,6 +80,29 @@ static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct
   return gpumc_curve_write(&place, &label, true, values, error);
 }
 
+/* What is compared, in the two bins before the last: earlier_bins/1 is the one before it. */
+static enum gpumc_status
+write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
+{
+  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t back = 1; back < PT_BINS_COMPARED && back < pt->timeline.bins; back++)
+    for (size_t i = 0; i < pt->terms.n_compared && status == GPUMC_OK; i++) {
+      char group[32];
+      struct gpumc_curve_place place = place_of(pt, temperatures);
+      snprintf(group, sizeof group, "earlier_bins/%zu", back);
+      place.group = group;
+      for (size_t t = 0; t < temperatures; t++) {
+        const double *of_samples = pt_remembered(pt, pt->timeline.bins - 1 - back, i, t);
+        for (size_t s = 0; s < samples; s++)
+          values[s * temperatures + t] = of_samples[s];
+      }
+      status =
+          gpumc_curve_write(&place, &pt->terms.label[pt->terms.compared[i]], false, values, error);
+    }
+  return status;
+}
+
 enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
 {
   double *values = NULL;
@@ -94,6 +118,8 @@ enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
     status = write_lowest(pt, values, error);
   if (status == GPUMC_OK)
     status = write_round_trips(pt, values, error);
+  if (status == GPUMC_OK)
+    status = write_earlier_bins(pt, values, error);
   free(values);
   return status;
 }

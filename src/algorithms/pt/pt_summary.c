@@ -50,22 +50,54 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
   return status == GPUMC_OK ? gpumc_curve_write(&place, &flow, false, values, error) : status;
 }
 
-static enum gpumc_status
-write_equilibrium(struct pt *pt, double *values, bool *equilibrated, struct gpumc_error *error)
+/* [temperatures] */
+struct flags {
+  bool *equilibrated, *determined;
+};
+
+static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
-  const struct gpumc_label label = {
-      "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
-  bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
+  struct pt_average average;
+  enum gpumc_status status = pt_average_init(pt, &average, error);
+  if (status != GPUMC_OK)
+    return status;
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    equilibrated[t] = pt_equilibrated(pt, t);
-    all = all && equilibrated[t];
-    values[t] = equilibrated[t] ? 1.0 : 0.0;
+    flags->equilibrated[t] = pt_equilibrated(pt, t);
+    flags->determined[t] = pt_determined(&average, t);
   }
+  pt_average_free(&average);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status write_flag(struct pt *pt, const struct gpumc_label *label,
+                                    const bool *flag, double *values, bool *all,
+                                    struct gpumc_error *error)
+{
   const struct gpumc_curve_place place = place_of(pt);
-  enum gpumc_status status = gpumc_curve_write(&place, &label, true, values, error);
+  for (size_t t = 0; t < pt->settings.temperatures; t++) {
+    values[t] = flag[t] ? 1.0 : 0.0;
+    *all = *all && flag[t];
+  }
+  return gpumc_curve_write(&place, label, true, values, error);
+}
+
+static enum gpumc_status
+write_equilibrium(struct pt *pt, double *values, struct flags *flags, struct gpumc_error *error)
+{
+  const struct gpumc_label equilibrated = {
+      "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
+  const struct gpumc_label determined = {
+      "determined", "1 where the energy fluctuates often enough to know its error", "1", ""};
+  bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
+  enum gpumc_status status = find_flags(pt, flags, error);
+  if (status == GPUMC_OK)
+    status = write_flag(pt, &equilibrated, flags->equilibrated, values, &all, error);
+  if (status == GPUMC_OK)
+    status = write_flag(pt, &determined, flags->determined, values, &all, error);
   if (status == GPUMC_OK)
     status = gpumc_trust_record(&pt->context, all, error);
-  return status == GPUMC_OK ? pt_write_warnings(pt, equilibrated, error) : status;
+  return status == GPUMC_OK ? pt_write_warnings(pt, flags->equilibrated, flags->determined, error)
+                            : status;
 }
 
 /* Numbers that are no curves. */
@@ -101,11 +133,15 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
 {
   struct pt *pt = state;
   double *values = NULL;
-  bool *equilibrated = NULL;
+  struct flags flags = {0};
   enum gpumc_status status =
       gpumc_allocate_array(&values, pt->settings.temperatures, "the summary", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&equilibrated, pt->settings.temperatures, "the summary", error);
+    status =
+        gpumc_allocate_array(&flags.equilibrated, pt->settings.temperatures, "the summary", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_allocate_array(&flags.determined, pt->settings.temperatures, "the summary", error);
   if (status == GPUMC_OK)
     status = write_quantities(pt, error);
   if (status == GPUMC_OK && pt->settings.exchange)
@@ -113,12 +149,13 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = write_numbers(pt, error);
   if (status == GPUMC_OK)
-    status = write_equilibrium(pt, values, equilibrated, error);
+    status = write_equilibrium(pt, values, &flags, error);
   if (status == GPUMC_OK && pt->terms.overlaps)
     status = pt_write_distributions(pt, error);
   if (status == GPUMC_OK)
     status = pt_write_samples(pt, error);
   free(values);
-  free(equilibrated);
+  free(flags.equilibrated);
+  free(flags.determined);
   return status;
 }

@@ -1,0 +1,138 @@
+"""`equilibrated` of parallel tempering: of runs in equilibrium one in a hundred at most is said not to be at
+some temperature, of one file and of merged ones; runs that still relax are rejected as often as by the
+former rule or more.
+
+Null: a share of 1 % of the runs. Of 100 to 400 runs no more are flagged than such a share exceeds with
+probability 1e-4. Control: the former rule, differences beyond four errors with Student's factor whatever
+the degrees of freedom and the number of comparisons, flags more of runs with eight samples.
+"""
+import math
+import os
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, gpumc_program as gpumc  # noqa: E402
+
+sys.path.insert(0, str(device.ROOT / "tools"))
+import pt_equilibrium  # noqa: E402
+
+RATE = 0.01
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {{{model}}}
+algorithm: {{name: pt, replicas: 2, {algorithm}}}
+output: "{folder}/{{seed}}.h5"
+campaign: {{seed: [{seeds}]}}
+"""
+FERROMAGNET = ("name: ising2d, shape: [4, 4]", "beta: {values: [0.2, 0.25, 0.3, 0.34, 0.38, 0.42]}, "
+               "exchange_every: 5")
+GLASS = ("name: ea, shape: [4, 4, 4], couplings: gaussian, disorder_seed: 3",
+         "beta: {from: 0.2, to: 2.0, count: 8}, exchange_every: 2, measure_every: 2, samples: 256")
+
+
+def most_by_chance(runs):
+    """The number of flagged runs that is exceeded with probability 1e-4 at the rate."""
+    below = 0.0
+    for k in range(runs + 1):
+        below += math.comb(runs, k) * RATE ** k * (1 - RATE) ** (runs - k)
+        if below > 1 - 1e-4:
+            return k
+    return runs
+
+
+def former_rule(file):
+    """Where the temperatures were equilibrated before there was a rate."""
+    good = True
+    for bins in file["earlier_bins"].values():
+        for name, item in bins.items():
+            change = file["samples"][name][:] - item[:]
+            n = len(change)
+            error = change.std(0, ddof=1) / np.sqrt(n) * np.sqrt((n - 1) / (n - 3))
+            good = good & (np.abs(change.mean(0)) <= 4 * error)
+    if "gaussian_identity" in file["summary"]:
+        good &= (np.abs(file["summary/gaussian_identity"][:])
+                 <= 4 * file["summary/gaussian_identity_error"][:])
+    return good
+
+
+class Equilibrium(unittest.TestCase):
+    def run_seeds(self, kind, more, seeds):
+        """[seeds, temperatures] equilibrated, by the program and by the former rule."""
+        found = []
+        with gpumc.folder() as folder:
+            gpumc.run_config(CONFIG.format(folder=folder, model=kind[0], algorithm=f"{kind[1]}, {more}",
+                                           seeds=", ".join(map(str, range(1, seeds + 1)))), folder)
+            for seed in range(1, seeds + 1):
+                with h5py.File(os.path.join(folder, f"{seed}.h5")) as file:
+                    found.append((file["summary/equilibrated"][:] == 1, former_rule(file)))
+        return np.array(found).swapaxes(0, 1)
+
+    def test_false_alarms(self):
+        for more, seeds in (("samples: 8, sweeps: 1280", 400), ("samples: 32, sweeps: 640", 200),
+                            ("samples: 1, sweeps: 10240", 100)):
+            now, former = self.run_seeds(FERROMAGNET, more, seeds)
+            flagged, before = (int((~good).any(1).sum()) for good in (now, former))
+            most = most_by_chance(seeds)
+            print(f"{more}: {flagged} of {seeds} runs flagged, at most {most}; by the former rule {before}")
+            with self.subTest(more=more):
+                self.assertLessEqual(flagged, most)
+                if more.startswith("samples: 8"):
+                    self.assertGreater(before, most, "control")
+
+    def test_runs_that_relax_are_rejected(self):
+        """Gaussian couplings, stopped after 8 to 64 sweeps: at the coldest temperatures always."""
+        for sweeps in 8, 16, 32, 64:
+            now, former = self.run_seeds(GLASS, f"sweeps: {sweeps}", 5)
+            print(f"{sweeps} sweeps: {100 * (~now).mean():.0f} % of the temperatures rejected, "
+                  f"{100 * (~former).mean():.0f} % by the former rule")
+            with self.subTest(sweeps=sweeps):
+                self.assertFalse(now[:, -3:].any())
+                self.assertLessEqual(now.sum(), former.sum())
+
+
+class Simulated(unittest.TestCase):
+    """The decision that merged files make, of Gaussian samples without and with a drift."""
+
+    SAMPLES, TEMPERATURES = 20, 5
+
+    def decide(self, noise, drift):
+        shape = (self.SAMPLES, self.TEMPERATURES)
+        joined = {"energy": noise.normal(size=shape), "energy2": np.full(shape, 100.0)}
+        joined["overlap2"] = noise.normal(size=shape)
+        earlier = [{name: scale * noise.normal(size=shape) + (drift if name == "energy" else 0)
+                    for name in ("energy", "overlap2")} for scale in (2 ** 0.5, 2)]
+        return pt_equilibrium.equilibrated(joined, earlier, True).all()
+
+    def test_rate(self):
+        noise, runs = np.random.default_rng(1), 1000
+        flagged = sum(not self.decide(noise, 0) for _ in range(runs))
+        print(f"{flagged} of {runs} flagged, at most {most_by_chance(runs)}")
+        self.assertLessEqual(flagged, most_by_chance(runs))
+
+    def test_drift_is_found(self):
+        noise = np.random.default_rng(2)
+        self.assertFalse(any(self.decide(noise, 5) for _ in range(20)))
+
+
+class Tails(unittest.TestCase):
+    def test_student_and_fisher(self):
+        """Table values, and the two tails of each other: t^2 is F with one degree of freedom."""
+        for t, freedom, tail in ((12.706, 1, 0.05), (4.785, 7, 0.002), (5.408, 7, 0.001), (3.291, 1e7, 0.001)):
+            self.assertAlmostEqual(pt_equilibrium.student_tail(t, freedom) / tail, 1, 2)
+        for t, freedom in ((0.5, 3), (2.0, 7), (6.0, 31)):
+            self.assertAlmostEqual(pt_equilibrium.student_tail(t, freedom),
+                                   pt_equilibrium.fisher_tail(t * t, 1, freedom), 12)
+        self.assertAlmostEqual(pt_equilibrium.fisher_tail(3.787, 7, 7), 0.05, 4)
+        self.assertEqual(pt_equilibrium.student_tail(math.inf, 7), 0)
+        self.assertEqual(pt_equilibrium.fisher_tail(math.nan, 7, 7), 1)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)
