@@ -279,7 +279,7 @@ static void test_foreign_files_are_named(void **state)
   assert_ok(write_number(1, &error), &error);
   unsigned char *bytes = file_bytes(path, &size);
   bytes[16] = 7;
-  assert_damaged(bytes, size, "was written by checkpoint format 7; this program reads 4");
+  assert_damaged(bytes, size, "was written by checkpoint format 7; this program reads 5");
   free(bytes);
 }
 
