@@ -73,12 +73,13 @@ class Cells(ProgramCase):
         self.assertTrue(result["complete"])
         self.assertEqual(result["provenance"]["kernel"], variant)
 
-    def test_auto_is_the_first_that_serves(self):
+    def test_auto_takes_one_that_serves(self):
+        """Which of them, cli_test_auto_kernel has."""
         for model in self.lists["models"]:
             for algorithm in self.lists["algorithms"]:
-                first = next((k["variant"] for k in model["kernels"] if k["device"] == "cpu" and
-                              k["algorithms"][algorithm["name"]]["serves"]), None)
-                if first is None:
+                serving = [k["variant"] for k in model["kernels"] if k["device"] == "cpu" and
+                           k["algorithms"][algorithm["name"]]["serves"]]
+                if not serving:
                     continue
                 names = dict(model=model["name"], algorithm=algorithm["name"])
                 config = self.write("c.yaml", CONFIG.format(
@@ -86,7 +87,7 @@ class Cells(ProgramCase):
                     algorithm_keys=ALGORITHMS[names["algorithm"]], device="cpu", variant="auto",
                     **names))
                 plan = json.loads(self.gpumc("plan", config, "--json").out)["tasks"][0]
-                self.assertEqual(plan["kernel"], first)
+                self.assertIn(plan["kernel"], serving)
 
 
 if __name__ == "__main__":

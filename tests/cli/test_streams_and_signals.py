@@ -12,6 +12,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.edited_result import edited
 from support.program import FAILURE, INVALID, LONG, OK, PROGRAM, SMALL, STOPPED, ProgramCase, stop, wait_for
 
 HOSTILE = "a\x1b[31mred\x07\x7f\u009b2J\r\nsecond"
@@ -75,7 +76,7 @@ class TextOfOthers(ProgramCase):
         return out.decode() + err.decode()
 
     def test_in_a_result(self):
-        with h5py.File(self.path("small.h5"), "r+") as file:
+        with edited(self.path("small.h5")) as file:
             file.attrs["title"] = HOSTILE
             file.attrs["program_version"] = HOSTILE
             file["provenance"].attrs["host"] = HOSTILE.replace("\n", "")
