@@ -54,7 +54,8 @@ struct gpumc_series_estimate {
   double mean;
   double variance;             /* of one value; unbiased for correlated ones too */
   double error;                /* standard error of the mean: error^2 = 2 tau variance / count */
-  double freedom;              /* degrees of freedom behind error^2, about */
+  double freedom;              /* degrees of freedom behind error^2, about, by the number of bins */
+  double observed_freedom;     /* as their kurtosis limits them: two for each rare event */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
   double time_error;           /* standard error of tau */
   double effective_samples;    /* count / (2 tau) */
@@ -67,7 +68,7 @@ struct gpumc_series_estimate {
   double drift;
   uint64_t drift_length; /* of that window */
   bool drifts;           /* beyond what one stationary series in some thousand does */
-  /* 32 such bins, 500 tau in all by their level and by those below, enough degrees of freedom, and
+  /* 32 such bins, 500 tau in all by their level and by those below, enough observed freedom, and
    * no drift. */
   bool converged;
 };

@@ -107,7 +107,8 @@ static double window_deviate(const struct gpumc_series *series, size_t l, double
   const double variance = first_variance(series, l, product, first - mean, estimate);
   const double excess = largest_excess(series, l, product, estimate);
   const double error2 = (variance + product / (values - length)) / merged;
-  const double freedom = freedom_of_window(series, excess, estimate->freedom);
+  const double freedom =
+      freedom_of_window(series, excess, fmin(estimate->freedom, estimate->observed_freedom));
   return deviate_of((first - rest) / sqrt(error2), freedom);
 }
 

@@ -166,7 +166,8 @@ static bool is_long(const struct gpumc_series *series, const struct products *pr
 /* Bins that have the fourth cumulant of a Gaussian and c more, in units of the squared variance,
  * give 2 tau variance the relative variance (6 + c)/bins. Differences of independent ones have the
  * kurtosis 3 + c/2, so that bins over this kurtosis is the freedom: a third of the bins, or twice
- * the number of the rare events that the fluctuations consist of. */
+ * the number of the rare events that the fluctuations consist of. It decides what is converged; the
+ * factor of Student's t keeps to the number of bins, since a kurtosis scatters too much for it. */
 static double freedom_of(const struct gpumc_series_level *level, double bins)
 {
   const double fourths = level->early + level->fourths;
@@ -191,9 +192,11 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
   if (fits)
     chosen = raise_level(series, &products, chosen);
   estimate->bin_length = (uint64_t)1 << chosen;
-  estimate->freedom = freedom_of(&series->level[chosen], products.bins[chosen]);
+  estimate->freedom = products.bins[chosen] / bins_per_freedom;
   estimate->bins = fits ? (uint64_t)products.bins[chosen] : 0;
-  estimate->converged = estimate->bins >= FEWEST_TRUSTED && estimate->freedom >= fewest_freedom &&
+  estimate->observed_freedom = freedom_of(&series->level[chosen], products.bins[chosen]);
+  estimate->converged = estimate->bins >= FEWEST_TRUSTED &&
+                        estimate->observed_freedom >= fewest_freedom &&
                         is_long(series, &products, chosen);
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
 }

@@ -173,7 +173,7 @@ class Merge(ProgramCase):
         paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(4)]
         def edit(change):
             for path in paths:
-                with h5py.File(path, "r+") as file:
+                with edited(path) as file:
                     change(file)
         def clear(file):
             file["summary/equilibrated"][...] = 0
@@ -367,10 +367,10 @@ class Merge(ProgramCase):
                    refused="other temperatures")
         self.merge(self.make("few", algorithm__samples=3), refused="at least 8 samples")
         self.merge(self.path("nowhere.h5"), refused="nowhere.h5: No such file")
-        self.merge(first, self.write("text.h5", "text"), refused="text.h5: not a result of gpumc")
+        self.merge(first, self.write("text.h5", "text"), refused="text.h5: not an HDF5 file")
         with h5py.File(self.path("empty.h5"), "w"):
             pass
-        self.merge(first, self.path("empty.h5"), refused="empty.h5: not a complete result")
+        self.merge(first, self.path("empty.h5"), refused="empty.h5: an HDF5 file, but not a result of gpumc")
 
 
 if __name__ == "__main__":
