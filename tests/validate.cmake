@@ -36,6 +36,7 @@ if(GPUMC_SANITIZE)
     statistical_test_pt_equilibrium
     statistical_test_pt_errors
     statistical_test_series_errors
+    statistical_test_series_times   # a few series: unit_test_series
     statistical_test_tiled_generators)
 endif()
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "core/series_time.h"
+
 _Static_assert(sizeof(struct gpumc_series) == 8 * (size_t)GPUMC_SERIES_WORDS, "8-byte words only");
 
 /* Welford's update of mean and squares. */
@@ -29,12 +31,16 @@ static void add_bin(struct gpumc_series_level *level, double bin)
 void gpumc_series_add(struct gpumc_series *series, double value)
 {
   assert(series->merged <= 1);
+  if (series->merged == 0)
+    series->reference = value;
   series->merged = 1;
   double bin = value;
   for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
     struct gpumc_series_level *level = &series->level[l];
     double before = level->last;
     add_bin(level, bin);
+    if (l < GPUMC_SERIES_CORRELATED)
+      gpumc_series_correlate(series, l, bin - series->reference);
     if (level->bins % 2 != 0)
       return;
     bin = 0.5 * (before + bin);
@@ -66,6 +72,7 @@ void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *
     *series = *other;
     return;
   }
+  gpumc_series_merge_lags(series, other);
   double count = (double)series->level[0].bins;
   double share = (double)other->level[0].bins / (count + (double)other->level[0].bins);
   double distance = other->level[0].mean - series->level[0].mean;

@@ -3,7 +3,9 @@
  * Logarithmic binning (Flyvbjerg and Petersen, J. Chem. Phys. 91, 461 (1989); Ambegaokar and
  * Troyer, Am. J. Phys. 78, 150 (2010)): level l holds bins of 2^l values, of which only their mean,
  * their squares and the squares of their successive differences are kept. Constant time a value,
- * fixed memory. Formulas: docs/statistics.md, "Time series". */
+ * fixed memory. Errors are from the bins; the autocorrelation time is from the products of bins
+ * with those up to 15 before them (multiple-tau correlator: Ramirez, Sukumaran, Vorselaars and
+ * Likhtman, J. Chem. Phys. 133, 154103 (2010)). Formulas: docs/statistics.md, "Time series". */
 #ifndef GPUMC_CORE_SERIES_H
 #define GPUMC_CORE_SERIES_H
 
@@ -14,6 +16,10 @@ enum { GPUMC_SERIES_LEVELS = 40 }; /* bins of up to 2^39 values */
 /* Pairs of bins at the beginning of a level whose fourth powers are kept apart: a transient is in
  * them and not in the others, where its length is that of a few bins. */
 enum { GPUMC_SERIES_EARLY = 4 };
+/* Levels whose bins are correlated, up to lags of 2^23 values, and lags of one level: 8 to 15 bins.
+ * Shorter ones are those of the level below; of values, lags up to 7 are kept, too. */
+enum { GPUMC_SERIES_CORRELATED = 20, GPUMC_SERIES_LAGS = 8 };
+enum { GPUMC_SERIES_BLOCK = 16 }; /* bins that are multiplied at a time; beyond every lag */
 
 /* The bins of a level that are complete; `pairs`: how many of them have a predecessor. Of merged
  * series, squares, differences and fourth powers are those within each, added up. */
@@ -28,6 +34,14 @@ struct gpumc_series_level {
   double last;        /* the latest bin */
 };
 
+/* Products of bins with earlier ones, less the reference, at GPUMC_SERIES_LAGS successive lags.
+ * `ends`: of one series the sum of its first bins, as many as the lag; of merged ones the sum of
+ * both factors over all products. */
+struct gpumc_series_lags {
+  double product[GPUMC_SERIES_LAGS];
+  double ends[GPUMC_SERIES_LAGS];
+};
+
 /* Zero-initialise. Plain data of 8-byte numbers, GPUMC_SERIES_WORDS in all, so that a checkpoint
  * holds it as an array of uint64 and gives back the same bits. */
 struct gpumc_series {
@@ -38,6 +52,13 @@ struct gpumc_series {
    * gpumc_series_estimate() looks at it: rounding grows with it, and so does how Gaussian a value
    * is. */
   uint64_t members;
+  /* [0]: values at lags 0 to 7; [l + 1]: bins of level l at lags 8 to 15. */
+  struct gpumc_series_lags lags[GPUMC_SERIES_CORRELATED + 1];
+  /* Latest bins of each level, less the reference, the last first: from GPUMC_SERIES_BLOCK less
+   * (their number modulo it) on. Those before GPUMC_SERIES_BLOCK are not in the products yet. */
+  double recent[GPUMC_SERIES_CORRELATED][2 * GPUMC_SERIES_BLOCK];
+  double reference;  /* the first value; of merged series that of the first of them */
+  uint64_t shortest; /* values in the shortest of the merged series; 0 of one alone */
 };
 enum { GPUMC_SERIES_WORDS = sizeof(struct gpumc_series) / 8 };
 
@@ -53,9 +74,10 @@ struct gpumc_series_estimate {
   uint64_t count;
   double mean;
   double variance;             /* of one value; unbiased for correlated ones too */
-  double error;                /* standard error of the mean: error^2 = 2 tau variance / count */
+  double error;                /* of the mean: error^2 = 2 bin_time variance / count */
   double freedom;              /* degrees of freedom behind error^2, about, by the number of bins */
   double observed_freedom;     /* as their kurtosis limits them: two for each rare event */
+  double bin_time;             /* tau by the bins, which the error is formed with */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
   double time_error;           /* standard error of tau */
   double effective_samples;    /* count / (2 tau) */

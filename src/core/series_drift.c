@@ -117,7 +117,7 @@ void gpumc_series_find_drift(const struct gpumc_series *series, double product,
 {
   const double values = (double)series->level[0].bins / (double)series->merged;
   const double members = series->members > 0 ? (double)series->members : 1;
-  const double time = estimate->autocorrelation_time;
+  const double time = estimate->bin_time;
   for (size_t l = 0; l < GPUMC_SERIES_LEVELS && 2 * length_of(l) <= values; l++) {
     const double numbers = members * (double)series->merged * fmax(1, length_of(l) / (2 * time));
     if (numbers < fewest_numbers || isnan(series->level[l].first))

@@ -1,4 +1,4 @@
-/* Error and autocorrelation time of a binned series: which level to believe. */
+/* Error of a binned series: which level to believe. */
 #include "core/series.h"
 
 #include <float.h>
@@ -7,6 +7,7 @@
 
 #include "core/elementary.h"
 #include "core/series_drift.h"
+#include "core/series_time.h"
 
 /* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
  * exponential decay has beyond it is 0.5 % of tau at most. */
@@ -251,11 +252,14 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   if (!(estimate->freedom > 0))
     return;
   estimate->error = sqrt(product / count);
-  estimate->autocorrelation_time = 0.5 * product / estimate->variance;
-  estimate->time_error = estimate->autocorrelation_time * sqrt(2 / estimate->freedom);
-  estimate->effective_samples = count * estimate->variance / product;
-  if (estimate->bins > 0)
+  estimate->bin_time = 0.5 * product / estimate->variance;
+  estimate->autocorrelation_time = estimate->bin_time;
+  estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
+  if (estimate->bins > 0) {
     gpumc_series_find_drift(series, product, estimate);
+    gpumc_series_find_time(series, estimate);
+  }
+  estimate->effective_samples = count / (2 * estimate->autocorrelation_time);
   estimate->converged = estimate->converged && !estimate->drifts;
 }
 
@@ -282,6 +286,7 @@ void gpumc_series_estimate(const struct gpumc_series *series,
                                              .mean = values->bins > 0 ? values->mean : NAN,
                                              .variance = NAN,
                                              .error = NAN,
+                                             .bin_time = NAN,
                                              .autocorrelation_time = NAN,
                                              .time_error = NAN,
                                              .drift = NAN,

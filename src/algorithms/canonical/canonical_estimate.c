@@ -97,7 +97,7 @@ static double longest_time(const struct canonical_estimates *estimates, size_t m
 {
   double longest = 0;
   for (size_t k = 0; k < means; k++)
-    longest = fmax(longest, estimates->mean[k].autocorrelation_time);
+    longest = fmax(longest, estimates->mean[k].bin_time);
   return longest;
 }
 
