@@ -17,7 +17,7 @@ enum {
   STEP_SWEEPS_MOST = 16,
   SEED = 1,
 };
-static const double sweep_budget = 0.2, step_budget = 0.2, other_budget = 0.04; /* s */
+static const double sweep_budget = 0.12, step_budget = 0.08, other_budget = 0.02; /* s */
 /* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
  * programs run, some repeats then have the processors for themselves. */
 static const double repeat_seconds = 0.001;
