@@ -14,10 +14,11 @@ enum {
   /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
   UPDATES_CPU = 1 << 24,
   UPDATES_GPU = 1 << 30,
+  HITS_MOST = 1 << 11,
   STEP_SWEEPS_MOST = 16,
   SEED = 1,
 };
-static const double sweep_budget = 0.12, step_budget = 0.08, other_budget = 0.02; /* s */
+static const double sweep_budget = 0.2, step_budget = 0.08, other_budget = 0.02; /* s */
 /* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
  * programs run, some repeats then have the processors for themselves. */
 static const double repeat_seconds = 0.001;
@@ -39,7 +40,8 @@ struct probe {
   uint32_t *swap;
 };
 
-typedef enum gpumc_status operation(struct probe *probe, struct gpumc_error *error);
+/* So many times one after the other. */
+typedef enum gpumc_status operation(struct probe *probe, size_t calls, struct gpumc_error *error);
 
 static enum gpumc_status
 sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
@@ -49,26 +51,36 @@ sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpum
   return gpumc_ensemble_sweep(&probe->ensemble, sweeps, probe_beta, channel, error);
 }
 
-static enum gpumc_status sweep_alone(struct probe *probe, struct gpumc_error *error)
+/* Many sweeps are one call: threads that start together for each are held up by other programs. */
+static enum gpumc_status sweep_alone(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
-  return sweep(probe, probe->sweeps, NULL, error);
+  return sweep(probe, probe->sweeps * (uint32_t)calls, NULL, error);
 }
 
-static enum gpumc_status step(struct probe *probe, struct gpumc_error *error)
+static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
-  return sweep(probe, probe->stepped, probe->channel, error);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = sweep(probe, probe->stepped, probe->channel, error);
+  return status;
 }
 
-static enum gpumc_status exchange(struct probe *probe, struct gpumc_error *error)
+static enum gpumc_status exchange(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
-  return probe->ensemble.ops->exchange(&probe->ensemble, probe->swap, error);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = probe->ensemble.ops->exchange(&probe->ensemble, probe->swap, error);
+  return status;
 }
 
 /* The first half of the runs with the second. */
-static enum gpumc_status compare(struct probe *probe, struct gpumc_error *error)
+static enum gpumc_status compare(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
   const size_t half = probe->ensemble.runs / 2;
-  return probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error);
+  return status;
 }
 
 /* Of the one thread that works, what other programs take left aside; else on the wall. */
@@ -86,15 +98,14 @@ static double now(const struct probe *probe)
 static enum gpumc_status measure(struct probe *probe, operation *operate, double budget,
                                  double *seconds, struct gpumc_error *error)
 {
-  enum { CALLS_MOST = 1 << 24 };
+  enum { CALLS_MOST = 1 << 20 };
   const double begun = gpumc_clock();
   size_t calls = 1;
-  enum gpumc_status status = GPUMC_OK;
+  enum gpumc_status status;
   *seconds = INFINITY;
   do {
     const double begin = now(probe);
-    for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
-      status = operate(probe, error);
+    status = operate(probe, calls, error);
     if (status == GPUMC_OK)
       status = probe->device->ops->synchronize(probe->device, error);
     const double elapsed = now(probe) - begin;
@@ -131,7 +142,7 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   /* Of a large lattice fewer hits tell the rate. */
   const size_t hits = plan->tiling.hits > 0 ? plan->tiling.hits : 1;
   const double most = fmax(updates / probe->sites, 1);
-  probe->sweeps = (uint32_t)bounded(most, 1, hits);
+  probe->sweeps = (uint32_t)bounded(fmin(most, HITS_MOST), 1, hits);
   probe->stepped = (uint32_t)bounded(fmin(most, STEP_SWEEPS_MOST), 1, demand->work.sweeps);
 }
 

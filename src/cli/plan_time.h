@@ -10,7 +10,7 @@ struct cli_plan_time {
   double seconds; /* of the whole run */
 };
 
-/* Takes a quarter of a second or, where a single operation takes longer, a few of these. */
+/* Takes a third of a second or, where a single operation takes longer, a few of these. */
 GPUMC_MUST_CHECK enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
                                                          struct cli_plan_time *time,
                                                          struct gpumc_error *error);
