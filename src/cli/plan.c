@@ -9,31 +9,20 @@
 #include "cli/plan_disk.h"
 #include "cli/plan_gpu.h"
 #include "cli/plan_remarks.h"
+#include "cli/plan_time.h"
 #include "cli/rate.h"
 #include "cli/table.h"
 #include "core/memory.h"
 #include "core/prepare.h"
 #include "core/units.h"
 
-enum {
-  CALIBRATION_REPLICAS = 64, /* of a run at least, so that wide words are filled */
-  /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
-  CALIBRATION_UPDATES_CPU = 1 << 24,
-  CALIBRATION_UPDATES_GPU = 1 << 30,
-};
-static const double calibration_seconds = 0.2;
-/* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
- * programs run, some repeats then have the processors for themselves. */
-static const double calibration_repeat_seconds = 0.001;
-static const double calibration_beta = 0.4;
-/* Of a core, for what an algorithm does with the values of one replica. */
-static const double value_seconds = 20e-9;
-
 /* The plan of one task. */
 struct task_plan {
   struct gpumc_preparation preparation;
-  double rate, seconds; /* estimates: updates per second, duration */
-  char *refusal;        /* NULL, or why it cannot run; owned */
+  bool absent;    /* for a GPU that is not here, of which no rate can be measured */
+  double rate;    /* estimate: updates per second */
+  double seconds; /* estimate; of an absent GPU the least, 0: unknown */
+  char *refusal;  /* NULL, or why it cannot run; owned */
 };
 
 static const struct argp_option options[] = {
@@ -43,7 +32,8 @@ static const struct argp_option options[] = {
     {"device", CLI_OPTION_DEVICE, "DEVICE", 0,
      "auto, cpu, cuda or cuda:N, instead of kernel.device", 0},
     {"gpu", CLI_OPTION_GPU, "GPU", 0,
-     "Plan for a GPU that is not here: a card ('H200') or its memory ('80 GiB')", 0},
+     "Plan memory and time for a GPU that is not here: a card ('H200') or its memory ('80 GiB')",
+     0},
     {"threads", CLI_OPTION_THREADS, "N", 0, "Host threads (default: all)", 0},
     {"json", CLI_OPTION_JSON, NULL, 0, "The plan as JSON", 0},
     {0}};
@@ -67,56 +57,27 @@ static bool is_on_gpu(const struct gpumc_preparation *preparation)
   return strcmp(preparation->device.ops->name, "cuda") == 0;
 }
 
-static enum gpumc_status calibrate(struct task_plan *plan, struct gpumc_error *error)
-{
-  struct gpumc_preparation *preparation = &plan->preparation;
-  const struct gpumc_demand *demand = &preparation->demand;
-  bool gpu = is_on_gpu(preparation);
-  size_t updates = gpu ? CALIBRATION_UPDATES_GPU : CALIBRATION_UPDATES_CPU;
-  size_t runs = gpu ? demand->plan.runs : 1;
-  size_t population = updates / preparation->model.sites / runs;
-  if (population < CALIBRATION_REPLICAS)
-    population = CALIBRATION_REPLICAS;
-  if (population > demand->replicas)
-    population = demand->replicas;
-  /* Of a large lattice fewer hits tell the rate. */
-  uint32_t hits = demand->plan.tiling.hits > 0 ? demand->plan.tiling.hits : 1;
-  while (hits > 1 && plan->preparation.model.sites * hits > updates)
-    hits /= 2;
-  struct cli_rate rate;
-  struct cli_rate_request request = {.kernel = preparation->kernel,
-                                     .model = &preparation->model,
-                                     .device = &preparation->device,
-                                     .runs = runs,
-                                     .population = population,
-                                     .sweeps = hits,
-                                     .rounds = preparation->rounds,
-                                     .tiling = demand->plan.tiling,
-                                     .beta = calibration_beta,
-                                     .measured = true,
-                                     .repeat_seconds = calibration_repeat_seconds,
-                                     .seconds = calibration_seconds,
-                                     .repeats = 1};
-  enum gpumc_status status = cli_measure_rate(&request, &rate, error);
-  if (status != GPUMC_OK)
-    return status;
-  plan->rate = rate.fastest;
-  plan->seconds = demand->updates / plan->rate + demand->passes / rate.measured +
-                  demand->values * value_seconds / (gpu ? 1 : preparation->device.threads);
-  return GPUMC_OK;
-}
-
 /* A configuration that cannot run is part of the plan; other failures end it. */
 static enum gpumc_status plan_task(const struct cli_arguments *arguments,
-                                   const struct gpumc_task *task, struct task_plan *plan,
-                                   struct gpumc_error *error)
+                                   const struct gpumc_task *task, const struct cli_plan_gpu *gpu,
+                                   struct task_plan *plan, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_prepare(task, arguments->threads, &plan->preparation, error);
-  if (status != GPUMC_OK)
+  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  plan->absent = gpu != NULL || gpumc_device_is_absent(gpumc_params_string(&kernel, "device"));
+  enum gpumc_status status =
+      plan->absent ? gpumc_prepare_absent(task, arguments->threads, &plan->preparation, error)
+                   : gpumc_prepare(task, arguments->threads, &plan->preparation, error);
+  if (status == GPUMC_OK && gpu != NULL)
+    plan->seconds = cli_plan_gpu_seconds(gpu, &plan->preparation);
+  if (status != GPUMC_OK || plan->absent)
     return status;
-  /* The sweeps are timed with few replicas: those of a run on a GPU need not fit here. */
-  if (arguments->gpu != NULL || gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK)
-    return calibrate(plan, error);
+  if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK) {
+    struct cli_plan_time time;
+    status = cli_plan_time_measure(&plan->preparation, &time, error);
+    plan->rate = time.rate;
+    plan->seconds = time.seconds;
+    return status;
+  }
   plan->refusal = strdup(gpumc_error_text(error));
   gpumc_error_free(error);
   return GPUMC_OK;
@@ -129,6 +90,14 @@ static const char *kernel_reason(const struct gpumc_config *config)
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
              ? "auto: the fastest expected for this lattice and number of replicas"
              : "asked for by kernel.variant";
+}
+
+static void add_work(cJSON *json, const struct gpumc_work *work)
+{
+  cJSON *object = cJSON_AddObjectToObject(json, "beside_updates");
+  cJSON_AddNumberToObject(object, "measured_sites", work->measured);
+  cJSON_AddNumberToObject(object, "exchanged_sites", work->moved);
+  cJSON_AddNumberToObject(object, "compared_sites", work->compared);
 }
 
 static cJSON *plan_json(const struct task_plan *plan, const char *reason)
@@ -156,17 +125,22 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
   cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
   if (is_on_gpu(preparation)) {
+    cJSON_AddBoolToObject(json, "device_is_here", !plan->absent);
     cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
-    cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
+    if (!plan->absent)
+      cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
   }
   if (preparation->demand.configuration_bytes > 0)
     cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
   cli_plan_disk_json(preparation, json);
   cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
   cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
+  add_work(json, &preparation->demand.work);
   const cJSON *warning;
   cJSON_ArrayForEach(warning, task->warnings)
       cJSON_AddStringToObject(json, warning->string, warning->valuestring);
+  if (plan->absent)
+    return json;
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
   if (plan->refusal != NULL)
     cJSON_AddStringToObject(json, "refusal", plan->refusal);
@@ -177,7 +151,7 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   return json;
 }
 
-static void print_memory(const struct gpumc_preparation *preparation)
+static void print_memory(const struct gpumc_preparation *preparation, bool absent)
 {
   bool gpu = is_on_gpu(preparation);
   const double all = gpu ? preparation->device_bytes : preparation->host_bytes;
@@ -187,8 +161,11 @@ static void print_memory(const struct gpumc_preparation *preparation)
   gpumc_size_text(all, needed);
   gpumc_size_text(gpu ? preparation->device_available_bytes : preparation->available_bytes,
                   available);
-  printf("memory      %s%s: replicas %s, work arrays %s; %s available\n", needed,
-         gpu ? " on the GPU" : "", ensemble, work, available);
+  printf("memory      %s%s%s: replicas %s, work arrays %s", absent ? "about " : "", needed,
+         gpu ? " on the GPU" : "", ensemble, work);
+  if (!absent)
+    printf("; %s available", available);
+  printf("\n");
   if (gpu)
     printf("            %s on the host; %s available\n",
            gpumc_size_text(preparation->host_bytes, needed),
@@ -205,27 +182,15 @@ static void print_replicas(const struct gpumc_demand *demand)
   printf("; room for %zu%s\n", demand->plan.capacity, runs > 1 ? " in each" : "");
 }
 
-static void print_gpu(const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
-{
-  const double needs = cli_plan_gpu_needs(preparation);
-  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
-  char needed[32], there[32], duration[32];
-  printf("gpu         %s with %s: about %s needed, %s; time ", gpu->name,
-         gpumc_size_text(gpu->bytes, there), gpumc_size_text(needs, needed),
-         needs < gpu->bytes ? "fits" : "does not fit");
-  if (seconds > 0)
-    printf("at least %s, the sweeps of a full card (estimate)\n",
-           gpumc_duration_text(seconds, duration));
-  else
-    printf("unknown: not measured on such a card\n");
-}
+static const char add_gpu_hint[] =
+    "there is no GPU here: --gpu NAME|SIZE plans memory and time for a card, such as --gpu H200";
 
 static void
 print_single(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
-  char duration[32], rate[32];
+  char duration[32], rate[32], least[64];
   printf("model       %s, %zu sites\n", task->model->name, preparation->model.sites);
   printf("algorithm   %s\n", task->algorithm->name);
   printf("kernel      %s on %s (%s)\n", preparation->kernel->variant, preparation->device.ops->name,
@@ -233,13 +198,17 @@ print_single(const struct task_plan *plan, const char *reason, const struct cli_
   printf("device      %s\n", preparation->device.description);
   cli_say(stdout, "output      %s\n", task->output);
   print_replicas(&preparation->demand);
-  print_memory(preparation);
+  print_memory(preparation, plan->absent);
   if (gpu != NULL)
-    print_gpu(preparation, gpu);
+    cli_plan_gpu_print(gpu, preparation->device_bytes, plan->seconds);
   cli_plan_disk_print(preparation);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
-  if (plan->refusal != NULL)
+  if (plan->absent && gpu == NULL)
+    printf("time        unknown; %s\n", add_gpu_hint);
+  else if (plan->absent)
+    printf("time        %s\n", cli_plan_gpu_time(plan->seconds, least));
+  else if (plan->refusal != NULL)
     printf("time        none: it does not fit\n");
   else
     printf("time        about %s (estimate: sweeps at %s, with measurements and exchanges)\n",
@@ -255,10 +224,10 @@ static double memory_of(const struct gpumc_preparation *preparation)
 /* Of all tasks. */
 struct totals {
   double updates, seconds, configuration_bytes;
-  double results; /* bytes on the disk */
-  double beside;  /* of the task that needs most on the disk beside its result */
-  double memory;  /* of the task that takes most */
-  bool estimated;
+  double results;          /* bytes on the disk */
+  double beside;           /* of the task that needs most on the disk beside its result */
+  double memory;           /* of the task that takes most */
+  bool estimated, unknown; /* `unknown`: the time of some task */
 };
 
 static struct totals add_up(const struct task_plan *plans, size_t n_plans)
@@ -274,6 +243,7 @@ static struct totals add_up(const struct task_plan *plans, size_t n_plans)
     totals.results += disk.result;
     totals.beside = fmax(totals.beside, disk.resuming - disk.result);
     totals.memory = fmax(totals.memory, memory_of(preparation));
+    totals.unknown = totals.unknown || (plans[i].absent && plans[i].seconds == 0);
     totals.estimated = totals.estimated || preparation->demand.estimated;
   }
   return totals;
@@ -283,7 +253,7 @@ static void print_row(struct cli_table *table, const struct task_plan *plan, boo
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_demand *demand = &preparation->demand;
-  char text[32];
+  char text[64];
   cli_table_cell(table, "%zu", preparation->task->index);
   cli_table_cell(table, "%s", preparation->task->label);
   cli_table_cell(table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
@@ -293,12 +263,14 @@ static void print_row(struct cli_table *table, const struct task_plan *plan, boo
     cli_table_cell(table, "%s", gpumc_size_text(demand->configuration_bytes, text));
   cli_table_cell(table, "%.4g", demand->updates);
   cli_table_cell(table, "%s",
-                 plan->refusal != NULL ? "does not fit" : gpumc_duration_text(plan->seconds, text));
+                 plan->absent            ? cli_plan_gpu_time(plan->seconds, text)
+                 : plan->refusal != NULL ? "does not fit"
+                                         : gpumc_duration_text(plan->seconds, text));
   cli_table_cell(table, "%s", preparation->task->output);
 }
 
 static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason,
-                           const struct cli_plan_remarks *remarks)
+                           const struct cli_plan_gpu *gpu, const struct cli_plan_remarks *remarks)
 {
   const char *const titles[] = {"task",           "parameters", "kernel", "replicas", "memory",
                                 "configurations", "updates",    "time",   "output"};
@@ -313,14 +285,19 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
   for (size_t i = 0; i < n_plans; i++)
     print_row(&table, &plans[i], configurations);
   cli_table_print(&table, 0);
-  printf("\n%zu tasks, %.4g updates, about %s one after the other (estimate)", n_plans,
-         totals.updates, gpumc_duration_text(totals.seconds, text));
+  printf("\n%zu tasks, %.4g updates", n_plans, totals.updates);
+  if (!plans[0].absent)
+    printf(", about %s one after the other (estimate)", gpumc_duration_text(totals.seconds, text));
   printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
          is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
   if (configurations)
     printf("; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
            totals.estimated ? " (estimate)" : "");
   printf("\n");
+  if (gpu != NULL)
+    cli_plan_gpu_print(gpu, totals.memory, totals.unknown ? 0 : totals.seconds);
+  else if (plans[0].absent)
+    printf("time unknown; %s\n", add_gpu_hint);
   printf("disk: about %s of results", gpumc_size_text(totals.results, text));
   printf(", and %s beside them while a task runs\n", gpumc_size_text(totals.beside, text));
   printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
@@ -333,19 +310,6 @@ static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)
   cJSON *list = cJSON_AddArrayToObject(json, "remarks");
   for (size_t i = 0; i < remarks->count; i++)
     cJSON_AddItemToArray(list, cJSON_CreateString(gpumc_text_string(&remarks->text[i])));
-}
-
-static void
-add_gpu(cJSON *json, const struct gpumc_preparation *preparation, const struct cli_plan_gpu *gpu)
-{
-  cJSON *object = cJSON_AddObjectToObject(json, "gpu");
-  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
-  cJSON_AddStringToObject(object, "name", gpu->name);
-  cJSON_AddNumberToObject(object, "bytes", gpu->bytes);
-  cJSON_AddNumberToObject(object, "needed_bytes", cli_plan_gpu_needs(preparation));
-  cJSON_AddBoolToObject(object, "fits", cli_plan_gpu_needs(preparation) < gpu->bytes);
-  if (seconds > 0)
-    cJSON_AddNumberToObject(object, "least_seconds", seconds);
 }
 
 static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
@@ -361,7 +325,7 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
     for (size_t i = 0; i < n_plans; i++) {
       cJSON *task = plan_json(&plans[i], reason);
       if (gpu != NULL)
-        add_gpu(task, &plans[i].preparation, gpu);
+        cli_plan_gpu_json(gpu, &plans[i].preparation, task);
       cJSON_AddItemToArray(tasks, task);
     }
     add_remarks(json, remarks);
@@ -369,11 +333,11 @@ static int report(const struct cli_arguments *arguments, const struct gpumc_conf
   } else if (n_plans == 1) {
     print_single(&plans[0], reason, gpu);
   } else {
-    print_campaign(plans, n_plans, reason, remarks);
+    print_campaign(plans, n_plans, reason, gpu, remarks);
   }
   cli_config_warn(arguments->subject, config);
   for (size_t i = 0; i < n_plans && gpu != NULL; i++)
-    if (cli_plan_gpu_needs(&plans[i].preparation) >= gpu->bytes) {
+    if (!cli_plan_gpu_fits(gpu, &plans[i].preparation)) {
       cli_error("task %zu: it does not fit into the memory of %s", plans[i].preparation.task->index,
                 gpu->name);
       code = GPUMC_FAILURE;
@@ -411,7 +375,8 @@ static int plan_config(const struct cli_arguments *arguments, const struct gpumc
   if (status == GPUMC_OK && arguments->gpu != NULL)
     status = cli_plan_gpu_find(arguments->gpu, &gpu, &error);
   for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
-    status = plan_task(arguments, &config->tasks[i], &plans[i], &error);
+    status = plan_task(arguments, &config->tasks[i], arguments->gpu != NULL ? &gpu : NULL,
+                       &plans[i], &error);
   struct cli_plan_remarks remarks = {0};
   if (status == GPUMC_OK)
     status = find_remarks(plans, config->n_tasks, &remarks, &error);

@@ -7,13 +7,36 @@
 #include <string.h>
 #include <strings.h>
 
-/* Only the H200 was measured (docs/performance.md): 4000 flips/ns, where a core does 16. */
+#include "core/memory.h"
+#include "core/units.h"
+
 static const struct cli_plan_gpu cards[] = {
-    {"H200", 141e9, 250}, {"GH200", 96e9, 0},     {"H100", 80e9, 0},
-    {"A100", 80e9, 0},    {"A100-40GB", 40e9, 0}, {"L40S", 48e9, 0},
-    {"A40", 48e9, 0},     {"RTX 4090", 24e9, 0},  {"RTX 3090", 24e9, 0},
+    {"H200", 141e9}, {"GH200", 96e9}, {"H100", 80e9},     {"A100", 80e9},     {"A100-40GB", 40e9},
+    {"L40S", 48e9},  {"A40", 48e9},   {"RTX 4090", 24e9}, {"RTX 3090", 24e9},
 };
-enum { CARDS = sizeof cards / sizeof *cards, LANES = 32 };
+/* The highest rates of sweeps in docs/performance.md. */
+static const struct rate {
+  const char *card, *model, *couplings; /* NULL: the model has no such key */
+  size_t dimension;
+  const char *variant;
+  double flips; /* per nanosecond */
+} rates[] = {
+    {"H200", "ising2d", NULL, 2, "multispin", 4032},
+    {"H200", "ising2d", NULL, 2, "spin", 1336},
+    {"H200", "ising2d", NULL, 2, "replica", 126},
+    {"H200", "ising2d", NULL, 2, "packed", 3660},
+    {"H200", "ising2d", NULL, 2, "tiled", 623},
+    {"H200", "ising3d", NULL, 3, "multispin", 3300},
+    {"H200", "ising3d", NULL, 3, "spin", 502},
+    {"H200", "ising3d", NULL, 3, "replica", 107},
+    {"H200", "ea", "bimodal", 2, "multispin", 3663},
+    {"H200", "ea", "bimodal", 3, "multispin", 3067},
+    {"H200", "ea", "bimodal", 3, "spin", 458},
+    {"H200", "ea", "bimodal", 3, "replica", 120},
+    {"H200", "ea", "gaussian", 3, "spin", 141},
+    {"H200", "ea", "gaussian", 3, "replica", 81},
+};
+enum { CARDS = sizeof cards / sizeof *cards, RATES = sizeof rates / sizeof *rates };
 
 static double unit_of(const char *text)
 {
@@ -52,23 +75,62 @@ cli_plan_gpu_find(const char *text, struct cli_plan_gpu *gpu, struct gpumc_error
   return status;
 }
 
-double cli_plan_gpu_needs(const struct gpumc_preparation *preparation)
+bool cli_plan_gpu_fits(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation)
 {
-  const struct gpumc_demand *demand = &preparation->demand;
-  const double groups = ceil((double)demand->plan.capacity / LANES);
-  const double replicas =
-      (double)demand->plan.runs * (demand->plan.capacity == 1 ? 1.0 : groups * LANES);
-  return replicas * (double)preparation->model.sites / 8 + (double)demand->device_bytes;
+  return preparation->device_bytes < gpu->bytes;
+}
+
+static bool is_of(const struct rate *rate, const struct gpumc_preparation *preparation)
+{
+  const struct gpumc_params model = gpumc_task_params(preparation->task, "model");
+  const char *couplings =
+      gpumc_params_has(&model, "couplings") ? gpumc_params_string(&model, "couplings") : NULL;
+  const cJSON *shape = cJSON_GetObjectItemCaseSensitive(model.values, "shape");
+  return strcmp(rate->model, preparation->task->model->name) == 0 &&
+         strcmp(rate->variant, preparation->kernel->variant) == 0 &&
+         (rate->couplings == NULL) == (couplings == NULL) &&
+         (couplings == NULL || strcmp(rate->couplings, couplings) == 0) &&
+         (size_t)cJSON_GetArraySize(shape) == rate->dimension;
 }
 
 double
 cli_plan_gpu_seconds(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation)
 {
-  const struct gpumc_kernel_ops *kernel = preparation->kernel;
-  const struct gpumc_demand *demand = &preparation->demand;
-  if (gpu->cores == 0 || kernel->cost == NULL)
-    return 0;
-  const double updates = (double)demand->replicas * (double)preparation->model.sites;
-  const double each = kernel->cost(&preparation->model, demand->replicas) / updates;
-  return demand->updates * each * 1e-9 / gpu->cores;
+  for (size_t i = 0; i < RATES; i++)
+    if (strcmp(gpu->name, rates[i].card) == 0 && is_of(&rates[i], preparation))
+      return preparation->demand.updates / (rates[i].flips * 1e9);
+  return 0;
+}
+
+const char *cli_plan_gpu_time(double seconds, char text[static 64])
+{
+  char duration[32];
+  if (seconds > 0)
+    snprintf(text, 64, "at least %s", gpumc_duration_text(seconds, duration));
+  else
+    snprintf(text, 64, "unknown");
+  return text;
+}
+
+void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed, double seconds)
+{
+  char size[32], there[32], time[64];
+  printf("gpu         %s with %s: about %s needed, %s; time %s, %s\n", gpu->name,
+         gpumc_size_text(gpu->bytes, there), gpumc_size_text(needed, size),
+         needed < gpu->bytes ? "fits" : "does not fit", cli_plan_gpu_time(seconds, time),
+         seconds > 0 ? "the sweeps of a full card (estimate)"
+                     : "not measured with such a card, kernel and model");
+}
+
+void cli_plan_gpu_json(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation,
+                       cJSON *json)
+{
+  cJSON *object = cJSON_AddObjectToObject(json, "gpu");
+  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
+  cJSON_AddStringToObject(object, "name", gpu->name);
+  cJSON_AddNumberToObject(object, "bytes", gpu->bytes);
+  cJSON_AddNumberToObject(object, "needed_bytes", preparation->device_bytes);
+  cJSON_AddBoolToObject(object, "fits", cli_plan_gpu_fits(gpu, preparation));
+  if (seconds > 0)
+    cJSON_AddNumberToObject(object, "least_seconds", seconds);
 }

@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 
-enum { SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1, MEASUREMENTS_TIMED = 5 };
+enum { SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
 /* The rates of the repeats that count. */
 struct repeats {
@@ -56,34 +56,6 @@ static enum gpumc_status time_repeats(const struct cli_rate_request *request,
   return status;
 }
 
-/* The fastest of a few measurements of all channels but those on request. */
-static enum gpumc_status time_measurements(const struct cli_rate_request *request,
-                                           struct gpumc_ensemble *ensemble, double *sites_a_second,
-                                           struct gpumc_error *error)
-{
-  struct gpumc_device *device = request->device;
-  const struct gpumc_model_ops *model = request->model->ops;
-  const size_t replicas = request->runs * request->population;
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
-  double fastest = INFINITY;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t c = 0; c < model->n_channels && status == GPUMC_OK; c++)
-    if (!model->channels[c].on_request)
-      status = gpumc_device_array(device, &channel[c], replicas, "measurements", error);
-  for (int i = 0; i < MEASUREMENTS_TIMED && status == GPUMC_OK; i++) {
-    const double begin = gpumc_clock();
-    status = ensemble->ops->measure(ensemble, channel, error);
-    if (status == GPUMC_OK)
-      status = device->ops->synchronize(device, error);
-    fastest = fmin(fastest, gpumc_clock() - begin);
-  }
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
-    device->ops->release(device, channel[c]);
-  /* Where the clock does not see them they cost nothing. */
-  *sites_a_second = (double)replicas * (double)request->model->sites / fmax(fastest, 1e-9);
-  return status;
-}
-
 static int ascending(const void *a, const void *b)
 {
   const double *x = a, *y = b;
@@ -120,8 +92,6 @@ enum gpumc_status cli_measure_rate(const struct cli_rate_request *request, struc
     status = time_repeats(request, &ensemble, &repeats, error);
   if (status == GPUMC_OK)
     *rate = evaluate(&repeats);
-  if (status == GPUMC_OK && request->measured)
-    status = time_measurements(request, &ensemble, &rate->measured, error);
   gpumc_ensemble_free(&ensemble);
   free(repeats.rate);
   return status;

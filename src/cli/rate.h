@@ -14,7 +14,6 @@ struct cli_rate_request {
   uint32_t rounds;         /* of Philox */
   struct gpumc_tiling tiling;
   double beta;
-  bool measured;         /* time measurements too */
   double repeat_seconds; /* shorter repeats do not count */
   double seconds;        /* repeats go on for about that long, */
   uint32_t repeats;      /* and are these at least; 1: one that takes that long is enough */
@@ -23,7 +22,6 @@ struct cli_rate_request {
 /* Updates per second, of the repeats after one that is not counted, unless it is enough. */
 struct cli_rate {
   double fastest, median;
-  double measured; /* sites per second that the kernel measures; of a request with `measured` */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status cli_measure_rate(const struct cli_rate_request *request,

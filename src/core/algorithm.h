@@ -7,6 +7,16 @@
 #include "core/observer.h"
 #include "core/recorder.h"
 
+/* What takes time beside updates, added up over the run: for estimates. */
+struct gpumc_work {
+  double measured;   /* sites of replicas that are measured at the end of a call for sweeps */
+  uint32_t sweeps;   /* of such a call */
+  double moved;      /* sites of replicas that are offered an exchange */
+  double compared;   /* pairs of sites of two replicas */
+  double values;     /* replicas whose measurements are taken in */
+  size_t n_channels; /* that a measurement has */
+};
+
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
   size_t replicas;                 /* target population */
@@ -18,9 +28,7 @@ struct gpumc_demand {
   double series_bytes;             /* of series, among these: the log has them as well */
   double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
   double updates; /* site updates of the whole run; with adaptive steps an estimate */
-  /* For the time of the run, beside that of its updates: sites that are measured, compared, copied
-   * or exchanged, each as often as that is done; and replicas whose values are taken in. */
-  double passes, values;
+  struct gpumc_work work;
   bool estimated;
 };
 

@@ -120,6 +120,27 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
   return status;
 }
 
+enum gpumc_status
+gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error)
+{
+  memset(device, 0, sizeof *device);
+  enum gpumc_status status = gpumc_threads_choose(threads, &device->threads, error);
+  if (status != GPUMC_OK)
+    return status;
+  device->ops = gpumc_device_cuda_absent();
+  snprintf(device->description, sizeof device->description, "none: this machine has no GPU");
+  return GPUMC_OK;
+}
+
+bool gpumc_device_is_absent(const char *name)
+{
+  struct gpumc_gpu_list gpus = {0};
+  if (strncmp(name, "cuda", 4) != 0)
+    return false;
+  gpumc_gpus_find(&gpus);
+  return gpus.count == 0;
+}
+
 void gpumc_device_close(struct gpumc_device *device)
 {
   if (device->ops != NULL)

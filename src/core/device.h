@@ -8,6 +8,7 @@
 #ifndef GPUMC_CORE_DEVICE_H
 #define GPUMC_CORE_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,11 +67,17 @@ struct gpumc_device {
 };
 
 /* Open what the configuration asks for: "cpu", "cuda", "cuda:N", or "auto": the first GPU where
- * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, saying what there is, when it is
- * not to be had. */
+ * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, saying what
+ * there is, when it is not to be had. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threads,
                                                      struct gpumc_device *device,
                                                      struct gpumc_error *error);
+/* A GPU that is not here, so that memory can be planned for it: it has nothing but its name, the
+ * sizes of what it would hold, and `threads` of the host. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error);
+/* Whether a name, "cuda:1", asks for a GPU, and this machine has none that CUDA shows. */
+bool gpumc_device_is_absent(const char *name);
 void gpumc_device_close(struct gpumc_device *device);
 
 /* Typed front: gpumc_device_array(device, &pointer, count, "what", error). */

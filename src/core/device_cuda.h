@@ -40,6 +40,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list
 /* "13.0" into `text`, "none" for 0. Returns `text`. */
 const char *gpumc_cuda_version_text(int version, char text[static 16]);
 
+/* Of a GPU that is not here: a name, sizes, and `close`. Without CUDA sizes are those of the CPU's.
+ */
+const struct gpumc_device_ops *gpumc_device_cuda_absent(void);
+
 /* Bytes that are free on a GPU; makes a context on it. Negative where CUDA does not tell. */
 double gpumc_gpu_available(int index);
 

@@ -32,6 +32,24 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                              gpumc_params_string(&params, "variant"), &preparation->kernel, error);
 }
 
+/* The task's own kernel, which this build may lack. */
+static enum gpumc_status
+open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params params = gpumc_task_params(task, "kernel");
+  const char *variant = gpumc_params_string(&params, "variant");
+  enum gpumc_status status = gpumc_device_open_absent(threads, &preparation->device, error);
+  if (status != GPUMC_OK)
+    return status;
+  preparation->device_open = true;
+  preparation->kernel = gpumc_kernel_named(task->model, preparation->device.ops->name, variant);
+  return preparation->kernel != NULL
+             ? GPUMC_OK
+             : gpumc_kernel_refuse_variant(task->model, preparation->device.ops->name, variant,
+                                           error);
+}
+
 /* What the algorithm asks for with that block, and the tiles of the kernel's. */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
@@ -51,6 +69,30 @@ struct memory_plan {
   double ensemble, host, device;
 };
 
+/* Of a kernel that this build lacks: groups of 32 replicas, and what the kernel of the same
+ * trajectory on the CPU has for the samples beside what it has for replicas. */
+static double
+absent_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
+{
+  enum { GROUP = 32 };
+  const struct gpumc_model *model = &preparation->model;
+  const struct gpumc_kernel_ops *host =
+      gpumc_kernel_named(model->ops, "cpu", preparation->kernel->variant);
+  const size_t groups = (plan->capacity + GROUP - 1) / GROUP;
+  const double replicas = (double)(plan->capacity == 1 ? 1 : groups * GROUP);
+  struct gpumc_ensemble_plan all = *plan, single = *plan;
+  all.runs = single.runs = 1;
+  double samples = 0;
+  if (host != NULL && host->bytes != NULL) {
+    single.samples = 1;
+    samples = (double)host->bytes(model, &preparation->device, &all) -
+              (double)host->bytes(model, &preparation->device, &single);
+    single.capacity = 1;
+    samples += model->disorder ? (double)host->bytes(model, &preparation->device, &single) : 0;
+  }
+  return (double)plan->runs * replicas * (double)model->portable_bytes + samples;
+}
+
 /* From 2^60 bytes in portable form on that form's: kernels add up in integers, which would wrap. */
 static double
 ensemble_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
@@ -58,8 +100,11 @@ ensemble_bytes(const struct gpumc_preparation *preparation, const struct gpumc_e
   const struct gpumc_model *model = &preparation->model;
   const double portable =
       (double)plan->runs * (double)plan->capacity * (double)model->portable_bytes;
-  return portable < 0x1p60 ? (double)preparation->kernel->bytes(model, &preparation->device, plan)
-                           : portable;
+  if (portable >= 0x1p60)
+    return portable;
+  return preparation->kernel->bytes != NULL
+             ? (double)preparation->kernel->bytes(model, &preparation->device, plan)
+             : absent_bytes(preparation, plan);
 }
 
 static struct memory_plan
@@ -80,8 +125,11 @@ static bool fits(const struct gpumc_preparation *preparation, double host, doubl
   return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
 }
 
-enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
-                                struct gpumc_preparation *preparation, struct gpumc_error *error)
+typedef enum gpumc_status
+opener(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error);
+
+static enum gpumc_status prepare(const struct gpumc_task *task, int threads, opener *open,
+                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
   memset(preparation, 0, sizeof *preparation);
   preparation->task = task;
@@ -90,7 +138,7 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
   preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
-  enum gpumc_status status = open_device(preparation, threads, error);
+  enum gpumc_status status = open(preparation, threads, error);
   if (status == GPUMC_OK) {
     status = task->model->create(&model_params, &preparation->model, error);
     /* What create left behind is destroyed in either case. */
@@ -110,6 +158,19 @@ enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
   preparation->available_bytes = gpumc_available_memory();
   preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
   return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
+                                struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  return prepare(task, threads, open_device, preparation, error);
+}
+
+enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                       struct gpumc_preparation *preparation,
+                                       struct gpumc_error *error)
+{
+  return prepare(task, threads, open_absent, preparation, error);
 }
 
 /* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL

@@ -28,6 +28,13 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, 
                                                  struct gpumc_preparation *preparation,
                                                  struct gpumc_error *error);
 
+/* The same for a GPU that is not here, whatever device the task names: for plans only. Memory is
+ * the kernel's own plan or, where this build lacks the kernel, that of replicas in portable form
+ * and of the disorder of the CPU's kernel with the same trajectory. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                                        struct gpumc_preparation *preparation,
+                                                        struct gpumc_error *error);
+
 /* GPUMC_FAILURE when the task needs more memory of the host or the GPU than there is, naming the
  * largest population that would fit. */
 GPUMC_MUST_CHECK enum gpumc_status

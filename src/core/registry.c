@@ -107,6 +107,12 @@ find_kernel(const struct gpumc_model_ops *model, const char *device, const char 
   return found;
 }
 
+const struct gpumc_kernel_ops *
+gpumc_kernel_named(const struct gpumc_model_ops *model, const char *device, const char *variant)
+{
+  return find_kernel(model, device, variant);
+}
+
 static enum gpumc_status
 refuse_device(const struct gpumc_model_ops *model, const char *device, struct gpumc_error *error)
 {

@@ -26,6 +26,10 @@ enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *mode
                                               const char *device, const char *variant,
                                               struct gpumc_error *error);
 
+/* The kernel of that name, one that this build lacks too; NULL: there is none. */
+const struct gpumc_kernel_ops *
+gpumc_kernel_named(const struct gpumc_model_ops *model, const char *device, const char *variant);
+
 /* What a kernel is wanted for. */
 struct gpumc_kernel_wish {
   const struct gpumc_model_ops *model;
@@ -36,9 +40,10 @@ struct gpumc_kernel_wish {
 
 /* The kernel of the model on `device` ("cpu", "cuda") of that variant ("auto": of those that serve
  * the algorithm with its keys and take the instance, the one of least cost for the replicas that
- * the keys ask for; the first of them where instance or keys are not known). GPUMC_INVALID with what does exist:
- * unknown variant (nearest name), one of another device or of none in this build, one that lacks
- * capabilities the algorithm needs or refuses the instance, no kernel on that device. */
+ * the keys ask for; the first of them where instance or keys are not known). GPUMC_INVALID with
+ * what does exist: unknown variant (nearest name), one of another device or of none in this build,
+ * one that lacks capabilities the algorithm needs or refuses the instance, no kernel on that
+ * device. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device, const char *variant,
                     const struct gpumc_kernel_ops **kernel, struct gpumc_error *error);

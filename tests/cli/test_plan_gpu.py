@@ -5,7 +5,8 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.program import FAILURE, INVALID, ProgramCase
+from support.device import without_gpus
+from support.program import DEVICE, FAILURE, INVALID, ProgramCase
 
 CONFIG = """\
 gpumc: 1
@@ -34,11 +35,47 @@ class PlanForAGpu(PlanCase):
             # A bit a spin of 131072 lattices, and the arrays of exchanges and sums beside them.
             self.assertGreater(task["gpu"]["needed_bytes"], 131072 * 512 / 8)
             self.assertLess(task["gpu"]["needed_bytes"], 1e9)
-            # 6.7e10 updates at no more than 4000 in a nanosecond.
-            self.assertAlmostEqual(task["gpu"]["least_seconds"], task["updates"] / 4e12, delta=1e-3)
+            # 6.7e10 updates at no more than the 3067 in a nanosecond that were measured.
+            self.assertAlmostEqual(task["gpu"]["least_seconds"], task["updates"] / 3067e9, delta=1e-6)
+            self.assertEqual((task["kernel"], task["device"], task["device_is_here"]), ("multispin", "cuda", False))
         self.assertNotIn("least_seconds", self.task(config, "--gpu", "80 GiB")["gpu"])
         text = self.gpumc("plan", config, "--gpu", "80 GiB").out
         self.assertRegex(text, r"gpu +80 GiB with 80 GiB: about .* needed, fits; time unknown")
+
+    def test_knows_rates_that_were_measured_only(self):
+        """By card, kernel, couplings and dimension."""
+        config = self.write("t.yaml", CONFIG)
+        for card, sets, rate in (("H200", ["model.couplings=gaussian"], 141), ("H200", ["kernel.variant=spin"], 458),
+                                 ("H100", [], None), ("H200", ["model.shape=[64,64]"], 3663),
+                                 ("H200", ["model.shape=[64,64]", "model.couplings=gaussian"], None)):
+            task = self.task(config, "--gpu", card, *(word for item in sets for word in ("--set", item)))
+            with self.subTest(card=card, sets=sets):
+                if rate is None:
+                    self.assertNotIn("least_seconds", task["gpu"])
+                else:
+                    self.assertAlmostEqual(task["gpu"]["least_seconds"] * rate * 1e9, task["updates"], delta=1)
+
+    def test_memory_has_the_disorder(self):
+        """A set of couplings a replica of one temperature, for the couplings' own kernel: one sample for all takes less."""
+        def needed(couplings, key):
+            config = self.write(f"{key}.yaml", CONFIG[:CONFIG.index("algorithm:")] + (
+                f"algorithm: {{name: canonical, beta: {{values: [0.5]}}, {key}: 4096, thermalization: 0, sweeps: 8}}\n"
+                "output: t.h5\n"))
+            return self.task(config, "--gpu", "H200", "--set", f"model.couplings={couplings}")["gpu"]["needed_bytes"]
+
+        sites = 4096 * 512
+        for couplings, least in (("bimodal", 3 / 8), ("gaussian", 3 * 4)):  # bytes of three bonds a site
+            with self.subTest(couplings=couplings):
+                self.assertGreater(needed(couplings, "samples") - needed(couplings, "replicas"), least * sites)
+
+    def test_is_a_row_of_campaigns(self):
+        words = ("--set", "campaign.seed=[1, 2]", "--set", "output=t{seed}.h5", "--gpu", "H200")
+        config = self.write("t.yaml", CONFIG)
+        self.assertRegex(self.gpumc("plan", config, *words).out,
+                         r"(?s)0 +seed=1 +multispin on cuda .* at least .*\ngpu +H200 with 131 GiB: about .* needed, fits; "
+                         r"time at least .* full card")
+        tasks = json.loads(self.gpumc("plan", config, *words, "--json").out)["tasks"]
+        self.assertEqual([task["gpu"]["fits"] for task in tasks], [True, True])
 
     def test_that_is_too_small(self):
         process = self.gpumc("plan", self.write("t.yaml", CONFIG), "--gpu", "1 MiB", code=FAILURE)
@@ -58,15 +95,47 @@ class Plan(PlanCase):
         self.assertIn("replicas    4096 in each of 32 runs at once: 131072 lattices; room", text)
 
     def test_counts_what_comes_beside_sweeps(self):
-        """The same sweeps with ten times the exchanges and measurements: these take more time than the sweeps."""
+        """The same sweeps with ten times the exchanges and measurements."""
         config = self.write("t.yaml", CONFIG)
         often, seldom = (self.task(config, "--device", "cpu", "--set", f"algorithm.exchange_every={n}")
                          for n in (1, 10))
         self.assertEqual(often["updates"], seldom["updates"])
-        beside = [task["estimated_seconds"] - task["updates"] / task["estimated_updates_per_second"]
-                  for task in (often, seldom)]
-        self.assertGreater(beside[1], 0)
-        self.assertGreater(beside[0], 3 * beside[1])  # 10 but for what the timings scatter
+        sites = 131072 * 512
+        for task, every in ((often, 1), (seldom, 10)):
+            rounds = task["updates"] / sites / every
+            self.assertEqual(task["beside_updates"]["measured_sites"], rounds * sites)
+            self.assertEqual(task["beside_updates"]["exchanged_sites"], rounds * sites)
+        # Two copies are compared wherever both are measured, after thermalization.
+        compared = [task["beside_updates"]["compared_sites"] for task in (often, seldom)]
+        self.assertAlmostEqual(compared[0] / compared[1], 10, delta=0.5)
+        self.assertLessEqual(compared[0], often["updates"] / 2)
+
+
+class PlanWithoutAGpu(PlanCase):
+    """A machine on which CUDA shows none, or a program without it."""
+    device = None  # that of the configuration
+
+    def plan(self, *words, code=0):
+        return self.gpumc("plan", self.write("t.yaml", CONFIG), *words, code=code, env=without_gpus())
+
+    def test_has_all_but_what_needs_the_card(self):
+        for words in ([], ["--device", "cuda"], ["--device", "cuda:1"], ["--set", "campaign.seed=[1, 2]", "--set", "output=t{seed}.h5"]):
+            with self.subTest(words=words):
+                text = self.plan(*words).out
+                for part in ("multispin on cuda", "this machine has no GPU", "MiB", "disk", "time", "unknown",
+                             "there is no GPU here: --gpu NAME|SIZE plans memory and time for a card"):
+                    self.assertIn(part, text)
+                for task in json.loads(self.plan(*words, "--json").out)["tasks"]:
+                    self.assertEqual(task["device"], "cuda")
+                    self.assertFalse(task["device_is_here"])
+                    self.assertGreater(task["device_bytes"], 131072 * 512 / 8)
+                    self.assertGreater(task["updates"], 1e10)
+                    for key in ("gpu", "fits", "estimated_seconds", "device_available_bytes"):
+                        self.assertNotIn(key, task)
+
+    def test_does_not_run(self):
+        process = self.gpumc("run", self.write("t.yaml", CONFIG), code=DEVICE, env=without_gpus())
+        self.assertIn("device cuda: ", process.err)
 
 
 if __name__ == "__main__":

@@ -165,9 +165,14 @@ class Plan(ProgramCase):
         self.assertAlmostEqual(task["configuration_bytes"] / (4e9 * bits), 1, 6)
 
     def test_device_that_is_not_there(self):
-        process = self.gpumc("plan", self.write("c.yaml", SMALL), "--device", MISSING,
-                             code=DEVICE)
-        self.assertIn(f"device {MISSING}: ", process.err)
+        """Refused where there are other GPUs; planned for where there is none."""
+        process = self.start("plan", self.write("c.yaml", SMALL), "--device", MISSING)
+        out, err = process.communicate(timeout=300)
+        if process.returncode == DEVICE:
+            self.assertIn(f"device {MISSING}: this machine has no such GPU", err)
+        else:
+            self.assertEqual(process.returncode, 0, err)
+            self.assertIn("there is no GPU here: --gpu NAME|SIZE", out)
 
     def test_variant_that_the_device_lacks(self):
         config = self.write("c.yaml", SMALL)

@@ -138,6 +138,21 @@ static void demand_disk(const struct canonical *canonical, struct gpumc_demand *
   demanded->state_bytes = sums * sizeof(double);
 }
 
+/* The mean over replicas goes into series and bins as well. */
+static void demand_work(const struct canonical *canonical, const struct gpumc_model *model,
+                        struct gpumc_work *work)
+{
+  enum { VALUES_OF_A_MEAN = 16 };
+  const struct canonical_settings *settings = &canonical->settings;
+  const double replicas = (double)settings->replicas;
+  const double means =
+      (double)canonical->betas.count * (double)(settings->sweeps / settings->interval);
+  work->sweeps = settings->interval;
+  work->measured = means * replicas * (double)model->sites;
+  work->values = means * (replicas + VALUES_OF_A_MEAN);
+  work->n_channels = canonical->quantities.observables.n_channels;
+}
+
 enum gpumc_status canonical_demand(const struct gpumc_params *params,
                                    const struct gpumc_model *model,
                                    const struct gpumc_device *device, struct gpumc_demand *demanded,
@@ -169,8 +184,7 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
     demand_disk(&canonical, demanded);
     canonical_configurations_demand(&canonical, model, demanded);
     demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
-    demanded->values = replicas * (double)(settings->sweeps / settings->interval);
-    demanded->passes = demanded->values * (double)model->sites;
+    demand_work(&canonical, model, &demanded->work);
   }
   gpumc_configurations_request_free(&canonical.request);
   canonical_grid_free(&canonical.grid);

@@ -78,9 +78,10 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->device_bytes = gpumc_population_bytes(device, &plan);
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;
-  /* At each temperature replicas are measured, and those that are resampled are copied. */
-  demanded->values = (double)settings.population * steps * (double)settings.runs;
-  demanded->passes = 2 * demanded->values * (double)model->sites;
+  demanded->work.values = (double)settings.population * steps * (double)settings.runs;
+  demanded->work.measured = demanded->work.values * (double)model->sites;
+  demanded->work.sweeps = (uint32_t)settings.sweeps;
+  demanded->work.n_channels = settings.observables.n_channels;
   demanded->estimated = settings.adaptive;
   demand_disk(&settings, model, steps + 1, replicas, demanded);
   status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);

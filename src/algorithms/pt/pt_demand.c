@@ -104,19 +104,22 @@ static void demand_disk(const struct pt_settings *settings, const struct gpumc_m
                           places * (double)settings->copies * sizeof(uint32_t);
 }
 
-/* At an exchange energies are counted and replicas change places. A comparison of two copies, with
- * its links and waves, takes as long as several measurements of one. */
+/* Energies are counted before every exchange; rounds that measure are among those that exchange.
+ * Exchanges are decided in a tenth of the time that sums take. */
 static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
                          const struct pt_terms *terms, double rounds, struct gpumc_demand *demanded)
 {
-  enum { EXCHANGE = 2, COMPARISON = 3 };
   const double sites = (double)model->sites, copies = (double)settings->copies;
   const double places = copies * (double)settings->temperatures * (double)settings->samples;
   const double measurements = (double)settings->measurements;
-  const double compared = terms->overlaps ? COMPARISON * (copies - 1) / 2 : 0;
   const double exchanges = settings->exchange ? rounds : 0;
-  demanded->passes = places * sites * (EXCHANGE * exchanges + (1 + compared) * measurements);
-  demanded->values = places * (exchanges + measurements);
+  demanded->work = (struct gpumc_work){
+      .measured = places * sites * (settings->exchange ? rounds : measurements),
+      .sweeps = settings->round_sweeps,
+      .moved = places * sites * exchanges,
+      .compared = terms->overlaps ? places * sites * measurements * (copies - 1) / 2 : 0,
+      .values = places * measurements,
+      .n_channels = settings->observables.n_channels};
 }
 
 enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,

@@ -1,0 +1,249 @@
+/* How long a run would take: its operations timed on a scratch ensemble. */
+#include "cli/plan_time.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/memory.h"
+
+enum {
+  REPLICAS_LEAST = 64, /* of a run at least, so that wide words are filled */
+  /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
+  UPDATES_CPU = 1 << 24,
+  UPDATES_GPU = 1 << 30,
+  HITS_MOST = 1 << 11,
+  STEP_SWEEPS_MOST = 16,
+  SEED = 1,
+};
+static const double sweep_budget = 0.2, step_budget = 0.08, other_budget = 0.02; /* s */
+/* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
+ * programs run, some repeats then have the processors for themselves. */
+static const double repeat_seconds = 0.001;
+static const double probe_beta = 0.4;
+/* Of a core, for what an algorithm does with the values of one replica. */
+static const double value_seconds = 20e-9;
+
+/* The ensemble, smaller than that of the run where this one is large. */
+struct probe {
+  struct gpumc_device *device;
+  const struct gpumc_work *work;
+  struct gpumc_ensemble ensemble;
+  size_t replicas;  /* of each run */
+  double sites;     /* of all replicas */
+  uint32_t sweeps;  /* of one call without measurement */
+  uint32_t stepped; /* of one call with it */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  int64_t *overlap[GPUMC_OVERLAPS];
+  uint32_t *swap;
+};
+
+/* So many times one after the other. */
+typedef enum gpumc_status operation(struct probe *probe, size_t calls, struct gpumc_error *error);
+
+static enum gpumc_status
+sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
+{
+  if (probe->ensemble.time > UINT32_MAX - sweeps)
+    probe->ensemble.time = 0; /* the same random numbers again do no harm here */
+  return gpumc_ensemble_sweep(&probe->ensemble, sweeps, probe_beta, channel, error);
+}
+
+/* Many sweeps are one call: threads that start together for each are held up by other programs. */
+static enum gpumc_status sweep_alone(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  return sweep(probe, probe->sweeps * (uint32_t)calls, NULL, error);
+}
+
+static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = sweep(probe, probe->stepped, probe->channel, error);
+  return status;
+}
+
+static enum gpumc_status exchange(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = probe->ensemble.ops->exchange(&probe->ensemble, probe->swap, error);
+  return status;
+}
+
+/* The first half of the runs with the second. */
+static enum gpumc_status compare(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  const size_t half = probe->ensemble.runs / 2;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
+    status = probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error);
+  return status;
+}
+
+/* Of the one thread that works, what other programs take left aside; else on the wall. */
+static double now(const struct probe *probe)
+{
+  struct timespec own;
+  if (strcmp(probe->device->ops->name, "cpu") != 0 || probe->device->threads > 1 ||
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own) != 0)
+    return gpumc_clock();
+  return (double)own.tv_sec + 1e-9 * (double)own.tv_nsec;
+}
+
+/* Seconds of one call, of the fastest repeat: whatever else the machine does can only slow one
+ * down. Calls that are too short to be timed are repeated more often. */
+static enum gpumc_status measure(struct probe *probe, operation *operate, double budget,
+                                 double *seconds, struct gpumc_error *error)
+{
+  enum { CALLS_MOST = 1 << 20 };
+  const double begun = gpumc_clock();
+  size_t calls = 1;
+  enum gpumc_status status;
+  *seconds = INFINITY;
+  do {
+    const double begin = now(probe);
+    status = operate(probe, calls, error);
+    if (status == GPUMC_OK)
+      status = probe->device->ops->synchronize(probe->device, error);
+    const double elapsed = now(probe) - begin;
+    if (elapsed < repeat_seconds && calls < CALLS_MOST)
+      calls *= 2;
+    else
+      *seconds = fmin(*seconds, elapsed / (double)calls);
+  } while (status == GPUMC_OK && (gpumc_clock() - begun < budget || isinf(*seconds)));
+  return status;
+}
+
+static size_t bounded(double value, size_t least, size_t most)
+{
+  const size_t bound = least < most ? least : most;
+  return value <= (double)bound ? bound : value >= (double)most ? most : (size_t)value;
+}
+
+/* What the run has where that is little, else as many replicas, then runs, as fill the device. */
+static void shrink(struct probe *probe, const struct gpumc_preparation *preparation, bool gpu)
+{
+  const struct gpumc_demand *demand = &preparation->demand;
+  const double updates = gpu ? UPDATES_GPU : UPDATES_CPU, sites = (double)preparation->model.sites;
+  const size_t pairs = demand->work.moved > 0 || demand->work.compared > 0 ? 2 : 1;
+  const size_t runs = gpu ? demand->plan.runs : pairs;
+  probe->replicas = bounded(updates / sites / (double)runs, REPLICAS_LEAST, demand->replicas);
+  struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
+  *plan = demand->plan;
+  plan->runs =
+      bounded(updates / sites / (double)probe->replicas, gpu ? runs : pairs, demand->plan.runs);
+  plan->capacity = probe->replicas;
+  if (plan->samples > 1)
+    plan->samples = probe->replicas;
+  probe->sites = sites * (double)plan->runs * (double)plan->capacity;
+  /* Of a large lattice fewer hits tell the rate. */
+  const size_t hits = plan->tiling.hits > 0 ? plan->tiling.hits : 1;
+  const double most = fmax(updates / probe->sites, 1);
+  probe->sweeps = (uint32_t)bounded(fmin(most, HITS_MOST), 1, hits);
+  probe->stepped = (uint32_t)bounded(fmin(most, STEP_SWEEPS_MOST), 1, demand->work.sweeps);
+}
+
+/* A third of the replicas of every other pair of runs change places. */
+static enum gpumc_status make_swap(struct probe *probe, struct gpumc_error *error)
+{
+  static const uint32_t thirds = 0x24924924;
+  const struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
+  const size_t words = gpumc_swap_words(plan->capacity), count = plan->runs * words;
+  uint32_t *swap = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&swap, count, "exchanges", error);
+  for (size_t m = 0; status == GPUMC_OK && m + 1 < plan->runs; m += 2)
+    for (size_t word = 0; word < words; word++) {
+      const size_t left = plan->capacity - word * 32;
+      swap[m * words + word] = left >= 32 ? thirds : thirds & ((UINT32_C(1) << left) - 1);
+    }
+  if (status == GPUMC_OK)
+    status = gpumc_device_array(probe->device, &probe->swap, count, "exchanges", error);
+  if (status == GPUMC_OK)
+    status = probe->device->ops->copy_to_device(probe->device, probe->swap, swap,
+                                                count * sizeof *swap, error);
+  free(swap);
+  return status;
+}
+
+static enum gpumc_status
+make(struct probe *probe, const struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = &preparation->model;
+  const struct gpumc_work *work = probe->work;
+  const struct gpumc_ensemble_plan plan = probe->ensemble.plan;
+  const size_t values = plan.runs * plan.capacity;
+  enum gpumc_status status =
+      gpumc_ensemble_create(preparation->kernel, model, probe->device, &plan, SEED,
+                            preparation->rounds, &probe->ensemble, error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_randomize(&probe->ensemble, 0, plan.runs, plan.capacity, error);
+  for (size_t c = 0; c < work->n_channels && status == GPUMC_OK; c++)
+    status = gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error);
+  for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS && status == GPUMC_OK; kind++)
+    if (kind == GPUMC_OVERLAP_WAVE ? model->wave_quantum > 0 : model->overlap_bound[kind] > 0)
+      status = gpumc_device_array(probe->device, &probe->overlap[kind], values, "overlaps", error);
+  return status == GPUMC_OK && work->moved > 0 ? make_swap(probe, error) : status;
+}
+
+static void release(struct probe *probe)
+{
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    probe->device->ops->release(probe->device, probe->channel[c]);
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+    probe->device->ops->release(probe->device, probe->overlap[kind]);
+  probe->device->ops->release(probe->device, probe->swap);
+  gpumc_ensemble_free(&probe->ensemble);
+}
+
+/* Adds what `sites` of the run take where one call of the operation works on `each`. */
+static enum gpumc_status add(struct probe *probe, operation *operate, double sites, double each,
+                             double *seconds, struct gpumc_error *error)
+{
+  double call = 0;
+  enum gpumc_status status =
+      sites > 0 && each > 0 ? measure(probe, operate, other_budget, &call, error) : GPUMC_OK;
+  if (call > 0)
+    *seconds += sites / each * call;
+  return status;
+}
+
+static enum gpumc_status time_work(struct probe *probe, double updates, struct cli_plan_time *time,
+                                   struct gpumc_error *error)
+{
+  const struct gpumc_work *work = probe->work;
+  const double per_run = probe->sites / (double)probe->ensemble.plan.runs;
+  double alone, stepped = 0;
+  enum gpumc_status status = measure(probe, sweep_alone, sweep_budget, &alone, error);
+  if (status == GPUMC_OK && work->measured > 0)
+    status = measure(probe, step, step_budget, &stepped, error);
+  if (status != GPUMC_OK)
+    return status;
+  const double update = alone / probe->sites / probe->sweeps; /* seconds */
+  const double in_steps = work->measured * probe->stepped;
+  time->rate = 1 / update;
+  time->seconds = fmax(updates - in_steps, 0) * update + work->measured / probe->sites * stepped;
+  status = add(probe, exchange, work->moved, probe->sites, &time->seconds, error);
+  if (status == GPUMC_OK)
+    status = add(probe, compare, work->compared, per_run * (double)(probe->ensemble.plan.runs / 2),
+                 &time->seconds, error);
+  return status;
+}
+
+enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
+                                        struct cli_plan_time *time, struct gpumc_error *error)
+{
+  const bool gpu = strcmp(preparation->device.ops->name, "cuda") == 0;
+  const struct gpumc_demand *demand = &preparation->demand;
+  struct probe probe = {.device = &preparation->device, .work = &demand->work};
+  *time = (struct cli_plan_time){0};
+  shrink(&probe, preparation, gpu);
+  enum gpumc_status status = make(&probe, preparation, error);
+  if (status == GPUMC_OK)
+    status = time_work(&probe, demand->updates, time, error);
+  release(&probe);
+  time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
+  return status;
+}
