@@ -13,10 +13,12 @@
 /* What stands at OUTPUT in the place of a result: left alone. */
 static enum gpumc_status refuse_output(const char *what, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_INVALID,
-                         "something else stands in the place of the result, and is left alone: "
-                         "%s\nmove it away or choose another output",
-                         what);
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "something else stands in the place of the result, and is left alone: "
+      "%s\nit may be a damaged result, as when its end is missing: move it away, restore "
+      "it from a copy, or choose another output",
+      what);
 }
 
 static enum gpumc_status refuse_link(const char *output, const char *why, struct gpumc_error *error)

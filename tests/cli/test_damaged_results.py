@@ -125,7 +125,10 @@ class Damaged(ProgramCase):
         self.assertIn(run.returncode, [FAILURE, INVALID], message)
         self.assertIn("small.h5", message)
         state = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]["state"]
-        self.assertEqual(state, "failed")
+        self.assertEqual(state, "failed" if run.returncode == FAILURE else "refused")
+        if run.returncode == INVALID:  # its end is missing, so nothing shows that it was a result
+            self.assertIn("it may be a damaged result", message)
+            self.assertIn("move it away", message)
         return process.returncode == FAILURE
 
     def damage_a_number(self):

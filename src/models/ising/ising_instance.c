@@ -185,7 +185,6 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
     model->first_sample = (size_t)settings->disorder.first_sample;
     model->reads_file = settings->disorder.couplings == ISING_FILE;
   }
-  model->energy_variance = energy_variance(model, parameters);
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
   describe_overlaps(settings, model);
@@ -211,6 +210,11 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   if (status != GPUMC_OK)
     return status;
   describe(settings, model, parameters);
+  if (parameters->disorder != NULL)
+    status = ising_samples_complete(parameters->disorder, model->quantum[ISING_ENERGY], error);
+  if (status != GPUMC_OK)
+    return status;
+  model->energy_variance = energy_variance(model, parameters);
   return ising_rounding_check(settings, model, error);
 }
 

@@ -61,6 +61,16 @@ static int32_t in_quanta(const struct gpumc_model *model, double energy)
   return (int32_t)rint(energy / model->quantum[ISING_ENERGY]);
 }
 
+/* Of a sample that is kept; NULL where nothing is read. */
+static const double *
+read_values(const struct ising_disorder *disorder, enum ising_file_kind kind, uint32_t sample)
+{
+  const struct ising_file_values *values = &disorder->file.values[kind];
+  if (values->kept_count == 0)
+    return NULL;
+  return values->kept + (sample - disorder->file.first) * values->of_sample;
+}
+
 static void fill_couplings(const struct gpumc_model *model, uint32_t sample, int32_t *coupling)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
@@ -71,11 +81,12 @@ static void fill_couplings(const struct gpumc_model *model, uint32_t sample, int
       coupling[i] = (int32_t)rint(parameters->coupling_quanta);
     return;
   }
+  const double *read = read_values(disorder, ISING_FILE_COUPLINGS, sample);
   for (size_t i = 0; i < bonds; i++) {
     const struct place place = {disorder->random, (uint32_t)(i / dimension), sample,
                                 (uint32_t)(i % dimension), GPUMC_RANDOM_LATTICE_COUPLINGS};
     coupling[i] = in_quanta(model, disorder->couplings == ISING_FILE
-                                       ? disorder->file.coupling[sample * bonds + i]
+                                       ? read[i]
                                        : draw_value(disorder->couplings, disorder->positive,
                                                     disorder->coupling, &place));
   }
@@ -85,8 +96,8 @@ static double random_field(const struct ising_disorder *disorder, uint32_t sampl
 {
   const struct place place = {disorder->random, (uint32_t)site, sample, 0,
                               GPUMC_RANDOM_LATTICE_FIELDS};
-  if (disorder->file.field != NULL)
-    return disorder->file.field[sample * disorder->file.sites + site];
+  if (disorder->file.has_fields)
+    return read_values(disorder, ISING_FILE_FIELDS, sample)[site];
   if (disorder->fields == ISING_UNIFORM)
     return 0.0;
   return draw_value(disorder->fields, gpumc_threshold(0.5), disorder->width, &place);
@@ -106,12 +117,17 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
                                         int32_t *coupling, int32_t *field,
                                         struct gpumc_error *error)
 {
-  const struct ising_disorder *disorder = ising_parameters(model)->disorder;
+  struct ising_disorder *disorder = ising_parameters(model)->disorder;
   if (disorder != NULL && number >= ising_samples_count(disorder))
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "sample %zu behind the first is asked for, and there are %zu of them",
                            number, ising_samples_count(disorder));
   const uint32_t sample = disorder != NULL ? (uint32_t)(disorder->first_sample + number) : 0;
+  if (disorder != NULL && disorder->couplings == ISING_FILE) {
+    enum gpumc_status status = ising_samples_keep(&disorder->file, sample, error);
+    if (status != GPUMC_OK)
+      return status;
+  }
   if (coupling != NULL)
     fill_couplings(model, sample, coupling);
   if (field != NULL)

@@ -38,7 +38,7 @@ static enum gpumc_status check_file(const struct ising_settings *settings,
                                     const struct ising_disorder *disorder, double quantum,
                                     struct gpumc_error *error)
 {
-  const double change = ising_samples_rounding(disorder, quantum);
+  const double change = ising_samples_rounding(disorder);
   if (change <= RANDOM_LIMIT)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,

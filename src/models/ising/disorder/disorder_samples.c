@@ -11,31 +11,17 @@
 
 enum { RANDOM_ROUNDS = 10 };
 
-/* Largest size and mean square of n values; whether all have the size of the first. */
-static bool survey(const double *values, size_t n, double *largest, double *square)
-{
-  bool same = true;
-  *largest = *square = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    *largest = fmax(*largest, fabs(values[i]));
-    *square += values[i] * values[i] / (double)n;
-    same = same && fabs(values[i]) == fabs(values[0]);
-  }
-  return same;
-}
-
 static void describe_file(struct ising_disorder *disorder)
 {
-  const struct ising_samples_file *file = &disorder->file;
-  const size_t sites = file->samples * file->sites;
-  bool same = survey(file->coupling, sites * file->dimension, &disorder->largest_coupling,
-                     &disorder->coupling_square);
-  disorder->couplings_are_alike = same && disorder->largest_coupling > 0.0;
-  disorder->couplings_are_signs = same && disorder->largest_coupling == 1.0;
-  if (file->field == NULL)
+  const struct ising_file_values *couplings = &disorder->file.values[ISING_FILE_COUPLINGS];
+  const struct ising_file_values *fields = &disorder->file.values[ISING_FILE_FIELDS];
+  disorder->largest_coupling = couplings->largest;
+  disorder->couplings_are_alike = couplings->alike && couplings->largest > 0.0;
+  disorder->couplings_are_signs = couplings->alike && couplings->largest == 1.0;
+  if (!disorder->file.has_fields)
     return;
-  same = survey(file->field, sites, &disorder->largest_field, &disorder->field_square);
-  disorder->fields_are_signs = same && disorder->largest_field > 0.0;
+  disorder->largest_field = fields->largest;
+  disorder->fields_are_signs = fields->alike;
 }
 
 static void describe_distributions(struct ising_disorder *disorder)
@@ -56,15 +42,15 @@ static enum gpumc_status read_file(const struct ising_settings *settings,
 {
   const char *path = settings->disorder.path;
   const uint64_t first = disorder->first_sample;
-  enum gpumc_status status =
-      ising_samples_read(path, settings->dimension, settings->shape, &disorder->file, error);
+  enum gpumc_status status = ising_samples_open(path, settings->dimension, settings->shape,
+                                                (size_t)first, &disorder->file, error);
   if (status != GPUMC_OK)
     return status;
   if (first >= disorder->file.samples)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s holds the samples 0 to %zu, and sample %llu is asked for", path,
                            disorder->file.samples - 1, (unsigned long long)first);
-  if (disorder->file.field != NULL && disorder->fields != ISING_UNIFORM)
+  if (disorder->file.has_fields && disorder->fields != ISING_UNIFORM)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s holds random fields already: leave out random_field, or take the "
                            "fields out of the file",
@@ -114,7 +100,7 @@ struct ising_disorder_traits ising_samples_traits(const struct ising_disorder *d
     return (struct ising_disorder_traits){0};
   return (struct ising_disorder_traits){
       .couplings = disorder->couplings != ISING_UNIFORM,
-      .fields = disorder->fields != ISING_UNIFORM || disorder->file.field != NULL,
+      .fields = disorder->fields != ISING_UNIFORM || disorder->file.has_fields,
       .couplings_are_signs = disorder->couplings_are_signs,
       .fields_are_signs = disorder->fields_are_signs,
       .field_width = disorder->fields_are_signs ? disorder->largest_field : 0.0};
@@ -140,25 +126,23 @@ double ising_samples_field_square(const struct ising_disorder *disorder)
   return disorder->field_square;
 }
 
-static double mean_rounding(const double *values, size_t n, double quantum)
+enum gpumc_status
+ising_samples_complete(struct ising_disorder *disorder, double quantum, struct gpumc_error *error)
 {
-  double sum = 0.0, count = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    if (values[i] == 0.0)
-      continue;
-    sum += fabs(rint(values[i] / quantum) * quantum - values[i]) / fabs(values[i]);
-    count += 1.0;
-  }
-  return count > 0.0 ? sum / count : 0.0;
+  const struct ising_file_values *values = disorder->file.values;
+  if (disorder->couplings != ISING_FILE)
+    return GPUMC_OK;
+  enum gpumc_status status = ising_samples_weigh(&disorder->file, quantum, error);
+  disorder->coupling_square = values[ISING_FILE_COUPLINGS].square;
+  if (disorder->file.has_fields)
+    disorder->field_square = values[ISING_FILE_FIELDS].square;
+  return status;
 }
 
-double ising_samples_rounding(const struct ising_disorder *disorder, double quantum)
+double ising_samples_rounding(const struct ising_disorder *disorder)
 {
-  const struct ising_samples_file *file = &disorder->file;
-  const size_t sites = file->samples * file->sites;
-  const double of_couplings = mean_rounding(file->coupling, sites * file->dimension, quantum);
-  return file->field == NULL ? of_couplings
-                             : fmax(of_couplings, mean_rounding(file->field, sites, quantum));
+  const struct ising_file_values *values = disorder->file.values;
+  return fmax(values[ISING_FILE_COUPLINGS].rounding, values[ISING_FILE_FIELDS].rounding);
 }
 
 size_t ising_samples_count(const struct ising_disorder *disorder)

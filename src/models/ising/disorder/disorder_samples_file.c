@@ -1,11 +1,15 @@
-/* Samples of quenched disorder from a file: which kind it is, and what every kind has. */
+/* Samples of quenched disorder from a file: which kind it is, and what is done with its numbers. */
 #include "models/ising/disorder/disorder_samples_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/regular_file.h"
+
+/* Of samples that are kept before anyone asks for them, unless one is larger. */
+enum { KEPT_BYTES = 16 << 20 };
 
 static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
@@ -31,40 +35,214 @@ static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_erro
   return GPUMC_OK;
 }
 
-/* Fields that are all 0 are none, and cost none. */
-static void drop_zero_fields(struct ising_samples_file *file)
+static size_t smaller(size_t a, size_t b)
 {
-  const size_t count = file->field != NULL ? file->samples * file->sites : 0;
-  for (size_t i = 0; i < count; i++)
-    if (file->field[i] != 0.0)
-      return;
-  free(file->field);
-  file->field = NULL;
+  return a < b ? a : b;
 }
 
-enum gpumc_status ising_samples_read(const char *path, size_t dimension, const size_t *shape,
-                                     struct ising_samples_file *file, struct gpumc_error *error)
+static size_t larger(size_t a, size_t b)
+{
+  return a > b ? a : b;
+}
+
+static enum gpumc_status
+run_pass(struct ising_samples_pass *pass, size_t begin, size_t end, struct gpumc_error *error)
 {
   bool hdf5 = false;
+  pass->begin = begin;
+  pass->end = end;
+  pass->samples = 0;
+  enum gpumc_status status = is_hdf5(pass->file->path, &hdf5, error);
+  if (status == GPUMC_OK)
+    status = hdf5 ? ising_samples_read_hdf5(pass, error) : ising_samples_read_text(pass, error);
+  return status;
+}
+
+static enum gpumc_status
+has_changed(const struct ising_samples_file *file, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_INVALID, "%s: has changed while it was read", file->path);
+}
+
+/* Room grows with the numbers that are there, not with those that a file declares. */
+static enum gpumc_status lengthen(const struct ising_samples_file *file,
+                                  struct ising_file_values *values, size_t count, size_t most,
+                                  struct gpumc_error *error)
+{
+  enum { FIRST_CAPACITY = 1024 };
+  if (count <= values->capacity)
+    return GPUMC_OK;
+  size_t capacity = larger(larger(count, FIRST_CAPACITY), 2 * values->capacity);
+  capacity = larger(count, smaller(capacity, most));
+  double *longer = realloc(values->kept, capacity * sizeof *longer);
+  if (longer == NULL)
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s: the samples that are asked for do not fit into the memory that is left", file->path);
+  values->kept = longer;
+  values->capacity = capacity;
+  return GPUMC_OK;
+}
+
+/* What of a block belongs to the samples of a pass. */
+static enum gpumc_status keep_block(struct ising_samples_pass *pass, enum ising_file_kind kind,
+                                    size_t at, const double *block, size_t count,
+                                    struct gpumc_error *error)
+{
+  struct ising_samples_file *file = pass->file;
+  struct ising_file_values *values = &file->values[kind];
+  const size_t begin = larger(at, pass->begin * values->of_sample);
+  size_t end = 0, most;
+  if (__builtin_mul_overflow(pass->end, values->of_sample, &most))
+    most = SIZE_MAX / sizeof *block;
+  end = smaller(at + count, most);
+  if (begin >= end)
+    return GPUMC_OK;
+  const size_t kept = values->kept_count + (end - begin);
+  enum gpumc_status status = lengthen(file, values, kept, most, error);
+  if (status != GPUMC_OK)
+    return status;
+  memcpy(values->kept + values->kept_count, block + (begin - at), (end - begin) * sizeof *block);
+  values->kept_count = kept;
+  return GPUMC_OK;
+}
+
+/* The first pass: what all numbers have, and the first samples. */
+static enum gpumc_status survey(struct ising_samples_pass *pass, enum ising_file_kind kind,
+                                size_t at, const double *block, size_t count,
+                                struct gpumc_error *error)
+{
+  struct ising_file_values *values = &pass->file->values[kind];
+  for (size_t i = 0; i < count; i++) {
+    const double size = fabs(block[i]);
+    values->alike = at + i == 0 || (values->alike && size == values->largest);
+    values->largest = fmax(values->largest, size);
+  }
+  values->count += count;
+  return keep_block(pass, kind, at, block, count, error);
+}
+
+/* Sums of the second pass, in the order of the file; `rounding` is a sum first, and `changed`
+ * counts its terms. */
+struct weights {
+  struct ising_samples_pass pass;
+  double changed[ISING_FILE_KINDS];
+  size_t found[ISING_FILE_KINDS];
+};
+
+static enum gpumc_status weigh(struct ising_samples_pass *pass, enum ising_file_kind kind,
+                               size_t at, const double *block, size_t count,
+                               struct gpumc_error *error)
+{
+  struct weights *weights = (struct weights *)pass;
+  struct ising_file_values *values = &pass->file->values[kind];
+  (void)at;
+  (void)error;
+  for (size_t i = 0; i < count; i++) {
+    const double value = block[i];
+    values->square += value * value / (double)values->count;
+    if (value == 0.0)
+      continue;
+    values->rounding += fabs(rint(value / pass->quantum) * pass->quantum - value) / fabs(value);
+    weights->changed[kind] += 1.0;
+  }
+  weights->found[kind] += count;
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpumc_error *error)
+{
+  struct weights weights = {.pass = {.file = file, .quantum = quantum, .take = weigh, .all = true}};
+  enum gpumc_status status = GPUMC_OK;
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+    file->values[kind].square = file->values[kind].rounding = 0.0;
+  if (file->kept_samples == file->samples)
+    for (enum ising_file_kind kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++)
+      status = weigh(&weights.pass, kind, 0, file->values[kind].kept, file->values[kind].kept_count,
+                     error);
+  else
+    status = run_pass(&weights.pass, 0, SIZE_MAX, error);
+  for (int kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++) {
+    if (weights.found[kind] != file->values[kind].count)
+      status = has_changed(file, error);
+    if (weights.changed[kind] > 0.0)
+      file->values[kind].rounding /= weights.changed[kind];
+  }
+  return status;
+}
+
+/* A later pass: numbers that are larger than those of the first would be no whole quanta. */
+static enum gpumc_status keep_again(struct ising_samples_pass *pass, enum ising_file_kind kind,
+                                    size_t at, const double *block, size_t count,
+                                    struct gpumc_error *error)
+{
+  for (size_t i = 0; i < count; i++)
+    if (fabs(block[i]) > pass->file->values[kind].largest)
+      return has_changed(pass->file, error);
+  return keep_block(pass, kind, at, block, count, error);
+}
+
+enum gpumc_status
+ising_samples_keep(struct ising_samples_file *file, size_t number, struct gpumc_error *error)
+{
+  struct ising_samples_pass pass = {.file = file, .take = keep_again};
+  const size_t wanted = number - file->first + 1;
+  if (wanted <= file->kept_samples)
+    return GPUMC_OK;
+  const size_t samples =
+      smaller(larger(wanted, 2 * file->kept_samples), file->samples - file->first);
+  file->kept_samples = 0;
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+    file->values[kind].kept_count = 0;
+  enum gpumc_status status = run_pass(&pass, file->first, file->first + samples, error);
+  for (int kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++) {
+    const struct ising_file_values *values = &file->values[kind];
+    if (values->kept_count != (values->count > 0 ? samples * values->of_sample : 0))
+      status = has_changed(file, error);
+  }
+  if (status == GPUMC_OK)
+    file->kept_samples = samples;
+  return status;
+}
+
+static size_t bytes_of_sample(const struct ising_samples_file *file)
+{
+  return file->sites * (file->dimension + 1) * sizeof(double);
+}
+
+enum gpumc_status ising_samples_open(const char *path, size_t dimension, const size_t *shape,
+                                     size_t first, struct ising_samples_file *file,
+                                     struct gpumc_error *error)
+{
+  struct ising_samples_pass pass = {.file = file, .take = survey, .all = true};
   memset(file, 0, sizeof *file);
+  file->path = strdup(path);
+  if (file->path == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the path of the couplings");
   file->dimension = dimension;
+  file->first = first;
   file->sites = 1;
   for (size_t d = 0; d < dimension; d++)
-    file->sites *= shape[d];
-  enum gpumc_status status = is_hdf5(path, &hdf5, error);
-  if (status == GPUMC_OK)
-    status = hdf5 ? ising_samples_read_hdf5(path, shape, file, error)
-                  : ising_samples_read_text(path, shape, file, error);
-  if (status == GPUMC_OK)
-    drop_zero_fields(file);
-  else
+    file->sites *= file->shape[d] = shape[d];
+  file->values[ISING_FILE_COUPLINGS].of_sample = file->sites * dimension;
+  file->values[ISING_FILE_FIELDS].of_sample = file->sites;
+  const size_t window = larger(1, KEPT_BYTES / bytes_of_sample(file));
+  enum gpumc_status status = run_pass(&pass, first, first + window, error);
+  if (status != GPUMC_OK) {
     ising_samples_file_free(file);
-  return status;
+    return status;
+  }
+  file->samples = pass.samples;
+  file->has_fields = file->values[ISING_FILE_FIELDS].largest > 0.0;
+  file->kept_samples = first < file->samples ? smaller(window, file->samples - first) : 0;
+  return GPUMC_OK;
 }
 
 void ising_samples_file_free(struct ising_samples_file *file)
 {
-  free(file->coupling);
-  free(file->field);
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+    free(file->values[kind].kept);
+  free(file->path);
   memset(file, 0, sizeof *file);
 }

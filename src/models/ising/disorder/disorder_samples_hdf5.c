@@ -7,10 +7,10 @@
 #include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
-#include "core/system_memory.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
-enum { RANK_MAXIMUM = 3 };
+/* ROOM: numbers that are read at a time. */
+enum { RANK_MAXIMUM = 3, ROOM = 1 << 19 };
 
 static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const char *name,
                           struct gpumc_error *error)
@@ -93,65 +93,118 @@ static enum gpumc_status refuse_extent(const struct gpumc_hdf5_file *file, hid_t
 }
 
 static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const char *name,
-                                      const double *values, size_t count, struct gpumc_error *error)
+                                      size_t at, const double *values, size_t count,
+                                      struct gpumc_error *error)
 {
   for (size_t i = 0; i < count; i++)
     if (!(fabs(values[i]) <= ISING_FILE_LARGEST))
       return gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: element %zu of the dataset %s is %g, beyond +-%g", file->path, i,
-                             name, values[i], ISING_FILE_LARGEST);
+                             "%s: element %zu of the dataset %s is %g, beyond +-%g", file->path,
+                             at + i, name, values[i], ISING_FILE_LARGEST);
   return GPUMC_OK;
 }
 
-/* An array for all numbers of a dataset, or a refusal by name: what a file declares is no reason to
- * take all of the memory. */
-static enum gpumc_status allocate_values(const struct gpumc_hdf5_file *file, const char *name,
-                                         const hsize_t *extent, size_t count, double **values,
-                                         struct gpumc_error *error)
+/* A dataset that is as wanted, or a refusal. */
+static enum gpumc_status open_wanted(const struct gpumc_hdf5_file *file, hid_t group,
+                                     const struct wanted *wanted, hid_t *data,
+                                     hsize_t extent[RANK_MAXIMUM], struct gpumc_error *error)
 {
-  struct gpumc_error ignored = {0};
-  const double bytes = (double)count * sizeof **values;
-  if (bytes < gpumc_available_memory() &&
-      gpumc_allocate_array(values, count, name, &ignored) == GPUMC_OK)
-    return GPUMC_OK;
-  gpumc_error_free(&ignored);
-  return gpumc_error_set(
-      error, GPUMC_INVALID,
-      "%s: the dataset %s has %llu rows, which take %.3g GiB and do not fit into "
-      "the memory that is left: put fewer samples into a file",
-      file->path, name, (unsigned long long)extent[0], bytes / (1 << 30));
-}
-
-/* Into a new array; `first`: the extent of the first dimension. */
-static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t group,
-                                      const struct wanted *wanted, double **values, size_t *first,
-                                      struct gpumc_error *error)
-{
-  hsize_t extent[RANK_MAXIMUM];
   size_t count = 1;
   enum gpumc_status status = GPUMC_OK;
-  hid_t data = open_dataset(file, group, wanted->name, error);
-  if (data < 0)
+  *data = open_dataset(file, group, wanted->name, error);
+  if (*data < 0)
     return GPUMC_INVALID;
-  if (!has_extent(data, wanted, extent))
-    status = refuse_extent(file, data, wanted, error);
+  if (!has_extent(*data, wanted, extent))
+    status = refuse_extent(file, *data, wanted, error);
   for (int d = 0; d < wanted->rank && status == GPUMC_OK; d++)
     if (__builtin_mul_overflow(count, (size_t)extent[d], &count))
-      status = refuse_extent(file, data, wanted, error);
+      status = refuse_extent(file, *data, wanted, error);
   if (status == GPUMC_OK)
-    status = gpumc_hdf5_check_written(file, data, wanted->name, error);
-  if (status == GPUMC_OK)
-    status = allocate_values(file, wanted->name, extent, count, values, error);
-  if (status == GPUMC_OK &&
-      H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0) {
-    (void)gpumc_hdf5_error(file, error, "read %s", wanted->name);
+    status = gpumc_hdf5_check_written(file, *data, wanted->name, error);
+  return status == GPUMC_OK ? GPUMC_OK : GPUMC_INVALID;
+}
+
+/* A part of a dataset, in the order of its elements. */
+struct slab {
+  hsize_t start[RANK_MAXIMUM], count[RANK_MAXIMUM];
+};
+
+static enum gpumc_status read_slab(const struct gpumc_hdf5_file *file, hid_t data, const char *name,
+                                   int rank, const struct slab *slab, double *values,
+                                   struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hid_t there = H5Dget_space(data), here = H5Screate_simple(rank, slab->count, NULL);
+  if (there < 0 || here < 0 ||
+      H5Sselect_hyperslab(there, H5S_SELECT_SET, slab->start, NULL, slab->count, NULL) < 0 ||
+      H5Dread(data, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, values) < 0) {
+    (void)gpumc_hdf5_error(file, error, "read %s", name);
     status = GPUMC_INVALID;
   }
+  gpumc_hdf5_release(there);
+  gpumc_hdf5_release(here);
+  return status;
+}
+
+/* Where values go. */
+struct target {
+  struct ising_samples_pass *pass;
+  enum ising_file_kind kind;
+  double *room; /* [ROOM] */
+};
+
+static hsize_t fewer(hsize_t a, hsize_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Numbers are taken by whole rows, as many as there is room for, or by parts of one: of sites, all
+ * directions of which fit. */
+static enum gpumc_status read_rows(const struct gpumc_hdf5_file *file, hid_t data,
+                                   const struct wanted *wanted, const hsize_t *extent,
+                                   const struct target *target, struct gpumc_error *error)
+{
+  const hsize_t of_site = wanted->rank == 3 ? extent[2] : 1, of_row = extent[1] * of_site;
+  const hsize_t rows = of_row < ROOM ? ROOM / of_row : 1;
+  const hsize_t sites = fewer(extent[1], ROOM / of_site);
+  const struct ising_samples_pass *pass = target->pass;
+  const hsize_t end = pass->all ? extent[0] : fewer(extent[0], pass->end);
+  enum gpumc_status status = GPUMC_OK;
+  struct slab slab = {.count = {0, 0, of_site}};
+  for (hsize_t row = pass->all ? 0 : pass->begin; row < end; row += slab.count[0]) {
+    slab.start[0] = row;
+    slab.count[0] = fewer(rows, end - row);
+    for (hsize_t site = 0; site < extent[1] && status == GPUMC_OK; site += slab.count[1]) {
+      slab.start[1] = site;
+      slab.count[1] = fewer(sites, extent[1] - site);
+      const size_t at = (size_t)(row * of_row + site * of_site);
+      const size_t count = (size_t)(slab.count[0] * slab.count[1] * of_site);
+      status = read_slab(file, data, wanted->name, wanted->rank, &slab, target->room, error);
+      if (status == GPUMC_OK)
+        status = check_values(file, wanted->name, at, target->room, count, error);
+      if (status == GPUMC_OK)
+        status = target->pass->take(target->pass, target->kind, at, target->room, count, error);
+    }
+    if (status != GPUMC_OK)
+      return status;
+  }
+  return status;
+}
+
+/* `first`: the extent of the first dimension. */
+static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t group,
+                                      const struct wanted *wanted, const struct target *target,
+                                      size_t *first, struct gpumc_error *error)
+{
+  hsize_t extent[RANK_MAXIMUM];
+  hid_t data;
+  enum gpumc_status status = open_wanted(file, group, wanted, &data, extent, error);
+  if (status == GPUMC_OK)
+    status = read_rows(file, data, wanted, extent, target, error);
+  if (status == GPUMC_OK)
+    *first = (size_t)extent[0];
   gpumc_hdf5_release(data);
-  if (status != GPUMC_OK)
-    return GPUMC_INVALID;
-  *first = (size_t)extent[0];
-  return check_values(file, wanted->name, *values, count, error);
+  return status;
 }
 
 static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t group,
@@ -159,14 +212,20 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
                                      struct gpumc_error *error)
 {
   const struct wanted wanted = {"shape", "[dimension]", 1, {dimension}};
-  double *sides = NULL;
-  size_t count = 0;
+  const struct slab all = {.count = {dimension}};
+  double sides[ISING_DIMENSIONS_MAXIMUM];
+  hsize_t extent[RANK_MAXIMUM];
   char text[64];
   bool same = true;
-  enum gpumc_status status = read_dataset(file, group, &wanted, &sides, &count, error);
+  hid_t data;
+  enum gpumc_status status = open_wanted(file, group, &wanted, &data, extent, error);
+  if (status == GPUMC_OK)
+    status = read_slab(file, data, wanted.name, wanted.rank, &all, sides, error);
+  if (status == GPUMC_OK)
+    status = check_values(file, wanted.name, 0, sides, dimension, error);
+  gpumc_hdf5_release(data);
   for (size_t d = 0; d < dimension && status == GPUMC_OK; d++)
     same = same && sides[d] >= (double)shape[d] && sides[d] <= (double)shape[d];
-  free(sides);
   if (status == GPUMC_OK && !same)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the dataset shape is not that of the lattice of the model, %s",
@@ -174,36 +233,49 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
   return status;
 }
 
-static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t group,
-                                    const size_t *shape, struct ising_samples_file *samples,
-                                    struct gpumc_error *error)
+static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t group,
+                                     struct ising_samples_pass *pass, double *room,
+                                     struct gpumc_error *error)
 {
+  const struct ising_samples_file *samples = pass->file;
   const struct wanted couplings = {
       "couplings", "[samples][sites][dimension]", 3, {0, samples->sites, samples->dimension}};
+  struct target target = {pass, ISING_FILE_COUPLINGS, room};
   size_t same;
-  enum gpumc_status status = check_shape(file, group, shape, samples->dimension, error);
-  if (status == GPUMC_OK)
-    status = read_dataset(file, group, &couplings, &samples->coupling, &samples->samples, error);
+  enum gpumc_status status = read_dataset(file, group, &couplings, &target, &pass->samples, error);
   if (status != GPUMC_OK || !gpumc_hdf5_exists(group, "fields"))
     return status;
-  const struct wanted fields = {
-      "fields", "[samples][sites]", 2, {samples->samples, samples->sites}};
-  return read_dataset(file, group, &fields, &samples->field, &same, error);
+  const struct wanted fields = {"fields", "[samples][sites]", 2, {pass->samples, samples->sites}};
+  target.kind = ISING_FILE_FIELDS;
+  return read_dataset(file, group, &fields, &target, &same, error);
 }
 
-enum gpumc_status ising_samples_read_hdf5(const char *path, const size_t *shape,
-                                          struct ising_samples_file *samples,
-                                          struct gpumc_error *error)
+static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t group,
+                                    struct ising_samples_pass *pass, struct gpumc_error *error)
+{
+  double *room = NULL;
+  enum gpumc_status status =
+      check_shape(file, group, pass->file->shape, pass->file->dimension, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&room, ROOM, "a block of couplings", error);
+  if (status == GPUMC_OK)
+    status = read_values(file, group, pass, room, error);
+  free(room);
+  return status;
+}
+
+enum gpumc_status
+ising_samples_read_hdf5(struct ising_samples_pass *pass, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;
-  if (gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
+  if (gpumc_hdf5_open(pass->file->path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
     return GPUMC_INVALID;
   const char *place = gpumc_hdf5_exists(file->id, "disorder") ? "disorder" : "/";
   hid_t group = gpumc_hdf5_open_group(file, file->id, place, error);
   enum gpumc_status status = GPUMC_INVALID;
   if (group >= 0)
-    status = read_group(file, group, shape, samples, error);
+    status = read_group(file, group, pass, error);
   gpumc_hdf5_release(group);
   gpumc_hdf5_discard(file);
   return status;

@@ -25,11 +25,14 @@ static const char *const section_names[] = {
 
 /* What is being read: `filled` numbers of `section` so far. */
 struct text_reader {
-  const char *path;
+  struct ising_samples_pass *pass;
+  const char *path; /* of the pass, as the next two */
+  const struct ising_samples_file *file;
   const size_t *shape;
-  struct ising_samples_file *file;
-  size_t line;
-  size_t coupling_capacity, field_capacity; /* in numbers */
+  FILE *stream;
+  size_t line;         /* of the last byte that was read */
+  bool at_end_of_line; /* the next byte begins a line */
+  bool has_fields;     /* samples up to here have */
   enum section section;
   size_t filled;
   size_t shape_read[ISING_DIMENSIONS_MAXIMUM];
@@ -61,26 +64,9 @@ refuse(const struct text_reader *reader, const char *found, struct gpumc_error *
     snprintf(where, sizeof where, "a side of the shape");
   else
     snprintf(where, sizeof where, "number %zu of the %zu %s of sample %zu", reader->filled + 1,
-             wanted, section_names[reader->section], reader->file->samples - 1);
+             wanted, section_names[reader->section], reader->pass->samples - 1);
   return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: expected %s, found %s", reader->path,
                          reader->line, where, found);
-}
-
-/* Room grows with the numbers that are there, not with those that a lattice asks for. */
-static enum gpumc_status lengthen(const struct text_reader *reader, double **values,
-                                  size_t *capacity, struct gpumc_error *error)
-{
-  enum { FIRST_CAPACITY = 1024 };
-  const size_t count = *capacity == 0 ? FIRST_CAPACITY : 2 * *capacity;
-  double *longer = realloc(*values, count * sizeof *longer);
-  if (longer == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s:%zu: the samples up to here do not fit into the memory that is "
-                           "left: put fewer into a file",
-                           reader->path, reader->line);
-  *values = longer;
-  *capacity = count;
-  return GPUMC_OK;
 }
 
 /* The beginning of a word in quotes; what is not printable ASCII is escaped, as \x1b. */
@@ -101,26 +87,26 @@ static const char *quoted(const char *word, char text[static SHOWN_BYTES])
 /* Every sample has fields, or none: asked when one is complete. */
 static enum gpumc_status check_sample(const struct text_reader *reader, struct gpumc_error *error)
 {
-  if (reader->section == COUPLINGS && reader->file->field != NULL)
+  if (reader->section == COUPLINGS && reader->has_fields)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s:%zu: sample %zu has no fields, and those before it have",
-                           reader->path, reader->line, reader->file->samples - 1);
+                           reader->path, reader->line, reader->pass->samples - 1);
   return GPUMC_OK;
 }
 
 static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_error *error)
 {
-  struct ising_samples_file *file = reader->file;
+  const size_t samples = reader->pass->samples;
   if (reader->section != COUPLINGS)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s:%zu: fields must follow the couplings of their sample", reader->path,
                            reader->line);
-  if (file->samples > 1 && file->field == NULL)
+  if (samples > 1 && !reader->has_fields)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s:%zu: sample %zu has fields, and those before it have none",
-                           reader->path, reader->line, file->samples - 1);
-  return file->field != NULL ? GPUMC_OK
-                             : lengthen(reader, &file->field, &reader->field_capacity, error);
+                           reader->path, reader->line, samples - 1);
+  reader->has_fields = true;
+  return GPUMC_OK;
 }
 
 /* A word where a section may begin. */
@@ -142,7 +128,7 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
   if (next == COUPLINGS)
     status = check_sample(reader, error);
   if (next == COUPLINGS && status == GPUMC_OK)
-    reader->file->samples++;
+    reader->pass->samples++;
   reader->section = next;
   reader->filled = 0;
   return status;
@@ -167,22 +153,17 @@ refuse_size(const struct text_reader *reader, const char *word, struct gpumc_err
   return gpumc_error_set(
       error, GPUMC_INVALID, "%s:%zu: number %zu of the %zu %s of sample %zu is %.40s, beyond +-%g",
       reader->path, reader->line, reader->filled + 1, numbers_wanted(reader),
-      section_names[reader->section], reader->file->samples - 1, word, ISING_FILE_LARGEST);
+      section_names[reader->section], reader->pass->samples - 1, word, ISING_FILE_LARGEST);
 }
 
 /* A number of the couplings or fields of the last sample. */
 static enum gpumc_status
 keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
 {
-  struct ising_samples_file *file = reader->file;
   const bool is_coupling = reader->section == COUPLINGS;
-  double **values = is_coupling ? &file->coupling : &file->field;
-  size_t *capacity = is_coupling ? &reader->coupling_capacity : &reader->field_capacity;
-  const size_t at = (file->samples - 1) * numbers_wanted(reader) + reader->filled;
-  enum gpumc_status status = at < *capacity ? GPUMC_OK : lengthen(reader, values, capacity, error);
-  if (status == GPUMC_OK)
-    (*values)[at] = value;
-  return status;
+  const size_t at = (reader->pass->samples - 1) * numbers_wanted(reader) + reader->filled;
+  return reader->pass->take(reader->pass, is_coupling ? ISING_FILE_COUPLINGS : ISING_FILE_FIELDS,
+                            at, &value, 1, error);
 }
 
 static enum gpumc_status
@@ -207,20 +188,75 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   return status;
 }
 
-/* Of `length` bytes. */
-static enum gpumc_status
-take_line(struct text_reader *reader, char *line, size_t length, struct gpumc_error *error)
+/* A byte of the file, EOF at its end; counts lines. */
+static int next_byte(struct text_reader *reader)
 {
-  enum gpumc_status status = GPUMC_OK;
-  char *rest;
-  if (strlen(line) < length)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is no text file",
-                           reader->path, reader->line);
-  line[strcspn(line, "#")] = '\0';
-  for (char *word = strtok_r(line, " \t\r\n", &rest); word != NULL && status == GPUMC_OK;
-       word = strtok_r(NULL, " \t\r\n", &rest))
+  const int byte = getc_unlocked(reader->stream);
+  if (byte != EOF && reader->at_end_of_line)
+    reader->line++;
+  reader->at_end_of_line = byte == '\n' || (byte == EOF && reader->at_end_of_line);
+  return byte;
+}
+
+static bool is_space(int byte)
+{
+  return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+static enum gpumc_status no_text(const struct text_reader *reader, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is no text file",
+                         reader->path, reader->line);
+}
+
+/* The next word, "" at the end of the file. What ends it is left in the stream, so that the line is
+ * that of the word; a file may be one line. */
+enum { WORD_BYTES = 4096 };
+static enum gpumc_status
+next_word(struct text_reader *reader, char word[static WORD_BYTES], struct gpumc_error *error)
+{
+  bool in_comment = false;
+  size_t length = 0;
+  int byte;
+  while ((byte = next_byte(reader)) != EOF) {
+    if (byte == '\0')
+      return no_text(reader, error);
+    in_comment = (in_comment || byte == '#') && byte != '\n';
+    if (!in_comment && !is_space(byte))
+      break;
+  }
+  for (; byte != EOF && !is_space(byte) && byte != '#'; byte = next_byte(reader)) {
+    if (byte == '\0')
+      return no_text(reader, error);
+    if (length == WORD_BYTES - 1)
+      return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a word of more than %d bytes",
+                             reader->path, reader->line, WORD_BYTES - 1);
+    word[length++] = (char)byte;
+  }
+  word[length] = '\0';
+  if (byte != EOF)
+    (void)ungetc(byte, reader->stream);
+  reader->at_end_of_line = byte == EOF && reader->at_end_of_line;
+  return GPUMC_OK;
+}
+
+static void skip_mark(struct text_reader *reader)
+{
+  char begin[sizeof byte_order_mark] = "";
+  if (fread(begin, mark_length, 1, reader->stream) != 1 || strcmp(begin, byte_order_mark) != 0)
+    rewind(reader->stream);
+}
+
+static enum gpumc_status take_words(struct text_reader *reader, struct gpumc_error *error)
+{
+  char word[WORD_BYTES];
+  enum gpumc_status status = next_word(reader, word, error);
+  while (status == GPUMC_OK && word[0] != '\0') {
     status = reader->filled < numbers_wanted(reader) ? take_number(reader, word, error)
                                                      : begin_section(reader, word, error);
+    if (status == GPUMC_OK)
+      status = next_word(reader, word, error);
+  }
   return status;
 }
 
@@ -231,37 +267,32 @@ static enum gpumc_status check_end(const struct text_reader *reader, struct gpum
                            reader->path);
   if (reader->filled < numbers_wanted(reader))
     return refuse(reader, "the end of the file", error);
-  if (reader->file->samples == 0)
+  if (reader->pass->samples == 0)
     return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: expected '%s', found the end of the file",
                            reader->path, reader->line,
                            reader->section == NOTHING ? "shape" : "couplings");
   return check_sample(reader, error);
 }
 
-enum gpumc_status ising_samples_read_text(const char *path, const size_t *shape,
-                                          struct ising_samples_file *file,
-                                          struct gpumc_error *error)
+enum gpumc_status
+ising_samples_read_text(struct ising_samples_pass *pass, struct gpumc_error *error)
 {
-  struct text_reader reader = {.path = path, .shape = shape, .file = file};
-  enum gpumc_status status = GPUMC_OK;
-  char *line = NULL;
-  size_t room = 0;
+  struct text_reader reader = {.pass = pass,
+                               .path = pass->file->path,
+                               .file = pass->file,
+                               .shape = pass->file->shape,
+                               .at_end_of_line = true};
   const char *reason;
-  FILE *stream = gpumc_regular_stream(path, &reason);
-  if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, reason);
-  ssize_t length = 0;
-  while (status == GPUMC_OK && (length = getline(&line, &room, stream)) >= 0) {
-    const bool marked = reader.line == 0 && strncmp(line, byte_order_mark, mark_length) == 0;
-    const size_t skipped = marked ? mark_length : 0;
-    reader.line++;
-    status = take_line(&reader, line + skipped, (size_t)length - skipped, error);
-  }
-  if (status == GPUMC_OK && !feof(stream))
-    status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", path, strerror(errno));
+  reader.stream = gpumc_regular_stream(reader.path, &reason);
+  if (reader.stream == NULL)
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader.path, reason);
+  skip_mark(&reader);
+  enum gpumc_status status = take_words(&reader, error);
+  if (status == GPUMC_OK && ferror(reader.stream))
+    status =
+        gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader.path, strerror(errno));
   if (status == GPUMC_OK)
     status = check_end(&reader, error);
-  free(line);
-  fclose(stream);
+  fclose(reader.stream);
   return status;
 }
