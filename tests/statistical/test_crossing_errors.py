@@ -16,15 +16,18 @@ closed there on both sides, and the crossing is found. Control: the interval tha
 the first temperature on the way from the crossing where the difference is not 0 within its error.
 """
 import math
+import os
 import pathlib
 import subprocess
 import sys
 import unittest
 
-import numpy as np
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads for small matrices only wait for each other
+import numpy as np  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+import crossing  # noqa: E402
 import gpumc_reader  # noqa: E402
 import transition  # noqa: E402
 from support import device, gpumc_program as gpumc  # noqa: E402
@@ -147,9 +150,10 @@ class Crossings(unittest.TestCase):
             self.assertNotEqual(self.alarms(panel, straight_line, true), [])
 
 
-def first_certain(apart, found):
+def first_certain(apart):
     """The interval around the crossing where no temperature is beyond the error."""
-    place = 1 / found.temperature if found.temperature > 0 else np.inf
+    cold = crossing.cold_side(apart)
+    place = apart.beta[[cold - 1, cold]].mean() if cold < len(apart.beta) else np.inf
     hot = np.flatnonzero((apart.values < -apart.errors) & (apart.beta < place))
     cold = np.flatnonzero((apart.values > apart.errors) & (apart.beta > place))
     lower = transition.zero_after(cold[0] - 1, apart.beta, apart.values - apart.errors) if len(cold) else 0.0
@@ -169,15 +173,16 @@ class IndependentTemperatures(unittest.TestCase):
     def misses(self, differences):
         """How often the true crossing is below and above the intervals of the tool and of the control, and
         the shares of those of the tool that are closed on both sides and of crossings within 0.1 of the true one."""
-        flat = transition.Curve(4, self.BETA, np.zeros(32), np.zeros(32))
+        flat = transition.Curve(4, self.BETA, np.zeros(32), np.zeros(32), np.eye(32))
         at = np.flatnonzero(differences <= 0)[-1]
         true = transition.zero_after(at, self.BETA, differences)
         noise = np.random.default_rng(2026)
         ends, places = [], []
         for _ in range(self.REPEATS):
-            large = transition.Curve(6, self.BETA, differences + noise.normal(size=32), np.ones(32))
+            large = transition.Curve(6, self.BETA, differences + noise.normal(size=32), np.ones(32),
+                                     np.eye(32))
             found = transition.crossing(flat, large)
-            ends.append([(found.lower, found.upper), first_certain(large, found)])
+            ends.append([(found.lower, found.upper), first_certain(large)])
             places.append(found.temperature)
         ends = np.array(ends)
         closed = ((ends[:, 0, 0] > 0) & np.isfinite(ends[:, 0, 1])).mean()
