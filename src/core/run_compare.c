@@ -79,27 +79,43 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   return status;
 }
 
+/* Of the task and the resolved configuration that a file has stored, `*differs`, and the
+ * `*difference` in words, which the caller frees; NULL where memory is short for it. */
+static enum gpumc_status find_difference(const struct gpumc_task *task, const char *stored,
+                                         bool *differs, char **difference,
+                                         struct gpumc_error *error)
+{
+  char *before = gpumc_task_identity_stored(task, stored);
+  char *after = gpumc_task_identity(task);
+  enum gpumc_status status = GPUMC_OK;
+  *differs = false;
+  *difference = NULL;
+  if (before == NULL || after == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (strcmp(before, after) != 0) {
+    *differs = true;
+    *difference = gpumc_identity_difference(before, after);
+  }
+  free(before);
+  free(after);
+  return status;
+}
+
 static enum gpumc_status compare_configuration(const struct gpumc_task *task,
                                                const struct gpumc_result *result,
                                                struct gpumc_error *error)
 {
-  char *before = gpumc_task_identity_stored(task, result->resolved);
-  char *after = gpumc_task_identity(task);
-  enum gpumc_status status = GPUMC_OK;
-  if (before == NULL || after == NULL) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
-  } else if (strcmp(before, after) != 0) {
-    char *difference = gpumc_identity_difference(before, after);
+  bool differs;
+  char *difference;
+  enum gpumc_status status = find_difference(task, result->resolved, &differs, &difference, error);
+  if (differs)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s is the result of another configuration:\n%s\n"
                              "choose another output, or replace it with --fresh",
                              task->output, difference != NULL ? difference : "");
-    free(difference);
-  } else {
+  else if (status == GPUMC_OK)
     status = compare_trajectory(task, result, error);
-  }
-  free(before);
-  free(after);
+  free(difference);
   return status;
 }
 
@@ -122,22 +138,16 @@ enum gpumc_status gpumc_run_compare_result(const struct gpumc_task *task,
 static enum gpumc_status compare_identity(const struct gpumc_task *task, const char *path,
                                           const char *stored, struct gpumc_error *error)
 {
-  char *before = gpumc_task_identity_stored(task, stored);
-  char *after = gpumc_task_identity(task);
-  enum gpumc_status status = GPUMC_OK;
-  if (before == NULL || after == NULL) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
-  } else if (strcmp(before, after) != 0) {
-    char *difference = gpumc_identity_difference(before, after);
+  bool differs;
+  char *difference;
+  enum gpumc_status status = find_difference(task, stored, &differs, &difference, error);
+  if (differs)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s is the checkpoint of another configuration:\n%s\n"
                              "run the earlier configuration, choose another output, or start over "
                              "with --fresh",
                              path, difference != NULL ? difference : "");
-    free(difference);
-  }
-  free(before);
-  free(after);
+  free(difference);
   return status;
 }
 
