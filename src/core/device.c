@@ -1,6 +1,7 @@
 /* Opening devices by name, and which GPU a name means. */
 #include "core/device.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,17 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
   if (status == GPUMC_OK)
     device->threads = threads;
   return status;
+}
+
+double gpumc_absent_available(const struct gpumc_device *device)
+{
+  (void)device;
+  return (double)INFINITY;
+}
+
+void gpumc_absent_close(struct gpumc_device *device)
+{
+  (void)device;
 }
 
 enum gpumc_status

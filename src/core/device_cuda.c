@@ -2,7 +2,6 @@
 #include "core/device_cuda.h"
 
 #include <cuda_runtime_api.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,22 +103,11 @@ static const struct gpumc_device_ops cuda = {
     .tempering = &gpumc_tempering_cuda,
 };
 
-static double unlimited(const struct gpumc_device *device)
-{
-  (void)device;
-  return (double)INFINITY;
-}
-
-static void close_absent(struct gpumc_device *device)
-{
-  (void)device;
-}
-
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
 {
   static const struct gpumc_device_ops absent = {.name = "cuda",
-                                                 .available = unlimited,
-                                                 .close = close_absent,
+                                                 .available = gpumc_absent_available,
+                                                 .close = gpumc_absent_close,
                                                  .population = &gpumc_population_cuda,
                                                  .tempering = &gpumc_tempering_cuda};
   return &absent;

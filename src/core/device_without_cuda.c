@@ -1,5 +1,4 @@
 /* A build without CUDA: no GPU. */
-#include <math.h>
 #include <string.h>
 
 #include "core/device_cuda.h"
@@ -11,22 +10,11 @@ void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
   memset(gpus, 0, sizeof *gpus);
 }
 
-static double unlimited(const struct gpumc_device *device)
-{
-  (void)device;
-  return (double)INFINITY;
-}
-
-static void close_absent(struct gpumc_device *device)
-{
-  (void)device;
-}
-
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
 {
   static const struct gpumc_device_ops absent = {.name = "cuda",
-                                                 .available = unlimited,
-                                                 .close = close_absent,
+                                                 .available = gpumc_absent_available,
+                                                 .close = gpumc_absent_close,
                                                  .population = &gpumc_population_cpu,
                                                  .tempering = &gpumc_tempering_cpu};
   return &absent;
