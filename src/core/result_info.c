@@ -11,6 +11,7 @@
 #include "core/hdf5_values.h"
 #include "core/regular_file.h"
 #include "core/result_datasets.h"
+#include "core/result_mark.h"
 #include "core/result_runs.h"
 #include "core/seal.h"
 
@@ -94,18 +95,36 @@ static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const c
   return status;
 }
 
-static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
-                                   struct gpumc_error *error)
+static enum gpumc_status refuse_unsealed(const char *path, struct gpumc_error *error)
+{
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
+      "cut off, or changed by another program",
+      path, GPUMC_SEAL_BYTES);
+}
+
+/* Whether the file says that it is one of ours. */
+static bool has_format(const struct gpumc_hdf5_file *file)
+{
+  char *format = gpumc_hdf5_attribute_text(file->id, "format");
+  const bool ours = format != NULL && strcmp(format, GPUMC_RESULTS_MARK) == 0;
+  free(format);
+  return ours;
+}
+
+static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unsealed_too,
+                                   struct gpumc_result *result, struct gpumc_error *error)
 {
   int64_t complete = 0;
   char *format = gpumc_hdf5_attribute_text(file->id, "format");
-  bool ours = format != NULL && strcmp(format, "gpumc-results") == 0;
-  bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0;
+  const bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0;
   free(format);
   if (unreadable)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its attributes cannot be read)",
                            file->path);
-  if (!ours || !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
+  if (!has_format(file) ||
+      !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
                            file->path);
   if (result->format_version < 1 || result->format_version > GPUMC_RESULT_VERSION)
@@ -116,13 +135,10 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, struct gp
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (does not say if it is complete)",
                            file->path);
   result->complete = complete == 1;
-  if (result->complete && !result->sealed && result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
+  if (result->complete && !result->sealed && !unsealed_too &&
+      result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
     result->damaged = true;
-    return gpumc_error_set(
-        error, GPUMC_FAILURE,
-        "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
-        "cut off, or changed by another program",
-        file->path, GPUMC_SEAL_BYTES);
+    return refuse_unsealed(file->path, error);
   }
   result->title = gpumc_hdf5_attribute_text(file->id, "title");
   result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");
@@ -163,10 +179,10 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
   return status;
 }
 
-static enum gpumc_status
-read_all(const struct gpumc_hdf5_file *file, struct gpumc_result *result, struct gpumc_error *error)
+static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsealed_too,
+                                  struct gpumc_result *result, struct gpumc_error *error)
 {
-  enum gpumc_status status = read_root(file, result, error);
+  enum gpumc_status status = read_root(file, unsealed_too, result, error);
   if (status == GPUMC_OK)
     status = gpumc_hdf5_get_text(file, "config/source", &result->source, error);
   if (status == GPUMC_OK)
@@ -216,8 +232,8 @@ verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
                          path);
 }
 
-enum gpumc_status
-gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+static enum gpumc_status read_file(const char *path, bool unsealed_too, struct gpumc_result *result,
+                                   struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;
@@ -226,13 +242,56 @@ gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_er
   if (status == GPUMC_OK)
     status = open_as_marked(path, &file, error);
   if (status == GPUMC_OK)
-    status = read_all(file, result, error);
+    status = read_all(file, unsealed_too, result, error);
   gpumc_hdf5_discard(file);
   if (status != GPUMC_OK) {
     const bool damaged = result->damaged;
     gpumc_result_free(result);
     result->damaged = damaged;
   }
+  return status;
+}
+
+enum gpumc_status
+gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  return read_file(path, false, result, error);
+}
+
+enum gpumc_status
+gpumc_working_file_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  return read_file(path, true, result, error);
+}
+
+/* Of a file without a seal. */
+static enum gpumc_status
+check_unsealed(const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  int64_t version = 0, complete = 1;
+  if (!has_format(file))
+    return GPUMC_OK;
+  if (gpumc_hdf5_attribute_integer(file->id, "complete", &complete) && complete == 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an unfinished working file of gpumc",
+                           file->path);
+  if (gpumc_hdf5_attribute_integer(file->id, "format_version", &version) &&
+      version < GPUMC_RESULT_SEALED_SINCE)
+    return GPUMC_OK;
+  return refuse_unsealed(file->path, error);
+}
+
+enum gpumc_status gpumc_result_check_source(const char *path, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  struct gpumc_result result = {0};
+  struct gpumc_hdf5_file *file = NULL;
+  enum gpumc_status status = verify(path, &result, error);
+  if (status != GPUMC_OK || result.sealed)
+    return status;
+  status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error);
+  if (status == GPUMC_OK)
+    status = check_unsealed(file, error);
+  gpumc_hdf5_discard(file);
   return status;
 }
 

@@ -65,6 +65,15 @@ struct gpumc_result {
  * is verified whole before HDF5 sees it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error);
+/* The same of a file at OUTPUT.partial: a finished result without its seal is read as well, since a
+ * process that is killed before it seals leaves one. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_working_file_read(const char *path, struct gpumc_result *result, struct gpumc_error *error);
+/* Of any HDF5 file that numbers are to be taken from: GPUMC_FAILURE where it is a result of gpumc
+ * and its seal does not fit or is missing, where it is a working file, or where it cannot be
+ * opened. A sealed file is read whole. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_result_check_source(const char *path, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_result_free(struct gpumc_result *result);
 

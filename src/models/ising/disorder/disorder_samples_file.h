@@ -25,6 +25,7 @@ struct ising_samples_file {
   char *path;
   size_t dimension, shape[ISING_DIMENSIONS_MAXIMUM], sites, samples;
   bool has_fields;            /* and they are not all 0 */
+  bool verified;              /* a result of gpumc, if it is one, has been found undamaged */
   size_t first, kept_samples; /* in memory: samples from `first` on */
   struct ising_file_values values[ISING_FILE_KINDS];
 };

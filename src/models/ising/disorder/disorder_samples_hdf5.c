@@ -7,6 +7,7 @@
 #include "core/hdf5_dataset.h"
 #include "core/hdf5_values.h"
 #include "core/memory.h"
+#include "core/result_info.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
 /* ROOM: numbers that are read at a time. */
@@ -269,6 +270,9 @@ ising_samples_read_hdf5(struct ising_samples_pass *pass, struct gpumc_error *err
 {
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;
+  if (!pass->file->verified && gpumc_result_check_source(pass->file->path, error) != GPUMC_OK)
+    return GPUMC_INVALID;
+  pass->file->verified = true;
   if (gpumc_hdf5_open(pass->file->path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
     return GPUMC_INVALID;
   const char *place = gpumc_hdf5_exists(file->id, "disorder") ? "disorder" : "/";

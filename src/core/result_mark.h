@@ -1,0 +1,23 @@
+/* The mark of results and working files, read without HDF5.
+ *
+ * A working file whose writer was killed cannot always be opened by HDF5. Its attribute `format` is
+ * the first thing written to it, so it is within the first bytes, and is found there by following
+ * the structure of the file: superblock, root group, attribute, text. */
+#ifndef GPUMC_CORE_RESULT_MARK_H
+#define GPUMC_CORE_RESULT_MARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The text of the attribute `format`. */
+#define GPUMC_RESULTS_MARK "gpumc-results"
+
+/* Whether an HDF5 file that begins with these bytes is, by that attribute of its root group, a
+ * result or a working file of gpumc. A file that its writer left open is one also where the
+ * structure is incomplete and the text is among the first bytes, and where nothing at all follows
+ * the superblock. */
+bool gpumc_result_mark_recognise(const char *begin, size_t length);
+/* Whether it is one whose writer has closed it. */
+bool gpumc_result_mark_is_closed(const char *begin, size_t length);
+
+#endif
