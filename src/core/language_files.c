@@ -1,9 +1,10 @@
-/* Whether the files of tasks would meet: results, and what stands beside them while they are made.
- */
+/* Whether the files of tasks would meet: results, what stands beside them while they are made, and
+ * what tasks read. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/language_internal.h"
@@ -178,10 +179,9 @@ static bool look(struct gpumc_language *language, struct gpumc_mark mark,
   return good;
 }
 
-bool gpumc_language_check_files(struct gpumc_language *language)
+static bool check_places(struct gpumc_language *language, struct gpumc_mark mark)
 {
   const struct gpumc_config *config = language->config;
-  const struct gpumc_node *output = gpumc_node_find(config->document.root, "output");
   struct place *places = calloc(config->n_tasks + 1, sizeof *places);
   struct directory last = {0};
   bool good = places != NULL;
@@ -193,7 +193,7 @@ bool gpumc_language_check_files(struct gpumc_language *language)
   }
   if (good && count > 1) {
     qsort(places, count, sizeof *places, compare_places);
-    good = look(language, output->mark, places, count);
+    good = look(language, mark, places, count);
   }
   for (size_t i = 0; i < count; i++)
     free(places[i].path);
@@ -201,4 +201,124 @@ bool gpumc_language_check_files(struct gpumc_language *language)
   free(last.known);
   free(last.real);
   return good;
+}
+
+/* A file that a task reads: whatever its names are, device and number are its own. */
+struct input {
+  const struct gpumc_task *task;
+  const char *path; /* borrowed */
+  dev_t device;
+  ino_t number;
+};
+
+static int compare_inputs(const void *left, const void *right)
+{
+  const struct input *a = left, *b = right;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+/* What the tasks read that is there: what is not cannot be lost. `inputs[n_tasks]`, sorted. */
+static size_t find_inputs(const struct gpumc_config *config, struct input *inputs)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < config->n_tasks; i++) {
+    const struct gpumc_task *task = &config->tasks[i];
+    const char *key = task->model->file_key;
+    const struct gpumc_params params = gpumc_task_params(task, "model");
+    struct stat found;
+    if (key == NULL || !gpumc_params_has(&params, key))
+      continue;
+    const char *path = gpumc_params_string(&params, key);
+    if (stat(path, &found) == 0)
+      inputs[count++] = (struct input){task, path, found.st_dev, found.st_ino};
+  }
+  qsort(inputs, count, sizeof *inputs, compare_inputs);
+  return count;
+}
+
+static void report_input(struct gpumc_language *language, struct gpumc_mark mark,
+                         const struct gpumc_task *writer, const struct input *input,
+                         const char *path)
+{
+  if (writer == input->task)
+    gpumc_report_mistake(&language->report, mark,
+                         "output: '%s' is the file '%s' that model.%s names, which would be lost; "
+                         "choose another output",
+                         path, input->path, input->task->model->file_key);
+  else
+    gpumc_report_mistake(&language->report, mark,
+                         "output: '%s', a file of task %zu (%s), is the file '%s' that task %zu "
+                         "(%s) reads, and would be lost; choose another output",
+                         path, writer->index, writer->label, input->path, input->task->index,
+                         input->task->label);
+}
+
+/* Looks for the file at OUTPUT + `suffix` among what is read; `*met`: reported. False when memory
+ * ran out. */
+static bool compare_with_inputs(struct gpumc_language *language, struct gpumc_mark mark,
+                                const struct gpumc_task *task, const char *suffix,
+                                const struct input *inputs, size_t count, bool *met)
+{
+  char *path = NULL;
+  struct stat found;
+  if (asprintf(&path, "%s%s", task->output, suffix) < 0)
+    return false;
+  if (stat(path, &found) == 0) {
+    const struct input key = {.device = found.st_dev, .number = found.st_ino};
+    const struct input *input = bsearch(&key, inputs, count, sizeof *inputs, compare_inputs);
+    *met = input != NULL;
+    if (input != NULL)
+      report_input(language, mark, task, input, path);
+  }
+  free(path);
+  return true;
+}
+
+/* A mistake for the first file that a task reads and a task, the same or another, would replace. */
+static bool check_inputs(struct gpumc_language *language, struct gpumc_mark mark)
+{
+  const struct gpumc_config *config = language->config;
+  struct input *inputs = calloc(config->n_tasks + 1, sizeof *inputs);
+  bool good = inputs != NULL, met = false;
+  const size_t count = good ? find_inputs(config, inputs) : 0;
+  for (size_t i = 0; i < config->n_tasks && count > 0 && good && !met; i++) {
+    const struct gpumc_task *task = &config->tasks[i];
+    good = compare_with_inputs(language, mark, task, "", inputs, count, &met);
+    for (const char *const *s = gpumc_side_suffixes; *s != NULL && good && !met; s++)
+      good = compare_with_inputs(language, mark, task, *s, inputs, count, &met);
+  }
+  free(inputs);
+  return good;
+}
+
+/* A mistake for the first task beside whose result there is no room for the longest name. */
+static void check_lengths(struct gpumc_language *language, struct gpumc_mark mark)
+{
+  const struct gpumc_config *config = language->config;
+  size_t longest = 0;
+  for (const char *const *s = gpumc_side_suffixes; *s != NULL; s++)
+    longest = strlen(*s) > longest ? strlen(*s) : longest;
+  for (size_t i = 0; i < config->n_tasks; i++) {
+    const char *slash = strrchr(config->tasks[i].output, '/');
+    const char *name = slash != NULL ? slash + 1 : config->tasks[i].output;
+    if (strlen(name) + longest <= NAME_MAX)
+      continue;
+    gpumc_report_mistake(&language->report, mark,
+                         "output: the name '%s' is %zu bytes long; files beside it need names of "
+                         "%zu more, and %d is the limit",
+                         name, strlen(name), longest, NAME_MAX);
+    return;
+  }
+}
+
+bool gpumc_language_check_files(struct gpumc_language *language)
+{
+  const struct gpumc_config *config = language->config;
+  if (config->n_tasks == 0)
+    return true;
+  const struct gpumc_mark mark = gpumc_node_find(config->document.root, "output")->mark;
+  check_lengths(language, mark);
+  return check_places(language, mark) && check_inputs(language, mark);
 }
