@@ -111,19 +111,77 @@ enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-enum gpumc_status
-gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error)
+/* The name itself, once it is given. */
+static enum gpumc_status sync_name(const char *path, struct gpumc_error *error)
 {
   char directory[PATH_MAX];
   enum gpumc_status status = directory_of(path, directory, error);
-  if (status != GPUMC_OK)
-    return status;
-  if (rename(written, path) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot rename it to %s: %s", written, path,
-                           strerror(errno));
   /* Some file systems know no fsync of a directory; there the rename is all there is. */
-  if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
-                           strerror(errno));
-  return GPUMC_OK;
+  if (status == GPUMC_OK && sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL &&
+      errno != EACCES)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s",
+                             path, strerror(errno));
+  return status;
+}
+
+static enum gpumc_status
+cannot_rename(const char *written, const char *path, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot rename it to %s: %s", written, path,
+                         strerror(errno));
+}
+
+enum gpumc_status
+gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error)
+{
+  return rename(written, path) == 0 ? sync_name(path, error) : cannot_rename(written, path, error);
+}
+
+bool gpumc_file_is_same(const char *one, const char *other)
+{
+  struct stat a, b;
+  return lstat(one, &a) == 0 && lstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+/* Where an answer of a file server was lost and the request came twice, the file has both names
+ * already. The old one does no harm if it cannot be removed. */
+static int link_and_unlink(const char *written, const char *path)
+{
+  if (link(written, path) != 0 && !(errno == EEXIST && gpumc_file_is_same(written, path)))
+    return -1;
+  (void)unlink(written);
+  return 0;
+}
+
+/* File systems lack one or the other of what never replaces a file. Where they lack both, the name
+ * is looked at just before it is given. */
+static int rename_to_free_name(const char *written, const char *path)
+{
+  struct stat found;
+  if (renameat2(AT_FDCWD, written, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+    return -1;
+  if (link_and_unlink(written, path) == 0)
+    return 0;
+  if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK)
+    return -1;
+  if (lstat(path, &found) != 0)
+    return rename(written, path);
+  errno = EEXIST;
+  return -1;
+}
+
+enum gpumc_status
+gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error *error)
+{
+  if (rename_to_free_name(written, path) == 0)
+    return sync_name(path, error);
+  if (errno != EEXIST)
+    return cannot_rename(written, path, error);
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "%s: has appeared while it was made, and is left alone: move it away, and "
+                         "the same command goes on",
+                         path);
 }

@@ -3,6 +3,7 @@
 #ifndef GPUMC_CORE_DURABLE_FILE_H
 #define GPUMC_CORE_DURABLE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
@@ -21,6 +22,15 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpum
 /* Rename `written`, whose contents are on the disk, to `path` and make the name durable too. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_file_publish(const char *written, const char *path, struct gpumc_error *error);
+
+/* The same where `path` must not be there: GPUMC_FAILURE, and both files as they were, where it is,
+ * even if it came at the last moment. A process killed meanwhile may leave the file with both names
+ * on file systems that cannot do it at once. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error *error);
+
+/* Whether two names are of one file. */
+bool gpumc_file_is_same(const char *one, const char *other);
 
 /* Write all bytes at `offset` in spite of interruptions and partial writes; 0, or -1 with errno. */
 int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long long offset);

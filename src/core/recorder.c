@@ -12,6 +12,7 @@
 #include "core/hdf5_values.h"
 #include "core/memory.h"
 #include "core/result_info.h"
+#include "core/result_mark.h"
 #include "core/seal.h"
 #include "core/side_files.h"
 
@@ -237,12 +238,16 @@ enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct 
   enum gpumc_status status = gpumc_recorder_integer(recorder, "/", "complete", 1, error);
   if (status == GPUMC_OK)
     status = close_file(recorder, error);
+  /* Before the seal as well, so that no power failure leaves a seal without what it seals: such a
+   * file would look like a damaged result. */
+  if (status == GPUMC_OK)
+    status = gpumc_file_sync(recorder->partial, error);
   if (status == GPUMC_OK)
     status = gpumc_seal_file(recorder->partial, error);
   if (status == GPUMC_OK)
     status = gpumc_file_sync(recorder->partial, error);
   if (status == GPUMC_OK)
-    status = gpumc_file_publish(recorder->partial, recorder->output, error);
+    status = gpumc_file_publish_new(recorder->partial, recorder->output, error);
   if (status == GPUMC_OK)
     recorder->phase = GPUMC_RECORDER_FINISHED;
   return status;

@@ -138,8 +138,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder 
                                                           const char *path, const char *name,
                                                           int64_t value, struct gpumc_error *error);
 
-/* Mark complete, close, fsync, rename to the output path, fsync the directory. The log of series is
- * left to the caller, who removes it after the checkpoint that needs it. */
+/* Mark complete, close, seal, fsync, rename to the output path, fsync the directory. GPUMC_FAILURE
+ * where there is a file at that path: it and the working file stay as they are. The log of series
+ * is left to the caller, who removes it after the checkpoint that needs it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error);
 /* Close what is open, leaving the working file. Legal on NULL. */

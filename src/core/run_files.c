@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/durable_file.h"
 #include "core/regular_file.h"
 #include "core/run_internal.h"
+#include "core/seal.h"
 #include "core/side_files.h"
 
 /* What stands at OUTPUT in the place of a result: left alone. */
@@ -95,15 +97,33 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
   return status;
 }
 
+/* Whether a working file that cannot be read was a finished result. The recorder brings all to the
+ * disk before it seals; and without a seal, what a killed process leaves is open, or has a
+ * checkpoint from which it is made anew. */
+static bool was_finished(const struct gpumc_task_files *files, const char *path)
+{
+  struct gpumc_error ignored = {0};
+  enum gpumc_seal seal = GPUMC_SEAL_NONE;
+  if (gpumc_seal_check(path, &seal, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  return seal != GPUMC_SEAL_NONE ||
+         (gpumc_working_file_is_closed(path) && !gpumc_file_exists(files->checkpoint));
+}
+
 /* A finished result at OUTPUT.partial is ours where a run was killed between finishing it and
- * giving it its name; any other, another task's or a copy that somebody made, is not. */
-static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files)
+ * giving it its name, or while it had both names; any other, another task's or a copy that somebody
+ * made, is not, nor is a damaged one. */
+static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                              const char *path)
 {
   struct gpumc_result result = {0};
   struct gpumc_error ignored = {0};
-  bool foreign = false;
-  if (gpumc_side_file_look(files->partial, GPUMC_SIDE_PARTIAL) == GPUMC_PRESENCE_OURS &&
-      gpumc_result_read(files->partial, &result, &ignored) == GPUMC_OK && result.complete)
+  if (gpumc_side_file_look(path, GPUMC_SIDE_PARTIAL) != GPUMC_PRESENCE_OURS ||
+      gpumc_file_is_same(path, files->output))
+    return false;
+  const bool readable = gpumc_working_file_read(path, &result, &ignored) == GPUMC_OK;
+  bool foreign = readable ? result.complete : was_finished(files, path);
+  if (foreign && readable && strcmp(path, files->partial) == 0)
     foreign =
         gpumc_file_exists(files->output) ||
         gpumc_run_compare_result(task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
@@ -112,16 +132,38 @@ static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_
   return foreign;
 }
 
+/* The name of one at OUTPUT.partial or OUTPUT.partial.new; NULL where there is none. Caller frees.
+ */
+static char *
+find_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files)
+{
+  static const char *const suffixes[] = {"", ".new"};
+  struct gpumc_error ignored = {0};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    char *path = gpumc_path_with_suffix(files->partial, suffixes[i], &ignored);
+    if (path != NULL && is_foreign_result(task, files, path))
+      return path;
+    free(path);
+  }
+  gpumc_error_free(&ignored);
+  return NULL;
+}
+
 static enum gpumc_status check_side_files(const struct gpumc_task *task,
                                           const struct gpumc_task_files *files,
                                           struct gpumc_error *error)
 {
-  if (is_foreign_result(task, files))
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: not a working file but a finished result, and left alone: move it "
-                           "away or choose another output",
-                           files->partial);
-  enum gpumc_status status = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
+  enum gpumc_status status = GPUMC_OK;
+  char *foreign = find_foreign_result(task, files);
+  if (foreign != NULL)
+    status = gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "%s: not a working file but a finished result, or a damaged one, and left alone: move "
+        "it away or choose another output",
+        foreign);
+  free(foreign);
+  if (status == GPUMC_OK)
+    status = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
   return status == GPUMC_OK ? gpumc_side_files_check(files->output, error) : status;
 }
 
@@ -158,17 +200,72 @@ enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
   return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
 }
 
+static bool is_empty(const char *path)
+{
+  struct stat found;
+  return lstat(path, &found) == 0 && found.st_size == 0;
+}
+
+/* Whether a checkpoint of ours is there and not of this configuration, or cannot be read. */
+static bool is_foreign_checkpoint(const struct gpumc_run *run)
+{
+  const char *path = run->files.checkpoint;
+  struct gpumc_checkpoint_reader *checkpoint = NULL;
+  struct gpumc_error ignored = {0};
+  if (gpumc_side_file_look(path, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS || is_empty(path))
+    return false;
+  const bool foreign =
+      gpumc_checkpoint_open(path, &checkpoint, &ignored) != GPUMC_OK ||
+      gpumc_run_compare_checkpoint(run->task, path, checkpoint, &ignored) != GPUMC_OK;
+  gpumc_checkpoint_close(checkpoint);
+  gpumc_error_free(&ignored);
+  return foreign;
+}
+
+/* The same of a working file that is no finished result. */
+static bool is_foreign_working_file(const struct gpumc_run *run)
+{
+  const char *path = run->files.partial;
+  struct gpumc_result result = {0};
+  struct gpumc_error ignored = {0};
+  const bool foreign =
+      gpumc_side_file_look(path, GPUMC_SIDE_PARTIAL) == GPUMC_PRESENCE_OURS &&
+      gpumc_result_read(path, &result, &ignored) == GPUMC_OK && !result.complete &&
+      gpumc_run_compare_result(run->task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
+  gpumc_error_free(&ignored);
+  gpumc_result_free(&result);
+  return foreign;
+}
+
+/* Whether another configuration has been worked on under the same name: a run that found its result
+ * complete, and did nothing itself, leaves that work alone. */
+static bool another_was_at_work(const struct gpumc_run *run)
+{
+  const char *kept = is_foreign_checkpoint(run)     ? run->files.checkpoint
+                     : is_foreign_working_file(run) ? run->files.partial
+                                                    : NULL;
+  if (kept != NULL)
+    gpumc_run_note(run,
+                   "%s: of another configuration, or damaged, and left alone, with the files that "
+                   "belong to it",
+                   kept);
+  return kept != NULL;
+}
+
 enum gpumc_status
 gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error)
 {
   /* The log last: behind the checkpoint that needs it. */
   static const enum gpumc_side sides[] = {GPUMC_SIDE_CHECKPOINT, GPUMC_SIDE_PARTIAL,
                                           GPUMC_SIDE_STATUS, GPUMC_SIDE_LOG};
-  const bool foreign_result = is_foreign_result(run->task, &run->files);
+  if (run->recorder == NULL && another_was_at_work(run))
+    return GPUMC_OK;
+  char *foreign_result = find_foreign_result(run->task, &run->files);
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof sides / sizeof *sides && status == GPUMC_OK; i++)
-    if (sides[i] != GPUMC_SIDE_PARTIAL || !foreign_result)
+    if (sides[i] != GPUMC_SIDE_PARTIAL || foreign_result == NULL)
       status = gpumc_side_file_remove(run->files.output, sides[i], error);
+  free(foreign_result);
   return status;
 }
 

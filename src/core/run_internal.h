@@ -77,7 +77,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error 
 /* For a fresh start: remove result, checkpoint, log, working file and status. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error);
-/* After the end: everything of ours but the result. */
+/* After the end: everything of ours but the result. A run that did not work itself leaves what is
+ * of another configuration, with a note. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error);
 /* For those who look on; best effort, since it decides nothing. `message`: of a failure, else NULL.

@@ -13,37 +13,14 @@
 #include "core/durable_file.h"
 #include "core/recorder_log.h"
 #include "core/regular_file.h"
+#include "core/result_mark.h"
 #include "core/task_files.h"
 
 enum { BEGIN_BYTES = 16384 };
 
-/* The superblock of HDF5 as the recorder writes it: its signature, version 3, 48 bytes in all; and
- * how far from the file's begin the text of the first attribute is, at most. */
-static const char superblock[] = "\x89HDF\r\n\x1a\n\x03";
-enum { SUPERBLOCK_BYTES = 48, MARK_WITHIN = 8192 };
-
 static bool begins_with(const char *begin, size_t length, const char *mark)
 {
   return length >= strlen(mark) && memcmp(begin, mark, strlen(mark)) == 0;
-}
-
-static bool is_zero(const char *bytes, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (bytes[i] != 0)
-      return false;
-  return true;
-}
-
-/* Before the format is on the disk there is nothing behind the superblock. */
-static bool is_working_file(const char *begin, size_t length)
-{
-  const size_t searched = length < MARK_WITHIN ? length : MARK_WITHIN;
-  if (!begins_with(begin, length, superblock))
-    return false;
-  if (memmem(begin, searched, GPUMC_RESULTS_MARK, strlen(GPUMC_RESULTS_MARK)) != NULL)
-    return true;
-  return length <= SUPERBLOCK_BYTES || is_zero(begin + SUPERBLOCK_BYTES, length - SUPERBLOCK_BYTES);
 }
 
 static bool is_checkpoint(const char *begin, size_t length)
@@ -61,9 +38,17 @@ static bool is_status(const char *begin, size_t length)
   return strlen(begin) == length && gpumc_status_record_recognise(begin);
 }
 
+/* "gpumc PROCESS HOST\n" and nothing else. */
 static bool is_lock(const char *begin, size_t length)
 {
-  return begins_with(begin, length, GPUMC_LOCK_MARK);
+  static const char digits[] = "0123456789", ends_of_host[] = " \t\r\n";
+  if (strlen(begin) != length || !begins_with(begin, length, GPUMC_LOCK_MARK))
+    return false;
+  const char *process = begin + strlen(GPUMC_LOCK_MARK), *end = process + strspn(process, digits);
+  if (end == process || *end != ' ')
+    return false;
+  end++;
+  return strcmp(end + strcspn(end, ends_of_host), "\n") == 0;
 }
 
 /* `begin` ends with a zero byte behind its `length`. */
@@ -71,7 +56,7 @@ static const struct {
   const char *suffix, *name;
   bool (*recognise)(const char *begin, size_t length);
 } kinds[] = {
-    [GPUMC_SIDE_PARTIAL] = {".partial", "working file", is_working_file},
+    [GPUMC_SIDE_PARTIAL] = {".partial", "working file", gpumc_result_mark_recognise},
     [GPUMC_SIDE_CHECKPOINT] = {".ckpt", "checkpoint", is_checkpoint},
     [GPUMC_SIDE_LOG] = {".log", "log", is_log},
     [GPUMC_SIDE_STATUS] = {".status", "status record", is_status},
@@ -93,15 +78,17 @@ static enum gpumc_presence look(const char *path, enum gpumc_side side, const ch
     return GPUMC_PRESENCE_FOREIGN;
   }
   int descriptor = gpumc_regular_open(path, O_RDONLY | O_NOFOLLOW, reason);
-  if (descriptor < 0)
-    return errno == ENOENT || errno == ENOTDIR ? GPUMC_PRESENCE_NONE : GPUMC_PRESENCE_FOREIGN;
+  if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR))
+    return GPUMC_PRESENCE_NONE;
+  if (descriptor < 0) /* EINVAL: no regular file */
+    return errno == EINVAL || errno == ELOOP ? GPUMC_PRESENCE_FOREIGN : GPUMC_PRESENCE_UNKNOWN;
   *reason = NULL;
   ssize_t length = pread(descriptor, begin, BEGIN_BYTES, 0);
   if (length < 0)
     *reason = strerror(errno);
   close(descriptor);
   if (length < 0)
-    return GPUMC_PRESENCE_FOREIGN;
+    return GPUMC_PRESENCE_UNKNOWN;
   begin[length] = '\0';
   return length == 0 || kinds[side].recognise(begin, (size_t)length) ? GPUMC_PRESENCE_OURS
                                                                      : GPUMC_PRESENCE_FOREIGN;
@@ -117,13 +104,28 @@ enum gpumc_status
 gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error)
 {
   const char *reason;
-  if (look(path, side, &reason) != GPUMC_PRESENCE_FOREIGN)
+  const enum gpumc_presence presence = look(path, side, &reason);
+  if (presence == GPUMC_PRESENCE_UNKNOWN)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot look at it: %s", path, reason);
+  if (presence != GPUMC_PRESENCE_FOREIGN)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "%s: not a %s of gpumc%s%s%s, and left alone: move it away or choose "
                          "another output",
                          path, kinds[side].name, reason != NULL ? " (" : "",
                          reason != NULL ? reason : "", reason != NULL ? ")" : "");
+}
+
+bool gpumc_working_file_is_closed(const char *path)
+{
+  char begin[BEGIN_BYTES];
+  const char *reason;
+  int descriptor = gpumc_regular_open(path, O_RDONLY | O_NOFOLLOW, &reason);
+  if (descriptor < 0)
+    return false;
+  ssize_t length = pread(descriptor, begin, sizeof begin, 0);
+  close(descriptor);
+  return length > 0 && gpumc_result_mark_is_closed(begin, (size_t)length);
 }
 
 /* Of OUTPUT.SUFFIX and OUTPUT.SUFFIX.new in turn. */

@@ -7,10 +7,10 @@
 #ifndef GPUMC_CORE_SIDE_FILES_H
 #define GPUMC_CORE_SIDE_FILES_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 
-/* The mark of result and working file, the text of their attribute `format`. */
-#define GPUMC_RESULTS_MARK "gpumc-results"
 /* What a lock file begins with; process and host follow. */
 #define GPUMC_LOCK_MARK "gpumc "
 
@@ -24,14 +24,24 @@ enum gpumc_side {
 /* What follows OUTPUT in their names, and in those of what is on its way there; NULL-terminated. */
 extern const char *const gpumc_side_suffixes[];
 
-enum gpumc_presence { GPUMC_PRESENCE_NONE, GPUMC_PRESENCE_OURS, GPUMC_PRESENCE_FOREIGN };
-/* A link, or what cannot be read, is foreign: ours are neither. */
+/* UNKNOWN: it cannot be looked at. */
+enum gpumc_presence {
+  GPUMC_PRESENCE_NONE,
+  GPUMC_PRESENCE_OURS,
+  GPUMC_PRESENCE_FOREIGN,
+  GPUMC_PRESENCE_UNKNOWN
+};
+/* A link, or what is no regular file, is foreign: ours are neither. */
 enum gpumc_presence gpumc_side_file_look(const char *path, enum gpumc_side side);
 
-/* GPUMC_FAILURE, naming file and remedy, where something else stands there. */
+/* GPUMC_FAILURE, naming file and remedy, where something else stands there, or where that cannot be
+ * known. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error);
-/* The same of all names beside OUTPUT but that of the lock, which is checked when it is taken. */
+/* Whether the file is a working file, or a result, that its writer has closed. */
+bool gpumc_working_file_is_closed(const char *path);
+/* The same as gpumc_side_file_check of all names beside OUTPUT but that of the lock, which is
+ * checked when it is taken. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_side_files_check(const char *output, struct gpumc_error *error);
 /* Remove the file of that kind beside OUTPUT, and what an interrupted replacement of it may have

@@ -140,7 +140,7 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
   }
 }
 
-/* For messages only, so a failure is no matter. */
+/* For messages only, so a failure is no matter; but half a line would not be known for ours. */
 static void write_holder(int descriptor)
 {
   char host[HOST_LENGTH] = {0};
@@ -148,8 +148,9 @@ static void write_holder(int descriptor)
   if (gethostname(host, sizeof host - 1) != 0)
     host[0] = '\0';
   int length = snprintf(text, sizeof text, GPUMC_LOCK_MARK "%ld %s\n", (long)getpid(), host);
-  if (ftruncate(descriptor, 0) == 0)
-    (void)gpumc_write_all_at(descriptor, text, (size_t)length, 0);
+  if (ftruncate(descriptor, 0) == 0 &&
+      gpumc_write_all_at(descriptor, text, (size_t)length, 0) != 0 && ftruncate(descriptor, 0) != 0)
+    return;
 }
 
 enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,

@@ -151,9 +151,11 @@ class SingleRun(ProgramCase):
 class AgainstWhatIsThere(ProgramCase):
     def test_already_complete(self):
         config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+        left_behind = self.path("small.h5.ckpt").read_bytes()
         self.gpumc("run", config)
         before = self.path("small.h5").read_bytes()
-        self.write("small.h5.ckpt", "gpumc-checkpoint left behind")
+        self.path("small.h5.ckpt").write_bytes(left_behind)
         process = self.gpumc("run", config)
         self.assertIn("small.h5: already complete", process.err)
         self.assertEqual(self.path("small.h5").read_bytes(), before)

@@ -2,14 +2,15 @@
  *
  *   GPUMC_FAULT="CALL:option=value:option=value; CALL:..."
  *
- * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename, ftruncate, open (for writing),
- *          open_read, malloc (malloc, calloc, realloc, aligned_alloc, posix_memalign)
- * options  nth=N           the N-th matching call (from 1) fails, only that one
- *          from=N          the N-th and every later one fail (default from=1)
+ * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename (renameat2 as well), rename_new
+ *          (renameat2), link, unlink, ftruncate, open (for writing), open_read, malloc (malloc,
+ * calloc, realloc, aligned_alloc, posix_memalign) options  nth=N           the N-th matching call
+ * (from 1) fails, only that one from=N          the N-th and every later one fail (default from=1)
  *          after_bytes=N   write: every call that would bring the bytes written past N fails; the
  *                          part that fits is written first, as a full disk does
- *          path=TEXT       only files whose path contains TEXT (rename: the old name)
- *          errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO, EDQUOT, EFBIG, EACCES, EROFS
+ *          path=TEXT       only files whose path contains TEXT (rename, link: the old name)
+ *          errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO, EDQUOT, EFBIG, EACCES, EROFS,
+ *                          EINVAL, EPERM
  *          action=kill     no error: the process kills itself with SIGKILL before the call
  *          action=stop     no error: it stops itself with SIGSTOP before the call
  *
@@ -41,10 +42,14 @@ enum call {
   CALL_OPEN,
   CALL_OPEN_READ,
   CALL_MALLOC,
+  CALL_RENAME_NEW,
+  CALL_LINK,
+  CALL_UNLINK,
   N_CALLS
 };
 static const char *const call_names[N_CALLS] = {"write", "fsync",     "rename", "ftruncate",
-                                                "open",  "open_read", "malloc"};
+                                                "open",  "open_read", "malloc", "rename_new",
+                                                "link",  "unlink"};
 
 enum { MOST_FAULTS = 8, LONGEST_PATH = 256 };
 
@@ -68,8 +73,9 @@ static int code_of(const char *name)
   static const struct {
     const char *name;
     int code;
-  } codes[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"ENOMEM", ENOMEM}, {"EDQUOT", EDQUOT},
-               {"EFBIG", EFBIG},   {"EACCES", EACCES}, {"EROFS", EROFS}};
+  } codes[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"ENOMEM", ENOMEM},
+               {"EDQUOT", EDQUOT}, {"EFBIG", EFBIG},   {"EACCES", EACCES},
+               {"EROFS", EROFS},   {"EINVAL", EINVAL}, {"EPERM", EPERM}};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     if (strcmp(name, codes[i].name) == 0)
       return codes[i].code;
@@ -184,7 +190,9 @@ typedef ssize_t (*write_function)(int, const void *, size_t);
 typedef ssize_t (*pwrite_function)(int, const void *, size_t, off_t);
 typedef int (*descriptor_function)(int);
 typedef int (*rename_function)(const char *, const char *);
+typedef int (*renameat2_function)(int, const char *, int, const char *, unsigned);
 typedef int (*ftruncate_function)(int, off_t);
+typedef int (*unlink_function)(const char *);
 typedef int (*open_function)(const char *, int, ...);
 
 /* What a full disk still takes of `count` bytes; 0 when the call is to fail outright. */
@@ -254,6 +262,39 @@ int rename(const char *from, const char *to)
   struct fault *fault = strike(CALL_RENAME, from, 0);
   if (fault == NULL)
     return next(from, to);
+  errno = fault->code;
+  return -1;
+}
+
+int renameat2(int from_directory, const char *from, int to_directory, const char *to,
+              unsigned flags)
+{
+  NEXT(renameat2_function, "renameat2");
+  struct fault *fault = strike(CALL_RENAME, from, 0);
+  if (fault == NULL)
+    fault = strike(CALL_RENAME_NEW, from, 0);
+  if (fault == NULL)
+    return next(from_directory, from, to_directory, to, flags);
+  errno = fault->code;
+  return -1;
+}
+
+int link(const char *from, const char *to)
+{
+  NEXT(rename_function, "link");
+  struct fault *fault = strike(CALL_LINK, from, 0);
+  if (fault == NULL)
+    return next(from, to);
+  errno = fault->code;
+  return -1;
+}
+
+int unlink(const char *path)
+{
+  NEXT(unlink_function, "unlink");
+  struct fault *fault = strike(CALL_UNLINK, path, 0);
+  if (fault == NULL)
+    return next(path);
   errno = fault->code;
   return -1;
 }

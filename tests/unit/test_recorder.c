@@ -238,7 +238,29 @@ static void test_resume_rebuilds_the_working_file(void **state)
     for (size_t i = 0; i < 200; i++)
       assert_true(values[i] == -(double)i);
     assert_int_equal(read_column("out/x.h5", "runs/0001/energy", values, 400), 0);
+    unlink("out/x.h5");
   }
+}
+
+static void test_a_file_that_has_come_is_left_alone(void **state)
+{
+  (void)state;
+  struct gpumc_error error = {0};
+  size_t tables[2];
+  struct gpumc_recorder *recorder = declare(tables);
+  assert_ok(gpumc_recorder_start(recorder, &error), &error);
+  assert_ok(gpumc_recorder_close_tables(recorder, &error), &error);
+  write_file("out/x.h5", "mine", 4);
+  assert_refused(gpumc_recorder_finish(recorder, &error), &error, "out/x.h5: has appeared",
+                 "is left alone");
+  gpumc_recorder_free(recorder);
+  char found[8];
+  FILE *stream = fopen("out/x.h5", "rb");
+  assert_int_equal(fread(found, 1, sizeof found, stream), 4);
+  assert_memory_equal(found, "mine", 4);
+  fclose(stream);
+  assert_int_equal(access("out/x.h5.partial", F_OK), 0);
+  unlink("out/x.h5");
 }
 
 static void test_resume_errors(void **state)
@@ -313,6 +335,7 @@ int main(void)
       TEST(test_refusals),
       TEST(test_directory_errors),
       TEST(test_resume_rebuilds_the_working_file),
+      TEST(test_a_file_that_has_come_is_left_alone),
       TEST(test_resume_errors),
       TEST(test_full_disk_is_an_ordinary_error),
       TEST(test_error_printing_is_put_back),

@@ -176,6 +176,7 @@ static void test_finished_file_has_all_rows_and_memory_none(void **state)
     finish(recorder);
     assert_result(1500, widths[w]);
     assert_int_equal(access("out/x.h5.log", F_OK), 0);
+    unlink("out/x.h5");
   }
 }
 
