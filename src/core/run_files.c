@@ -136,6 +136,24 @@ enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error)
   return GPUMC_FAILURE;
 }
 
+typedef enum gpumc_status open_checkpoint(const char *path, struct gpumc_checkpoint_reader **reader,
+                                          struct gpumc_error *error);
+
+/* A checkpoint of the task's configuration, which the caller closes; NULL on failure. */
+static enum gpumc_status
+take_checkpoint(const struct gpumc_task *task, const char *path, open_checkpoint *open_it,
+                struct gpumc_checkpoint_reader **checkpoint, struct gpumc_error *error)
+{
+  enum gpumc_status status = open_it(path, checkpoint, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_compare_checkpoint(task, path, *checkpoint, error);
+  if (status == GPUMC_OK)
+    return GPUMC_OK;
+  gpumc_checkpoint_close(*checkpoint);
+  *checkpoint = NULL;
+  return status;
+}
+
 enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
                                    const struct gpumc_task_files *files,
                                    enum gpumc_result_check check,
@@ -148,13 +166,16 @@ enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
   status = check_side_files(task, files, error);
   if (status != GPUMC_OK || check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
     return status;
-  status = gpumc_checkpoint_open(files->checkpoint, &decision->checkpoint, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_compare_checkpoint(task, files->checkpoint, decision->checkpoint, error);
-  if (status == GPUMC_OK)
-    return GPUMC_OK;
-  gpumc_checkpoint_close(decision->checkpoint);
-  decision->checkpoint = NULL;
+  /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
+  if (check == GPUMC_CHECK_CONFIGURATION) {
+    struct gpumc_error ignored = {0};
+    if (take_checkpoint(task, files->checkpoint, gpumc_checkpoint_peek, &decision->checkpoint,
+                        &ignored) == GPUMC_OK)
+      return GPUMC_OK;
+    gpumc_error_free(&ignored);
+  }
+  status =
+      take_checkpoint(task, files->checkpoint, gpumc_checkpoint_open, &decision->checkpoint, error);
   return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
 }
 

@@ -103,19 +103,14 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
 
 static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
 {
-  char text[256];
-  size_t bad = 0, hottest = 0;
-  for (size_t t = trust->temperatures; t-- > 0;)
-    if (trust->determined[t] == 0) {
-      bad++;
-      hottest = t;
-    }
-  if (bad == 0)
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(trust->determined, trust->pa->schedule.beta, trust->temperatures, true,
+                          where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %zu of %zu temperatures, the hottest beta = %g, the energy fluctuates in too few "
-           "families to know its error; use a larger population or stay above these temperatures",
-           bad, trust->temperatures, trust->pa->schedule.beta[hottest]);
+           "at %s, the energy fluctuates in too few families to know its error; use a larger "
+           "population or stay above these temperatures",
+           where);
   warn(trust, all, text);
 }
 

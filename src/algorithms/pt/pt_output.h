@@ -41,9 +41,9 @@ uint64_t pt_round_trips(const struct pt *pt);
 double pt_round_trips_per_walker(const struct pt *pt);
 /* Whether walkers have made round trips, one each on average; true without exchanges. */
 bool pt_walkers_return(const struct pt *pt);
-/* Warnings of the summary: to the observer and into the file. */
-GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const bool *equilibrated,
-                                                     const bool *determined,
+/* Warnings of the summary: to the observer and into the file. Flags are 0 or 1, [temperatures]. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const double *equilibrated,
+                                                     const double *determined,
                                                      struct gpumc_error *error);
 
 /* summary/overlap_distribution and summary/link_overlap_distribution: distributions in the last
