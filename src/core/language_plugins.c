@@ -1,4 +1,4 @@
-/* Which model and algorithm a configuration names, or means where it names none. */
+/* Finds the model and the algorithm that a configuration names, or probably means. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static size_t guess(const struct choice *choice, const char *name)
   return best;
 }
 
-/* Whatever is meant: keys that no plugin has, and values that none with that key takes. */
+/* Reports a key that no plugin has, and a value that no plugin with the key accepts. */
 static void check_any(const struct choice *choice, const struct gpumc_entry *entry)
 {
   struct gpumc_report *report = &choice->language->report;

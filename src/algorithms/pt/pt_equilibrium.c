@@ -8,10 +8,10 @@
 #include "core/text.h"
 #include "core/trust.h"
 
-/* Samples of one model do not agree where their averages scatter by more than so many times the
- * variance that their change from bin to bin tells, and by more than chance tells. */
+/* Samples of one model disagree where the variance of their averages exceeds what their change from
+ * bin to bin suggests by more than this factor, and by more than chance explains. */
 static const double scatter_allowed = 30.0;
-/* Samples that have to fluctuate, of those there are. */
+/* Samples that have to fluctuate, or all if there are fewer. */
 enum { SAMPLES_IN_MOTION = 8 };
 /* Round trips of a walker, on average, without which cold temperatures have seen one descent at
  * most. */

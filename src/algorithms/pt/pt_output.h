@@ -31,8 +31,8 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
 /* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
  * are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
-/* Whether the error of the energy at temperature t has events enough behind it. The average is that
- * of the last bin. */
+/* Whether the error of the energy at temperature t rests on enough events. The average is that of
+ * the last bin. */
 bool pt_determined(struct pt_average *average, size_t t);
 /* Whether there are several disorder samples, but too few for errors of their average. */
 bool pt_errors_are_thermal(const struct pt *pt);

@@ -1,6 +1,6 @@
-/* What a sweep costs with each kernel, as far as the configuration tells: for the choice of
+/* What a sweep costs with each kernel, as far as the configuration determines it: for the choice of
  * `kernel.variant: auto`, which must be the same on every device. Rates are those of one core with
- * AVX-512 (docs/performance.md); on GPUs they stand in about the same proportions. */
+ * AVX-512 (docs/performance.md); on GPUs their ratios are similar. */
 #include "models/ising/ising.h"
 
 enum {

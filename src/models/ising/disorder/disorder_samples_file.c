@@ -76,9 +76,9 @@ static enum gpumc_status lengthen(const struct ising_samples_file *file,
   capacity = larger(count, smaller(capacity, most));
   double *longer = realloc(values->kept, capacity * sizeof *longer);
   if (longer == NULL)
-    return gpumc_error_set(
-        error, GPUMC_INVALID,
-        "%s: the samples that are asked for do not fit into the memory that is left", file->path);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: the requested samples do not fit into the memory that is left",
+                           file->path);
   values->kept = longer;
   values->capacity = capacity;
   return GPUMC_OK;
