@@ -101,8 +101,8 @@ static const struct argp parser = {
     options,
     parse_option,
     "CONFIG",
-    "Run CONFIG, or every task of its campaign. Goes on where a checkpoint of the same "
-    "configuration is, and leaves a complete result alone.\v"
+    "Run CONFIG, or every task of its campaign. Resumes from a checkpoint of the same "
+    "configuration, and leaves a complete result alone.\v"
     "Examples:\n"
     "  gpumc run ising.yaml -o results/ising.h5\n"
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
