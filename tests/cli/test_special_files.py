@@ -283,7 +283,7 @@ class Campaigns(SpecialCase):
         for suffix in SUFFIXES:
             for files in [["c2", "c2" + suffix], ["a", "c2" + suffix, "c2"]]:
                 with self.subTest(files):
-                    self.assertIn(f"has the file {suffix} beside its own", self.verdict(*files))
+                    self.assertIn(f"gives the file {suffix} beside its own", self.verdict(*files))
         for files in [["c", "./c"], ["c", "d/../c"], ["d/c", "d//c"], ["d/c", "e/c"], ["d/c", "e/../d/./c"]]:
             with self.subTest(files):
                 self.assertIn("would both write", self.verdict(*files))
