@@ -49,7 +49,7 @@ _PROBE_SECONDS = 300
 
 
 def printable(text):
-    """`text` for a terminal: what is no printing character is escaped, as \\x1b."""
+    """`text` for a terminal: characters that do not print are escaped, as \\x1b."""
     def shown(character):
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return character.encode("unicode_escape", "surrogatepass").decode()
@@ -266,9 +266,9 @@ def _unpack(portable, spins):
 
 @contextlib.contextmanager
 def opened(path, result=True):
-    """The h5py.File at `path`, verified: its checksum where it has one, that all of it stands in this one
-    file and, unless it is no `result`, its format. ResultError if not, and if what is done with it within
-    finds something else than gpumc writes."""
+    """The h5py.File at `path`, verified: its checksum if it has one, that all of it is in this one file
+    and, of a `result`, its format. ResultError if not, or if the code in the `with` block finds something that
+    gpumc does not write."""
     path = os.fspath(path)
     sealed = _verify(path)
     if not sealed:
@@ -330,7 +330,7 @@ def _verify(path):
                 return True
     except OSError as reason:
         raise ResultError(f"{path}: {reason.strerror}") from None
-    raise ResultError(f"{path}: damaged: its bytes are not those whose checksum stands at its end; {REMEDY}")
+    raise ResultError(f"{path}: damaged: its contents do not match the checksum at its end; {REMEDY}")
 
 
 def _survives(path):
@@ -388,7 +388,7 @@ def _check_format(path, file, sealed):
 
 
 def _check_members(path, group, seen):
-    """Numbers that stand in other files, or nowhere, HDF5 gives as zeros."""
+    """Refuses numbers that are in other files, or nowhere: HDF5 reads them as zeros."""
     for name in group:
         link, where = group.get(name, getlink=True), f"{group.name.rstrip('/')}/{name}"
         if not isinstance(link, h5py.HardLink):
@@ -403,7 +403,7 @@ def _check_members(path, group, seen):
         elif isinstance(item, h5py.Dataset):
             creation = item.id.get_create_plist()
             if creation.get_layout() == h5py.h5d.VIRTUAL:
-                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers stand elsewhere")
+                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers are stored elsewhere")
             if creation.get_external_count() > 0:
                 raise ResultError(f"{path}: {where} has external storage, numbers in other files")
 

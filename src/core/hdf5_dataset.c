@@ -81,10 +81,11 @@ static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t 
 {
   switch (H5Pget_layout(creation)) {
   case H5D_VIRTUAL:
-    return refuse(file, name,
-                  "is a virtual dataset, whose numbers stand elsewhere: copy them into an ordinary "
-                  "dataset",
-                  error);
+    return refuse(
+        file, name,
+        "is a virtual dataset, whose numbers are stored elsewhere: copy them into an ordinary "
+        "dataset",
+        error);
   case H5D_CHUNKED:
     return check_filters(file, creation, name, error);
   case H5D_COMPACT:

@@ -212,8 +212,7 @@ verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
   if (!result->damaged)
     return status;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: is damaged: its bytes are not those whose checksum stands at its end",
-                         path);
+                         "%s: is damaged: its contents do not match the checksum at its end", path);
 }
 
 enum gpumc_status

@@ -35,7 +35,7 @@ static bool is_zero(const char *bytes, size_t count)
   return true;
 }
 
-/* Before the format is on the disk there is nothing behind the superblock. */
+/* Until the format is on the disk, nothing follows the superblock. */
 static bool is_working_file(const char *begin, size_t length)
 {
   const size_t searched = length < MARK_WITHIN ? length : MARK_WITHIN;
@@ -66,7 +66,7 @@ static bool is_lock(const char *begin, size_t length)
   return begins_with(begin, length, GPUMC_LOCK_MARK);
 }
 
-/* `begin` ends with a zero byte behind its `length`. */
+/* `begin` has a zero byte after its `length` bytes. */
 static const struct {
   const char *suffix, *name;
   bool (*recognise)(const char *begin, size_t length);

@@ -1,9 +1,9 @@
-/* Whose a file is that stands where one of ours would be: beside a result, at OUTPUT.ckpt say.
+/* Tells our files from those of others at the names beside a result, such as OUTPUT.ckpt.
  *
- * Nothing is overwritten or removed that is not known to be ours. A file is known by what it begins
- * with, which each of ours has from its first instant on, so that one which a killed process left
- * behind is known as well. An empty file counts as ours: a process killed in the act leaves such
- * ones, and nothing is lost with it. */
+ * Only files known to be ours are overwritten or removed. A file is recognised by its first bytes,
+ * which each of ours has from the start, so files that a killed process left behind are recognised
+ * too. An empty file counts as ours: a killed process may leave one, and nothing is lost with it.
+ */
 #ifndef GPUMC_CORE_SIDE_FILES_H
 #define GPUMC_CORE_SIDE_FILES_H
 
@@ -21,14 +21,14 @@ enum gpumc_side {
   GPUMC_SIDE_STATUS,
   GPUMC_SIDE_LOCK,
 };
-/* What follows OUTPUT in their names, and in those of what is on its way there; NULL-terminated. */
+/* What follows OUTPUT in their names, and in those of their temporary files; NULL-terminated. */
 extern const char *const gpumc_side_suffixes[];
 
 enum gpumc_presence { GPUMC_PRESENCE_NONE, GPUMC_PRESENCE_OURS, GPUMC_PRESENCE_FOREIGN };
 /* A link, or what cannot be read, is foreign: ours are neither. */
 enum gpumc_presence gpumc_side_file_look(const char *path, enum gpumc_side side);
 
-/* GPUMC_FAILURE, naming file and remedy, where something else stands there. */
+/* GPUMC_FAILURE, naming file and remedy, if it is not ours. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error);
 /* The same of all names beside OUTPUT but that of the lock, which is checked when it is taken. */

@@ -145,7 +145,7 @@ class Damaged(ProgramCase):
         self.gpumc("run", config)
         good = self.path("small.h5").read_bytes()
         self.damage_a_number()
-        told = "small.h5: is damaged: its bytes are not those whose checksum stands at its end"
+        told = "small.h5: is damaged: its contents do not match the checksum at its end"
         self.assertIn(told, self.gpumc("info", "small.h5", code=FAILURE).err)
         message = self.gpumc("run", config, code=FAILURE).err
         self.assertIn(told, message)
@@ -159,7 +159,7 @@ class Damaged(ProgramCase):
         self.assertTrue(same(fresh.summary, gpumc_reader.read(self.path("small.h5")).summary))
 
     def test_a_result_without_its_checksum(self):
-        """As HDF5 leaves it behind who opens it for writing."""
+        """As HDF5 leaves a file that was opened for writing."""
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
         with h5py.File(self.path("small.h5"), "r+") as file:

@@ -1,5 +1,5 @@
-"""Two mistakes at a time over all keys of every model, algorithm and kernel: `gpumc validate` tells
-them with their places, and never anything else.
+"""Two mistakes at a time over all keys of every model, algorithm and kernel: `gpumc validate` reports
+them with their places, and never does anything else.
 
 The keys come from `gpumc describe`, so that those of new plugins are drawn as well. Fixed seed.
 GPUMC_FUZZ_FILES: how many configurations, in place of those of a quick test.

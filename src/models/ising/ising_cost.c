@@ -1,4 +1,4 @@
-/* What a sweep costs with each kernel, as far as the configuration tells: for the choice of
+/* What a sweep costs with each kernel, as far as the configuration determines it: for the choice of
  * `kernel.variant: auto`, which must be the same on every device. Rates are those of one core with
  * AVX-512; what GPUs do with few replicas is in docs/performance.md, "Few replicas". */
 #include "models/ising/ising.h"
