@@ -40,7 +40,15 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
   gpumc_counter_flush(&counter, planes, count);
 }
 
-/* Sets the sums of waves, from working copies. */
+/* Whether the lattice is one for ising_multispin_cube, which sets the sums of waves and spins up
+ * from working copies. */
+bool GPUMC_ISA_NAME(ising_multispin_is_cube)(const struct gpumc_checkerboard *lattice);
+void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *lattice,
+                                          const uint32_t *const sites[2],
+                                          const struct ising_multispin_waves *waves,
+                                          struct ising_multispin_sums *sums);
+
+/* Sets the sums of waves of any lattice, from working copies. */
 void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *lattice,
                                           const uint32_t *const sites[2],
                                           const struct ising_multispin_waves *waves,

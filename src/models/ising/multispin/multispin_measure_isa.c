@@ -130,6 +130,8 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
   const struct gpumc_checkerboard *lattice = &group->instance->lattice;
   const struct subject subject = subject_of(group, other);
   const bool random_fields = subject.signs != NULL && group->instance->signs == ISING_FIELD_SIGNS;
+  const bool cube = waves != NULL && GPUMC_ISA_NAME(ising_multispin_is_cube)(lattice);
+  const uint32_t *const sites[2] = {subject.sites[0], subject.sites[1]};
   memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
   memset(sums->up, 0, sizeof sums->up);
   memset(sums->along, 0, sizeof sums->along);
@@ -137,13 +139,15 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
     const size_t end = k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
     const uint32_t *const colour[2] = {subject.sites[0] + k0, subject.sites[1] + k0};
     count_bonds_of_part(&subject, k0, end, sums->unsatisfied);
-    ising_count_up(colour, 2, end - k0, sums->up);
+    if (!cube)
+      ising_count_up(colour, 2, end - k0, sums->up);
     if (random_fields)
       count_along(&subject, k0, end, sums->along);
   }
+  if (cube)
+    GPUMC_ISA_NAME(ising_multispin_cube)(lattice, sites, waves, sums);
+  else if (waves != NULL)
+    GPUMC_ISA_NAME(ising_multispin_wave)(lattice, sites, waves, sums);
   if (!random_fields)
     memcpy(sums->along, sums->up, sizeof sums->along);
-  if (waves != NULL)
-    GPUMC_ISA_NAME(ising_multispin_wave)
-  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]}, waves, sums);
 }
