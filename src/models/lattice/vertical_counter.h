@@ -8,12 +8,19 @@
 
 #include "core/simd.h"
 
-enum { GPUMC_COUNTER_PLANES = 27 };
+/* GPUMC_COUNTER_ROOM: planes more for the sum over a vector. */
+enum { GPUMC_COUNTER_PLANES = 27, GPUMC_COUNTER_ROOM = 4 };
 
 /* Counts up to 2^27 - 1 in each lane. */
 struct gpumc_vertical_counter {
-  gpumc_v32 plane[GPUMC_COUNTER_PLANES];
+  gpumc_v32 plane[GPUMC_COUNTER_PLANES + GPUMC_COUNTER_ROOM];
 };
+
+GPUMC_INLINE void gpumc_counter_clear(struct gpumc_vertical_counter *counter, size_t planes)
+{
+  for (size_t p = 0; p < planes; p++)
+    counter->plane[p] = gpumc_broadcast(0);
+}
 
 /* a + b + c = sum + 2 carry. */
 GPUMC_INLINE gpumc_v32 gpumc_full_add(gpumc_v32 *sum, gpumc_v32 b, gpumc_v32 c)
@@ -72,12 +79,11 @@ GPUMC_INLINE void gpumc_counter_lanes(const uint32_t *word, size_t stride, size_
 }
 
 /* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,
- * bit-sliced, until each holds the sum of all; then each stands for one of the lanes. */
+ * bit-sliced, until each holds the sum of all, where the counts were. */
 static inline void
-gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
+gpumc_counter_flush(struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
 {
-  gpumc_v32 plane[32];
-  memcpy(plane, counter->plane, planes * sizeof *plane);
+  gpumc_v32 *plane = counter->plane;
 #pragma GCC unroll 4
   for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
     gpumc_v32 carry = gpumc_broadcast(0);
@@ -91,8 +97,9 @@ gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes,
   }
   gpumc_v32 total[32 / GPUMC_VECTOR_WORDS];
   gpumc_counter_lanes((const uint32_t *)(const void *)plane, GPUMC_VECTOR_WORDS, planes, total);
-  for (size_t lane = 0; lane < 32; lane++)
-    count[lane] += total[lane / GPUMC_VECTOR_WORDS][lane % GPUMC_VECTOR_WORDS];
+  for (size_t v = 0; v < 32 / GPUMC_VECTOR_WORDS; v++)
+    for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++)
+      count[v * GPUMC_VECTOR_WORDS + i] += total[v][i];
 }
 
 #endif

@@ -22,8 +22,9 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
 {
   const size_t planes =
       gpumc_counter_planes(arrays * (n / GPUMC_VECTOR_WORDS + ISING_COUNT_VECTORS));
-  struct gpumc_vertical_counter counter = {0};
-  gpumc_v32 ones = counter.plane[0], twos = counter.plane[1];
+  struct gpumc_vertical_counter counter;
+  gpumc_v32 ones = gpumc_broadcast(0), twos = ones;
+  gpumc_counter_clear(&counter, planes);
   for (size_t a = 0; a < arrays; a++)
     for (size_t i = 0; i + ISING_COUNT_BLOCK <= n; i += ISING_COUNT_BLOCK) {
       const uint32_t *at = array[a] + i;

@@ -151,13 +151,6 @@ static void add_waves_z(const struct cube *cube, struct gpumc_vertical_counter *
     add_plane(sums, i, 4 * cube->plane, z[0].plane, planes, i * apart);
 }
 
-static void clear(struct gpumc_vertical_counter *counter, size_t counters, size_t planes)
-{
-  for (size_t i = 0; i < counters; i++)
-    for (size_t p = 0; p < planes; p++)
-      counter[i].plane[p] = gpumc_broadcast(0);
-}
-
 void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *lattice,
                                           const uint32_t *const sites[2],
                                           const struct ising_multispin_waves *waves,
@@ -166,19 +159,18 @@ void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *latti
   const struct cube cube = cube_of(lattice, sites);
   struct counters counters;
   struct axis_sums of[ISING_AXES];
-  memset(of, 0, sizeof of);
-  clear(counters.x, 2, cube.planes_x);
-  clear(counters.y, cube.vectors, cube.planes_y);
-  clear(counters.z, cube.half, cube.planes_z);
+  for (size_t i = 0; i < 2; i++)
+    gpumc_counter_clear(&counters.x[i], cube.planes_x);
+  for (size_t i = 0; i < cube.vectors; i++)
+    gpumc_counter_clear(&counters.y[i], cube.planes_y);
+  for (size_t i = 0; i < cube.half; i++)
+    gpumc_counter_clear(&counters.z[i], cube.planes_z);
   count(&cube, &counters);
   set_up(&cube, counters.x, sums->up);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
-    of[axis].waves = waves;
+    clear_sums(&of[axis], waves);
   add_waves_x(&cube, counters.x, &of[0]);
   add_waves_y(&cube, counters.y, &of[1]);
   add_waves_z(&cube, counters.z, &of[2]);
-  for (size_t axis = 0; axis < ISING_AXES; axis++) {
-    set_sums(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
-    set_sums(of[axis].sine, of[axis].sines, sums->sine[axis]);
-  }
+  set_sums(of, sums);
 }

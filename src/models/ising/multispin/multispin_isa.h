@@ -4,6 +4,7 @@
 
 #include "core/simd.h"
 #include "models/ising/multispin/multispin.h"
+#include "models/lattice/checkerboard_simd.h"
 
 enum { ISING_CLASS_BITS = 3 };
 
@@ -12,6 +13,13 @@ struct ising_undecided {
   uint32_t *index, *open, *class_bit[ISING_CLASS_BITS];
   size_t count;
 };
+
+/* Where the signs of the vector of sites from k on begin, k a multiple of its length. */
+GPUMC_INLINE size_t ising_sign_word(size_t k, size_t slots)
+{
+  const size_t shift = gpumc_checkerboard_edge_shift(k);
+  return (k - shift) * slots + shift;
+}
 
 /* The sweeps of a group on its working copies. `signs`: of each colour. */
 struct ising_sweep {

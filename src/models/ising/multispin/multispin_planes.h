@@ -71,13 +71,39 @@ static inline void add_plane(struct axis_sums *sums, size_t x, size_t sites, con
   sums->sines += (int64_t)sine * (int64_t)sites;
 }
 
-/* A spin is twice its bit, less 1. */
-static inline void set_sums(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant, int64_t lanes[ISING_LANES])
+static inline void clear_sums(struct axis_sums *sums, const struct ising_multispin_waves *waves)
 {
-  for (size_t lane = 0; lane < ISING_LANES; lane++) {
-    const size_t i = lane % GPUMC_VECTOR_WORDS;
-    const uint64_t of_bits = sum[lane / GPUMC_VECTOR_WORDS][i % 2][i / 2];
-    lanes[lane] = (int64_t)(2 * of_bits - (uint64_t)constant);
+  sums->waves = waves;
+  sums->cosines = sums->sines = 0;
+  for (size_t v = 0; v < LANE_VECTORS; v++)
+    for (size_t odd = 0; odd < 2; odd++)
+      sums->cosine[v][odd] = sums->sine[v][odd] = (gpumc_v64){0};
+}
+
+/* A spin is twice its bit, less 1. */
+static inline void set_lanes(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant,
+                             int64_t lanes[ISING_LANES])
+{
+  enum { HALF = GPUMC_VECTOR_WORDS / 2 };
+  gpumc_v64 number;
+  for (uint64_t i = 0; i < HALF; i++)
+    number[i] = i / 2 + i % 2 * HALF;
+  for (size_t v = 0; v < LANE_VECTORS; v++) {
+    const gpumc_v64 even = 2 * sum[v][0] - (uint64_t)constant;
+    const gpumc_v64 odd = 2 * sum[v][1] - (uint64_t)constant;
+    const gpumc_v64 first = __builtin_shuffle(even, odd, number);
+    const gpumc_v64 second = __builtin_shuffle(even, odd, number + HALF / 2);
+    memcpy(lanes + v * GPUMC_VECTOR_WORDS, &first, sizeof first);
+    memcpy(lanes + v * GPUMC_VECTOR_WORDS + HALF, &second, sizeof second);
+  }
+}
+
+static inline void
+set_sums(struct axis_sums of[ISING_AXES], struct ising_multispin_sums *sums)
+{
+  for (size_t axis = 0; axis < ISING_AXES; axis++) {
+    set_lanes(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
+    set_lanes(of[axis].sine, of[axis].sines, sums->sine[axis]);
   }
 }
 

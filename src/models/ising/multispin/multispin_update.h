@@ -236,9 +236,7 @@ GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct 
     gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], sign = gpumc_broadcast(0);
     gpumc_checkerboard_neighbours(&lattice, as.dimension, edges, other, k, neighbour);
     if (as.signs != ISING_SAME_SIGNS)
-      sign = ising_apply_signs(
-          as, signs + k / GPUMC_EDGE_SITES * GPUMC_EDGE_SITES * slots + k % GPUMC_EDGE_SITES,
-          neighbour);
+      sign = ising_apply_signs(as, signs + ising_sign_word(k, slots), neighbour);
     ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites);
   }
   ising_finish_words(as, rule, stream, &undecided, first_word, sites);

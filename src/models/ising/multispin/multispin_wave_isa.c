@@ -92,8 +92,7 @@ static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_
     size_t axis[GPUMC_VECTOR_WORDS];
     for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++) {
       const size_t x = (first + i) % half;
-      for (size_t p = 0; p < bits; p++)
-        counter[i].plane[p] = gpumc_broadcast(0);
+      gpumc_counter_clear(&counter[i], bits);
       if (first + i >= all)
         continue;
       axis[i] = along[1] && first + i < half ? 1 : 2;
@@ -113,8 +112,8 @@ static void count_columns(const struct gpumc_checkerboard *lattice, const uint32
 {
   const size_t lines = lattice->length_y * lattice->length_z;
   struct low_planes low[2];
-  for (size_t p = 0; p < bits; p++)
-    counter[0].plane[p] = counter[1].plane[p] = gpumc_broadcast(0);
+  gpumc_counter_clear(&counter[0], bits);
+  gpumc_counter_clear(&counter[1], bits);
   low[0].ones = low[0].twos = low[0].fours = gpumc_broadcast(0);
   low[1] = low[0];
   for (size_t line = 0, y = 0, z = 0; line < lines; line += TAKEN) {
@@ -156,14 +155,10 @@ void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *latti
                                           struct ising_multispin_sums *sums)
 {
   struct axis_sums of[ISING_AXES];
-  memset(of, 0, sizeof of);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
-    of[axis].waves = waves;
+    clear_sums(&of[axis], waves);
   if (waves->wave.along[0])
     add_columns(lattice, sites, &of[0]);
   add_segments(lattice, sites, waves->wave.along, of);
-  for (size_t axis = 0; axis < ISING_AXES; axis++) {
-    set_sums(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
-    set_sums(of[axis].sine, of[axis].sines, sums->sine[axis]);
-  }
+  set_sums(of, sums);
 }
