@@ -12,6 +12,8 @@ enum {
   PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
   PART_MEASURED = 1 << 13, /* that it measures at a time */
   PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more */
+  PART_BLOCKS = 8,         /* or so many of the same samples, in parts of which a thread has */
+  PARTS_A_THREAD = 64,     /* so many */
 };
 
 static int at_least_one(int threads)
@@ -148,6 +150,17 @@ enum gpumc_status ising_cpu_randomize(struct gpumc_ensemble *ensemble, struct gp
   return GPUMC_OK;
 }
 
+/* Blocks that a thread sweeps at a time. Where neighbours in the order of work share couplings, a
+ * few more, as long as every thread gets many parts. */
+static size_t part_swept(const struct gpumc_ensemble *ensemble, size_t places)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t least = ising_cpu_blocks(storage->layout, PART_REPLICAS);
+  const size_t parts = PARTS_A_THREAD * (size_t)storage->threads;
+  const size_t part = places / parts < PART_BLOCKS ? places / parts : PART_BLOCKS;
+  return ensemble->plan.samples > 1 && part > least ? part : least;
+}
+
 enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
                                   const double *beta, int64_t *const *channel,
                                   struct gpumc_error *error)
@@ -155,20 +168,20 @@ enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t swee
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
   const struct ising_cpu_layout *layout = storage->layout;
-  const size_t places = ising_cpu_places(ensemble), part = ising_cpu_blocks(layout, PART_REPLICAS);
+  const size_t places = ising_cpu_places(ensemble), part = part_swept(ensemble, places);
   if (sweeps > 0)
     layout->set_rules(ensemble, beta);
 #pragma omp parallel for schedule(dynamic, part) num_threads(storage->threads)
   for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+    const struct ising_cpu_place place = ising_cpu_next_place(ensemble, 0, ensemble->runs, i);
     if (place.count == 0)
       continue;
-    if (sweeps > 0)
-      layout->sweep(ensemble, &place, sweeps);
     if (channel != NULL && sweeps > 0)
-      layout->measure_swept(ensemble, &place, channel);
+      layout->sweep_and_measure(ensemble, &place, sweeps, channel);
     else if (channel != NULL)
       layout->measure(ensemble, &place, channel);
+    else if (sweeps > 0)
+      layout->sweep(ensemble, &place, sweeps);
   }
   return GPUMC_OK;
 }
@@ -208,12 +221,12 @@ enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t firs
 {
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t blocks = storage->run_blocks, places = runs * blocks;
+  const size_t places = runs * storage->run_blocks;
   const int part = part_blocks(storage, PART_MEASURED);
 #pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
   for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
-    const size_t run = i / blocks;
+    const struct ising_cpu_place place = ising_cpu_next_place(ensemble, first, runs, i);
+    const size_t run = place.run - first;
     if (place.count > 0)
       storage->layout->overlap(ensemble, &place,
                                ising_cpu_block(storage, second + run, place.block),

@@ -48,7 +48,8 @@ GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, g
 #endif
 }
 
-/* The bit of site k, the first of a vector, in the masks of its block: 0 where a vector is a block. */
+/* The bit of site k, the first of a vector, in the masks of its block: 0 where a vector is a block.
+ */
 GPUMC_INLINE size_t gpumc_checkerboard_edge_shift(size_t k)
 {
   return (int)GPUMC_VECTOR_WORDS == (int)GPUMC_EDGE_SITES ? 0 : k % GPUMC_EDGE_SITES;

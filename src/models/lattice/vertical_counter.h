@@ -74,8 +74,8 @@ GPUMC_INLINE void gpumc_counter_lanes(const uint32_t *word, size_t stride, size_
     count[v] = gpumc_broadcast(0);
   for (size_t p = 0; p < planes; p++)
     for (size_t v = 0; v < 32 / GPUMC_VECTOR_WORDS; v++)
-      count[v] = gpumc_add_where(word[p * stride] >> v * GPUMC_VECTOR_WORDS, count[v],
-                                 (uint32_t)1 << p);
+      count[v] =
+          gpumc_add_where(word[p * stride] >> v * GPUMC_VECTOR_WORDS, count[v], (uint32_t)1 << p);
 }
 
 /* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,

@@ -2,9 +2,9 @@
  * vector holds once or several times: 8^3 and 16^3 among them.
  *
  * All is counted in one pass. Eight vectors go together: of both colours, from plane z and plane
- * z + L/2, from the rows of vector j of a plane and those L/2 further. Across z a pair of planes has
- * a counter, across y a vector of rows; across x the words of even x and those of odd x are brought
- * together, so that each word of two counters stands for one x. In each of them plane x and
+ * z + L/2, from the rows of vector j of a plane and those L/2 further. Across z a pair of planes
+ * has a counter, across y a vector of rows; across x the words of even x and those of odd x are
+ * brought together, so that each word of two counters stands for one x. In each of them plane x and
  * plane x + L/2 are counted with opposite signs, as in multispin_wave_isa.c. Words are added last,
  * when there are few planes of bits. */
 #include "models/ising/multispin/multispin_planes.h"
@@ -13,8 +13,8 @@ enum { SIDE_MAXIMUM = 2 * GPUMC_VECTOR_WORDS };
 
 struct cube {
   const uint32_t *sites[2];
-  size_t half, row, plane; /* half of a side; words of one colour */
-  size_t vectors;          /* of half a plane */
+  size_t half, row, plane;             /* half of a side; words of one colour */
+  size_t vectors;                      /* of half a plane */
   size_t planes_x, planes_y, planes_z; /* bits of the counters */
 };
 
@@ -30,8 +30,7 @@ bool GPUMC_ISA_NAME(ising_multispin_is_cube)(const struct gpumc_checkerboard *la
          GPUMC_VECTOR_WORDS % lattice->row == 0 && lattice->plane % (2 * GPUMC_VECTOR_WORDS) == 0;
 }
 
-static struct cube
-cube_of(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2])
+static struct cube cube_of(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2])
 {
   const size_t vectors = lattice->plane / (2 * GPUMC_VECTOR_WORDS);
   const size_t half = lattice->row; /* Lx / 2 */
@@ -50,9 +49,8 @@ GPUMC_INLINE void load_eight(const struct cube *cube, size_t z, size_t j, gpumc_
 {
   for (size_t i = 0; i < TAKEN; i++) {
     const size_t far = i >> 2, low = i >> 1 & 1, colour = i & 1;
-    at[far][low][colour] =
-        gpumc_load(cube->sites[colour] + (z + far * cube->half) * cube->plane +
-                   (j + low * cube->vectors) * GPUMC_VECTOR_WORDS);
+    at[far][low][colour] = gpumc_load(cube->sites[colour] + (z + far * cube->half) * cube->plane +
+                                      (j + low * cube->vectors) * GPUMC_VECTOR_WORDS);
   }
 }
 
@@ -60,12 +58,13 @@ GPUMC_INLINE void load_eight(const struct cube *cube, size_t z, size_t j, gpumc_
 GPUMC_INLINE gpumc_v32 odd_words(const struct cube *cube, size_t z, size_t j)
 {
   const size_t first_row = j * (GPUMC_VECTOR_WORDS / cube->row);
-  const gpumc_v32 row = (gpumc_lane_numbers() >> __builtin_ctzll(cube->row)) + (uint32_t)(first_row + z);
+  const gpumc_v32 row =
+      (gpumc_lane_numbers() >> __builtin_ctzll(cube->row)) + (uint32_t)(first_row + z);
   return (gpumc_v32)((row & 1) != 0);
 }
 
-GPUMC_INLINE void add_to(struct gpumc_vertical_counter *counter, size_t planes,
-                         const gpumc_v32 bits[TAKEN])
+GPUMC_INLINE void
+add_to(struct gpumc_vertical_counter *counter, size_t planes, const gpumc_v32 bits[TAKEN])
 {
   struct low_planes low = {counter->plane[0], counter->plane[1], counter->plane[2]};
   gpumc_counter_add(counter, 3, planes, add_eight(&low, bits));
@@ -75,8 +74,7 @@ GPUMC_INLINE void add_to(struct gpumc_vertical_counter *counter, size_t planes,
 GPUMC_INLINE void add_columns(struct gpumc_vertical_counter *counter, size_t planes, gpumc_v32 a,
                               gpumc_v32 b, gpumc_v32 c, gpumc_v32 d)
 {
-  const gpumc_v32 carry =
-      gpumc_counter_add4(&counter->plane[0], &counter->plane[1], a, b, c, d);
+  const gpumc_v32 carry = gpumc_counter_add4(&counter->plane[0], &counter->plane[1], a, b, c, d);
   gpumc_counter_add(counter, 2, planes, carry);
 }
 
@@ -103,8 +101,8 @@ static void count(const struct cube *cube, struct counters *counters)
 }
 
 /* All spins up, from the counters across x. */
-static void set_up(const struct cube *cube, const struct gpumc_vertical_counter x[2],
-                   int64_t up[ISING_LANES])
+static void
+set_up(const struct cube *cube, const struct gpumc_vertical_counter x[2], int64_t up[ISING_LANES])
 {
   struct gpumc_vertical_counter both;
   gpumc_v32 carry = gpumc_broadcast(0);
@@ -119,8 +117,8 @@ static void set_up(const struct cube *cube, const struct gpumc_vertical_counter 
 
 /* The waves along x: words of x + L/2 are turned over, into the most a counter holds less their
  * counts, before they are added to those of x. */
-static void add_waves_x(const struct cube *cube, struct gpumc_vertical_counter x[2],
-                        struct axis_sums *sums)
+static void
+add_waves_x(const struct cube *cube, struct gpumc_vertical_counter x[2], struct axis_sums *sums)
 {
   const uint32_t vector = GPUMC_VECTOR_WORDS, half_row = (uint32_t)cube->row / 2;
   const gpumc_v32 far = (gpumc_v32)((gpumc_lane_numbers() & half_row) != 0);
@@ -133,8 +131,8 @@ static void add_waves_x(const struct cube *cube, struct gpumc_vertical_counter x
     add_plane(sums, i, 2 * rows * most, x[0].plane, planes, i % 2 * (vector / 2) + i / 2);
 }
 
-static void add_waves_y(const struct cube *cube, struct gpumc_vertical_counter *y,
-                        struct axis_sums *sums)
+static void
+add_waves_y(const struct cube *cube, struct gpumc_vertical_counter *y, struct axis_sums *sums)
 {
   const size_t rows = GPUMC_VECTOR_WORDS / cube->row; /* of a vector */
   const size_t planes = fold(y, cube->vectors, cube->planes_y, (uint32_t)cube->row / 2, 1);
@@ -142,8 +140,8 @@ static void add_waves_y(const struct cube *cube, struct gpumc_vertical_counter *
     add_plane(sums, i, 4 * cube->plane, y[0].plane, planes, i % rows * cube->row + i / rows * rows);
 }
 
-static void add_waves_z(const struct cube *cube, struct gpumc_vertical_counter *z,
-                        struct axis_sums *sums)
+static void
+add_waves_z(const struct cube *cube, struct gpumc_vertical_counter *z, struct axis_sums *sums)
 {
   const size_t apart = GPUMC_VECTOR_WORDS / cube->half;
   const size_t planes = fold(z, cube->half, cube->planes_z, GPUMC_VECTOR_WORDS / 2, 1);

@@ -29,6 +29,7 @@ struct ising_sweep {
   uint32_t *sites[2];
   uint32_t group, time, sweeps;
   struct ising_undecided undecided;
+  int64_t *unsatisfied; /* of the group: bonds that the last sweep leaves are added; or NULL */
 };
 
 /* Entry [signs][dimension - 2][rounds == 7], by kind of update. */

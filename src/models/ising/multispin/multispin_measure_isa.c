@@ -134,13 +134,18 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
   const bool random_fields = subject.signs != NULL && group->instance->signs == ISING_FIELD_SIGNS;
   const bool cube = waves != NULL && GPUMC_ISA_NAME(ising_multispin_is_cube)(lattice);
   const uint32_t *const sites[2] = {subject.sites[0], subject.sites[1]};
-  memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
+  const bool counted = other == NULL && group->unsatisfied != NULL;
+  if (counted)
+    memcpy(sums->unsatisfied, group->unsatisfied, sizeof sums->unsatisfied);
+  else
+    memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
   memset(sums->up, 0, sizeof sums->up);
   memset(sums->along, 0, sizeof sums->along);
   for (size_t k0 = 0; k0 < lattice->colour; k0 += ISING_PART) {
     const size_t end = k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
     const uint32_t *const colour[2] = {subject.sites[0] + k0, subject.sites[1] + k0};
-    count_bonds_of_part(&subject, k0, end, sums->unsatisfied);
+    if (!counted)
+      count_bonds_of_part(&subject, k0, end, sums->unsatisfied);
     if (!cube)
       ising_count_up(colour, 2, end - k0, sums->up);
     if (random_fields)

@@ -44,8 +44,8 @@ struct axis_sums {
   int64_t cosines, sines;
 };
 
-GPUMC_INLINE void add_products(int32_t factor, const gpumc_v32 count[LANE_VECTORS],
-                               gpumc_v64 sum[LANE_VECTORS][2])
+GPUMC_INLINE void
+add_products(int32_t factor, const gpumc_v32 count[LANE_VECTORS], gpumc_v64 sum[LANE_VECTORS][2])
 {
   const uint64_t size = factor < 0 ? -(uint64_t)factor : (uint64_t)factor;
   const gpumc_v64 wide = size - (gpumc_v64){0};
@@ -58,8 +58,8 @@ GPUMC_INLINE void add_products(int32_t factor, const gpumc_v32 count[LANE_VECTOR
 }
 
 /* Add plane x, whose counts, of `sites` sites, stand in word w of the planes counts[]. */
-static inline void add_plane(struct axis_sums *sums, size_t x, size_t sites, const gpumc_v32 *counts,
-                      size_t planes, size_t w)
+static inline void add_plane(struct axis_sums *sums, size_t x, size_t sites,
+                             const gpumc_v32 *counts, size_t planes, size_t w)
 {
   const int32_t cosine = sums->waves->cosine[x], sine = sums->waves->sine[x];
   const uint32_t *word = (const uint32_t *)(const void *)counts + w;
@@ -81,8 +81,8 @@ static inline void clear_sums(struct axis_sums *sums, const struct ising_multisp
 }
 
 /* A spin is twice its bit, less 1. */
-static inline void set_lanes(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant,
-                             int64_t lanes[ISING_LANES])
+static inline void
+set_lanes(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant, int64_t lanes[ISING_LANES])
 {
   enum { HALF = GPUMC_VECTOR_WORDS / 2 };
   gpumc_v64 number;
@@ -98,8 +98,7 @@ static inline void set_lanes(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant,
   }
 }
 
-static inline void
-set_sums(struct axis_sums of[ISING_AXES], struct ising_multispin_sums *sums)
+static inline void set_sums(struct axis_sums of[ISING_AXES], struct ising_multispin_sums *sums)
 {
   for (size_t axis = 0; axis < ISING_AXES; axis++) {
     set_lanes(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
