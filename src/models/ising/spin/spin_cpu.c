@@ -197,6 +197,14 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   ops_of(ensemble)->sweep(&with);
 }
 
+static void sweep_and_measure(const struct gpumc_ensemble *ensemble,
+                              const struct ising_cpu_place *place, uint32_t sweeps,
+                              int64_t *const *channel)
+{
+  sweep_replica(ensemble, place, sweeps);
+  measure_replica(ensemble, place, channel);
+}
+
 static const struct ising_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
@@ -212,7 +220,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_replica,
     .measure = measure_replica,
-    .measure_swept = measure_replica,
+    .sweep_and_measure = sweep_and_measure,
     .overlap = overlap_replicas,
 };
 
