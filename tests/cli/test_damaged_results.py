@@ -1,11 +1,10 @@
 """Finished results that are no longer what they were: whoever reads them refuses them with a message, or
 finds the same numbers. Bits are flipped, blocks swapped, zeroed and doubled, ends cut off and added.
 
-Fixed seed; GPUMC_FUZZ_FILES is the number of damaged files (a few by default)."""
+support/fuzz.py has the number of damaged files (a few by default) and the seed."""
 import json
 import os
 import pathlib
-import random
 import subprocess
 import sys
 import unittest
@@ -15,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device
+from support import device, fuzz
 from support.edited_result import edited
 from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
@@ -23,7 +22,7 @@ TOOLS = device.ROOT / "tools"
 sys.path.insert(0, str(TOOLS))
 import gpumc_reader  # noqa: E402
 
-FILES = int(os.environ.get("GPUMC_FUZZ_FILES", "60"))
+FILES = fuzz.files(60)
 SEAL_BYTES = 32
 TEMPERING = """\
 gpumc: 1
@@ -94,7 +93,7 @@ class Damaged(ProgramCase):
         good = self.path("small.h5").read_bytes()
         shown = self.gpumc("info", "small.h5", "--json").out
         read = gpumc_reader.read(self.path("small.h5"))
-        rng = random.Random(20261123)
+        rng = fuzz.generator(20261123)
         refused = 0
         for number in range(FILES):
             data = bytearray(good)
