@@ -260,6 +260,16 @@ class Damaged(ProgramCase):
             del file["samples" if "samples" in file else "summary/beta"]
         self.assert_told(self.tool("merge-pt", "small.h5", "-o", "merged.h5"), "small.h5")
 
+    def test_an_axis_that_was_deleted(self):
+        """HDF5's own iteration over the scales of a dataset crashes then."""
+        self.gpumc("run", self.write("c.yaml", SMALL))
+        with edited(self.path("small.h5")) as file:
+            del file["summary/beta"]
+        code = f"import sys; sys.path.insert(0, {str(TOOLS)!r}); import gpumc_reader; " \
+               "print(gpumc_reader.read('small.h5').labels['energy'].axes)"
+        process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.directory)
+        self.assertEqual((process.returncode, process.stdout), (0, "('',)\n"), process.stderr)
+
     def test_texts_of_a_file_are_no_commands_of_a_terminal(self):
         self.gpumc("run", self.write("c.yaml", SMALL))
         with edited(self.path("small.h5")) as file:
