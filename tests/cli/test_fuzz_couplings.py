@@ -281,6 +281,17 @@ class Fuzz(ProgramCase):
                     self.refused(data.replace(extent, count.to_bytes(8, "little") + extent[8:]),
                                  "couplings is damaged: it declares another number of bytes than are stored")
 
+    def test_chunks_shorter_than_declared(self):
+        """One chunk, and the extent of it that the layout has is larger than what is stored."""
+        with h5py.File(self.path("c.in"), "w", libver="earliest") as file:
+            file.create_dataset("couplings", data=self.values, maxshape=(None, SITES, 2), chunks=(3, SITES, 2))
+            file["shape"] = SHAPE
+        data = self.path("c.in").read_bytes()
+        chunk = b"".join(side.to_bytes(4, "little") for side in (3, SITES, 2, 8))
+        self.assertEqual(data.count(chunk), 1)
+        self.refused(data.replace(chunk, chunk[:4] + (16384 + SITES).to_bytes(4, "little") + chunk[8:]),
+                     "couplings is damaged: its chunks are of another size than it declares")
+
     def test_names_that_cannot_be_read(self):
         """Fields that the damage hides are not fields that are absent."""
         with h5py.File(self.path("c.in"), "w", libver="earliest") as file:
