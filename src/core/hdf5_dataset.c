@@ -95,6 +95,15 @@ static bool declared_bytes(hid_t data, hsize_t *bytes)
   return known;
 }
 
+/* Texts of any length have another size in memory than in the file. */
+static bool holds_numbers(hid_t data)
+{
+  hid_t type = H5Dget_type(data);
+  const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  gpumc_hdf5_release(type);
+  return class == H5T_INTEGER || class == H5T_FLOAT;
+}
+
 /* Of numbers in one piece: HDF5 itself would read on behind those that are there. Without a place
  * they were never written, which gpumc_hdf5_check_written refuses. */
 static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t data,
@@ -104,7 +113,7 @@ static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t da
   hsize_t declared;
   const bool known = declared_bytes(data, &declared);
   const bool placed = layout == H5D_COMPACT || H5Dget_offset(data) != HADDR_UNDEF;
-  if (known && (!placed || H5Dget_storage_size(data) == declared))
+  if (!holds_numbers(data) || (known && (!placed || H5Dget_storage_size(data) == declared)))
     return GPUMC_OK;
   return refuse(file, name, "is damaged: it declares another number of bytes than are stored",
                 error);
