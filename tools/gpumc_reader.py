@@ -353,6 +353,7 @@ def _probe(path):
     def visit(_, item):
         dict(item.attrs)
         if isinstance(item, h5py.Dataset):
+            _axes(item.parent, item)
             for first in range(0, item.shape[0], 1024) if item.shape else [()]:
                 item[first:first + 1024] if item.shape else item[()]
 
@@ -430,8 +431,17 @@ def _axes(group, dataset):
     if h5py.h5ds.is_scale(dataset.id):
         return ()
     prefix = group.name.rstrip("/") + "/"
-    names = [dimension[0].name if len(dimension) else "" for dimension in dataset.dims]
+    names = [_axis(dataset, references) for references in dataset.attrs.get("DIMENSION_LIST", [()] * dataset.ndim)]
     return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+
+
+def _axis(dataset, references):
+    """Where the scale of a dimension is; "" without one, and where it was deleted, which crashes HDF5's own
+    iteration over scales."""
+    try:
+        return dataset.file[references[0]].name or "" if len(references) else ""
+    except (KeyError, OSError, ValueError):
+        return ""
 
 
 def _attributes(item):

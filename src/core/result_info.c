@@ -82,9 +82,10 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
 static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
                                      struct gpumc_result_fields *fields, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_hdf5_exists(file->id, path))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, path, &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, path, error);
   if (group < 0)
     return GPUMC_FAILURE;
@@ -136,9 +137,10 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
                                    struct gpumc_error *error)
 {
   H5G_info_t info;
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_hdf5_exists(file->id, "runs"))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "runs", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, "runs", error);
   if (group < 0)
     return GPUMC_FAILURE;
@@ -153,12 +155,14 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
 static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
                                       struct gpumc_result *result, struct gpumc_error *error)
 {
-  if (!gpumc_hdf5_exists(file->id, "summary"))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "summary", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, "summary", error);
   if (group < 0)
     return GPUMC_FAILURE;
-  enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
+  status = gpumc_result_read_datasets(file, group, result, error);
   gpumc_hdf5_release(group);
   return status;
 }
