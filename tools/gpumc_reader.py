@@ -113,7 +113,7 @@ def read(path):
         runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
         return Result(
             path=str(path),
-            title=_text(file.attrs.get("title", "")),
+            title=printable(_text(file.attrs.get("title", ""))),
             is_complete=bool(file.attrs.get("complete", 0)),
             format_version=int(file.attrs["format_version"]),
             summary=summary,
@@ -418,7 +418,7 @@ def _table(group):
     def visit(name, item):
         if isinstance(item, h5py.Dataset):
             arrays[name] = item[()]
-            labels[name] = Label(*(_text(item.attrs.get(key, ""))
+            labels[name] = Label(*(printable(_text(item.attrs.get(key, "")))
                                    for key in ("long_name", "units", "symbol")),
                                  axes=_axes(group, item))
 
