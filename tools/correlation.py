@@ -13,7 +13,7 @@ GROUPS_NEEDED = 8
 
 
 def correlation(result, name):
-    """Matrix over the temperatures of the summary; None where the file does not tell."""
+    """Matrix over the temperatures of the summary; None where the file does not have it."""
     algorithm, count = result.config["algorithm"], len(result.summary["beta"])
     upper, lower, power = TERMS[name]
     if algorithm["name"] == "canonical" and algorithm.get("samples", 1) <= 1:

@@ -49,7 +49,7 @@ _PROBE_SECONDS = 300
 
 
 def printable(text):
-    """`text` for a terminal: what is no printing character is escaped, as \\x1b."""
+    """`text` for a terminal: characters that do not print are escaped, as \\x1b."""
     def shown(character):
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return character.encode("unicode_escape", "surrogatepass").decode()
@@ -113,7 +113,7 @@ def read(path):
         runs = [_table(group) for _, group in sorted(file.get("runs", {}).items())]
         return Result(
             path=str(path),
-            title=_text(file.attrs.get("title", "")),
+            title=printable(_text(file.attrs.get("title", ""))),
             is_complete=bool(file.attrs.get("complete", 0)),
             format_version=int(file.attrs["format_version"]),
             summary=summary,
@@ -266,9 +266,9 @@ def _unpack(portable, spins):
 
 @contextlib.contextmanager
 def opened(path, result=True):
-    """The h5py.File at `path`, verified: its checksum where it has one, that all of it stands in this one
-    file and, unless it is no `result`, its format. ResultError if not, and if what is done with it within
-    finds something else than gpumc writes."""
+    """The h5py.File at `path`, verified: its checksum if it has one, that all of it is in this one file
+    and, of a `result`, its format. ResultError if not, or if the code in the `with` block finds something that
+    gpumc does not write."""
     path = os.fspath(path)
     sealed = _verify(path)
     if not sealed:
@@ -330,7 +330,7 @@ def _verify(path):
                 return True
     except OSError as reason:
         raise ResultError(f"{path}: {reason.strerror}") from None
-    raise ResultError(f"{path}: damaged: its bytes are not those whose checksum stands at its end; {REMEDY}")
+    raise ResultError(f"{path}: damaged: its contents do not match the checksum at its end; {REMEDY}")
 
 
 def _survives(path):
@@ -353,6 +353,7 @@ def _probe(path):
     def visit(_, item):
         dict(item.attrs)
         if isinstance(item, h5py.Dataset):
+            _axes(item.parent, item)
             for first in range(0, item.shape[0], 1024) if item.shape else [()]:
                 item[first:first + 1024] if item.shape else item[()]
 
@@ -388,7 +389,7 @@ def _check_format(path, file, sealed):
 
 
 def _check_members(path, group, seen):
-    """Numbers that stand in other files, or nowhere, HDF5 gives as zeros."""
+    """Refuses numbers that are in other files, or nowhere: HDF5 reads them as zeros."""
     for name in group:
         link, where = group.get(name, getlink=True), f"{group.name.rstrip('/')}/{name}"
         if not isinstance(link, h5py.HardLink):
@@ -403,7 +404,7 @@ def _check_members(path, group, seen):
         elif isinstance(item, h5py.Dataset):
             creation = item.id.get_create_plist()
             if creation.get_layout() == h5py.h5d.VIRTUAL:
-                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers stand elsewhere")
+                raise ResultError(f"{path}: {where} is a virtual dataset, whose numbers are stored elsewhere")
             if creation.get_external_count() > 0:
                 raise ResultError(f"{path}: {where} has external storage, numbers in other files")
 
@@ -417,7 +418,7 @@ def _table(group):
     def visit(name, item):
         if isinstance(item, h5py.Dataset):
             arrays[name] = item[()]
-            labels[name] = Label(*(_text(item.attrs.get(key, ""))
+            labels[name] = Label(*(printable(_text(item.attrs.get(key, "")))
                                    for key in ("long_name", "units", "symbol")),
                                  axes=_axes(group, item))
 
@@ -430,8 +431,17 @@ def _axes(group, dataset):
     if h5py.h5ds.is_scale(dataset.id):
         return ()
     prefix = group.name.rstrip("/") + "/"
-    names = [dimension[0].name if len(dimension) else "" for dimension in dataset.dims]
+    names = [_axis(dataset, references) for references in dataset.attrs.get("DIMENSION_LIST", [()] * dataset.ndim)]
     return tuple(name[len(prefix):] if name.startswith(prefix) else name for name in names)
+
+
+def _axis(dataset, references):
+    """Where the scale of a dimension is; "" without one, and where it was deleted, which crashes HDF5's own
+    iteration over scales."""
+    try:
+        return dataset.file[references[0]].name or "" if len(references) else ""
+    except (KeyError, OSError, ValueError):
+        return ""
 
 
 def _attributes(item):

@@ -39,7 +39,7 @@ def find(modules=MODULES):
 
 
 def need(*modules):
-    """Goes on in a Python with these modules and the same arguments, if this one lacks any."""
+    """Restarts in a Python that has these modules, with the same arguments, if this one lacks any."""
     if lacks(modules):
         python = find(modules)
         os.environ[TRIED] = sys.executable

@@ -7,6 +7,7 @@ import numpy as np
 
 import gpumc_reader
 import ising2d_exact
+import measured
 import papers_published
 
 ROWS = 5  # temperatures of an annealing that are shown in numbers
@@ -71,7 +72,7 @@ def table1(campaigns, axes):
             away = ("" if paper is None else
                     f" ({_sign(index) * paper[2 * index + 1]:+.2f}){their_length}")
             rows.append((f"{generator}, {name} (from exact, in errors)", told + away,
-                         f"{value:.7f} +- {error:.7f} ({own[index]:+.2f}){our_length}"))
+                         f"{measured.text(value, error)} ({own[index]:+.2f}){our_length}"))
         names.append(generator)
         ours.append(own)
         theirs.append([np.nan, np.nan] if paper is None else [-paper[1], paper[3]])
@@ -173,10 +174,10 @@ def example(campaigns, axes):
             beta, away = deviations(result, name)
             axes.plot(beta, away, ".", markersize=3, color=f"C{number}", label=name.replace("_", " "))
             exact = exact_of(result, result.summary["beta"])[name]
+            ours = [result.summary[key] for key in (name, name + "_error")]
             for index in np.arange(1, ROWS + 1) * (len(exact) - 1) // ROWS:
-                rows.append((f"{name}, beta = {result.summary['beta'][index]:g}",
-                             f"{exact[index]:.6f} (exact)", f"{result.summary[name][index]:.6f} +- "
-                             f"{result.summary[name + '_error'][index]:.6f}"))
+                rows.append((f"{name}, beta = {result.summary['beta'][index]:g}", f"{exact[index]:.6f} (exact)",
+                             measured.text(*(column[index] for column in ours))))
         rows.append(("|m| at the last temperature", "-", f"{result.summary['abs_magnetization'][-1]:.6f}"))
     axes.axhspan(-1, 1, color="0.9", linewidth=0)
     _finish(axes, "example beside exact (eqs. 3 to 5)", "beta", "deviation / error")

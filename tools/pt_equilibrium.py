@@ -33,7 +33,7 @@ def incomplete_beta(a, b, x):
 
 
 def student_tail(t, freedom):
-    """Probability that Student's t is farther from 0; 1 for NaN, which tells nothing."""
+    """Probability that Student's t is farther from 0; 1 for NaN, which is no evidence."""
     if math.isnan(t):
         return 1.0
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) if math.isfinite(t) else 0.0

@@ -16,7 +16,7 @@ void cli_say_list(FILE *stream, const char *format, va_list arguments)
   char *said = NULL;
   if (vasprintf(&said, format, arguments) < 0)
     return;
-  gpumc_text_append_printable(&text, said, true);
+  gpumc_text_append_escaped(&text, said, GPUMC_ESCAPES_LINES);
   fputs(gpumc_text_string(&text), stream);
   gpumc_text_free(&text);
   free(said);
@@ -33,7 +33,7 @@ void cli_say(FILE *stream, const char *format, ...)
 char *cli_line(const char *text)
 {
   struct gpumc_text line = {0};
-  gpumc_text_append_printable(&line, text, false);
+  gpumc_text_append_escaped(&line, text, GPUMC_ESCAPES_TEXT);
   char *copy = strdup(gpumc_text_string(&line));
   gpumc_text_free(&line);
   if (copy == NULL) {
@@ -102,29 +102,6 @@ double cli_duration(const char *command, const char *what, const char *text)
   return seconds;
 }
 
-/* cJSON escapes C0 alone: DEL and C1, which command terminals too, stand as \u00NN, and bytes that
- * are no UTF-8, which no JSON may hold, as the replacement character. */
-static void append_json(struct gpumc_text *safe, const char *text)
-{
-  const unsigned char *next = (const unsigned char *)text, *end = next + strlen(text);
-  while (next < end) {
-    size_t plain = 0, length = 1;
-    uint32_t code = 0;
-    while (next + plain < end) {
-      code = gpumc_utf8_decode(next + plain, (size_t)(end - next) - plain, &length);
-      if (length == 0 || (code >= 0x7f && code < 0xa0))
-        break;
-      plain += length;
-    }
-    gpumc_text_append(safe, "%.*s", (int)plain, (const char *)next);
-    next += plain;
-    if (next == end)
-      break;
-    gpumc_text_append(safe, "\\u%04x", length == 0 ? 0xfffdu : (unsigned)code);
-    next += length == 0 ? 1 : length;
-  }
-}
-
 int cli_print_json(cJSON *json)
 {
   char *text = json != NULL ? cJSON_Print(json) : NULL;
@@ -134,7 +111,7 @@ int cli_print_json(cJSON *json)
     return GPUMC_FAILURE;
   }
   struct gpumc_text safe = {0};
-  append_json(&safe, text);
+  gpumc_text_append_escaped(&safe, text, GPUMC_ESCAPES_JSON);
   puts(gpumc_text_string(&safe));
   gpumc_text_free(&safe);
   free(text);

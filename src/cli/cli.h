@@ -30,8 +30,8 @@ int cli_status(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 
-/* As fprintf, of text that may come from files: what commands a terminal is escaped, line ends and
- * tabs are not. Everything that a command says but tables and JSON goes through it. */
+/* As fprintf, of text that may come from files: controls are escaped, except line ends and tabs.
+ * All output of commands but tables and JSON goes through it. */
 void cli_say(FILE *stream, const char *format, ...) GPUMC_PRINTF(2, 3);
 void cli_say_list(FILE *stream, const char *format, va_list arguments);
 /* One line of it: line ends are escaped as well. The caller frees; never NULL. */
@@ -97,7 +97,7 @@ struct cli_arguments {
   const char *kind;    /* of the argument, for messages: "configuration", "file", "name" */
   const char *subject; /* the argument; NULL: none given */
   struct cli_config_options config;
-  int threads; /* 0: all */
+  int threads;     /* 0: all */
   const char *gpu; /* that is planned for, or NULL */
   bool json;
 };

@@ -23,7 +23,7 @@ static const char help[] =
 /* What is found out once, for either form of the report. */
 struct findings {
   char processor[64];
-  long processors, cores;        /* logical and physical; cores 0: the system does not tell */
+  long processors, cores;        /* logical and physical; cores 0: unknown */
   int threads;                   /* that a run takes by default; 0: the environment is wrong */
   struct gpumc_error no_threads; /* how */
   double memory, memory_available;

@@ -17,14 +17,14 @@
 static const struct cli_command commands[] = {
     {"run", "run a configuration, or continue it", cli_run},
     {"validate", "check configurations and report every mistake", cli_validate},
-    {"plan", "tell what a run would do and need", cli_plan},
+    {"plan", "show what a run would do and need", cli_plan},
     {"list", "list models, algorithms and kernels", cli_list},
     {"describe", "describe one model or algorithm: keys, observables, citation", cli_describe},
     {"schema", "print the JSON Schema of the configuration language", cli_schema},
     {"info", "show what a result file holds", cli_info},
     {"status", "show how far the tasks of a configuration are", cli_status},
     {"bench", "measure the update rates of the kernels on this machine", cli_bench},
-    {"doctor", "tell what this program and this machine offer, and what is missing", cli_doctor},
+    {"doctor", "report what this program and this machine offer, and what is missing", cli_doctor},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -141,7 +141,7 @@ static void limit_busy_waiting(char **argv)
 }
 
 /* Where standard input, output or error is closed, the next file to be opened would get its number,
- * and our messages would be written into it. What stands in for them can be neither read nor
+ * and our messages would be written into it. Their replacements can be neither read nor
  * written. */
 static void fill_standard_descriptors(void)
 {
@@ -164,8 +164,8 @@ static void check_output(int code, void *unused)
   _exit(code != GPUMC_OK ? code : GPUMC_FAILURE);
 }
 
-/* Signals that come while the program gets ready, and while it starts itself again, wait until
- * somebody listens. */
+/* Signals that arrive while the program starts, or restarts itself, wait until handlers are
+ * installed. */
 static void hold_signals(int how)
 {
   static const int stopping[] = {SIGTERM, SIGHUP, SIGINT};

@@ -83,7 +83,7 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
   return GPUMC_OK;
 }
 
-/* Why this kernel: what was asked for, or what it is expected to cost. */
+/* Why this kernel: it was requested, or is expected to be the fastest. */
 static const char *kernel_reason(const struct gpumc_config *config)
 {
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");

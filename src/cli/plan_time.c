@@ -40,7 +40,7 @@ struct probe {
   uint32_t *swap;
 };
 
-/* So many times one after the other. */
+/* Runs the operation `calls` times. */
 typedef enum gpumc_status operation(struct probe *probe, size_t calls, struct gpumc_error *error);
 
 static enum gpumc_status
@@ -139,7 +139,7 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   if (plan->samples > 1)
     plan->samples = probe->replicas;
   probe->sites = sites * (double)plan->runs * (double)plan->capacity;
-  /* Of a large lattice fewer hits tell the rate. */
+  /* Fewer hits are enough to measure the rate of a large lattice. */
   const size_t hits = plan->tiling.hits > 0 ? plan->tiling.hits : 1;
   const double most = fmax(updates / probe->sites, 1);
   probe->sweeps = (uint32_t)bounded(fmin(most, HITS_MOST), 1, hits);

@@ -46,8 +46,8 @@ static void interrupt(int signal_number)
 }
 
 /* SIGTERM, SIGHUP and SIGINT end the current unit of work and leave a checkpoint; a SIGINT a second
- * or more after the first ends the program at once. A run under nohup goes on when its terminal is
- * closed. A reader of our messages that goes away must not end a long run. */
+ * or more after the first ends the program at once. A run under nohup continues when its terminal
+ * is closed. A reader of our messages that goes away must not end a long run. */
 void cli_run_listen(void)
 {
   struct sigaction action = {.sa_handler = request_stop};
@@ -101,14 +101,14 @@ static const struct argp parser = {
     options,
     parse_option,
     "CONFIG",
-    "Run CONFIG, or every task of its campaign. Goes on where a checkpoint of the same "
-    "configuration is, and leaves a complete result alone.\v"
+    "Run CONFIG, or every task of its campaign. Resumes from a checkpoint of the same "
+    "configuration, and leaves a complete result alone.\v"
     "Examples:\n"
     "  gpumc run ising.yaml -o results/ising.h5\n"
     "  gpumc run ising.yaml --set algorithm.population=1000 --max-time '11 h'\n"
     "  gpumc run campaign.yaml --task 3 --threads 8\n\n"
     "Ends with 0 when done, 75 when stopped by SIGTERM, SIGHUP, SIGINT or --max-time: the same "
-    "command goes on.",
+    "command continues the run.",
     NULL,
     NULL,
     NULL};
@@ -210,7 +210,7 @@ static int run_tasks(const struct run_arguments *arguments, const struct gpumc_c
   else if (!arguments->quiet && tally.elsewhere > 1)
     fprintf(stderr, "gpumc: %zu tasks are being worked on elsewhere\n", tally.elsewhere);
   if (!arguments->quiet && tally.stopped)
-    fprintf(stderr, "gpumc: stopped; the same command goes on\n");
+    fprintf(stderr, "gpumc: stopped; the same command continues the run\n");
   gpumc_text_free(&tally.failures);
   if (tally.stopped)
     return GPUMC_STOPPED;

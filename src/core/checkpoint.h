@@ -55,6 +55,11 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_open(const char *path,
                                                          struct gpumc_checkpoint_reader **reader,
                                                          struct gpumc_error *error);
+/* The same, but of the contents only what is read later, unverified: a large checkpoint costs
+ * next to nothing, and damage inside may pass. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_peek(const char *path,
+                                                         struct gpumc_checkpoint_reader **reader,
+                                                         struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader,
                                                           const char *name, size_t *rows,
                                                           size_t *width, struct gpumc_error *error);

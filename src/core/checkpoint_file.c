@@ -137,7 +137,8 @@ static enum gpumc_status check_block(const unsigned char block[GPUMC_CHECKPOINT_
   return GPUMC_OK;
 }
 
-static enum gpumc_status verify_open(int descriptor, const char *path, struct gpumc_error *error)
+static enum gpumc_status verify_open(int descriptor, const char *path,
+                                     enum gpumc_checkpoint_extent extent, struct gpumc_error *error)
 {
   unsigned char block[GPUMC_CHECKPOINT_BLOCK] = {0};
   struct stat found;
@@ -156,19 +157,22 @@ static enum gpumc_status verify_open(int descriptor, const char *path, struct gp
   if ((uint64_t)found.st_size != expected)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (%lld bytes long instead of %llu)",
                            path, (long long)found.st_size, (unsigned long long)expected);
+  if (extent == GPUMC_CHECKPOINT_HEAD)
+    return GPUMC_OK;
   status = sum_contents(descriptor, path, &size, &checksum, error);
   if (status == GPUMC_OK && checksum != load(block + CHECKSUM_AT, 8))
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its checksum is wrong)", path);
   return status;
 }
 
-enum gpumc_status gpumc_checkpoint_verify(const char *path, struct gpumc_error *error)
+enum gpumc_status gpumc_checkpoint_verify(const char *path, enum gpumc_checkpoint_extent extent,
+                                          struct gpumc_error *error)
 {
   const char *reason;
   int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
   if (descriptor < 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
-  enum gpumc_status status = verify_open(descriptor, path, error);
+  enum gpumc_status status = verify_open(descriptor, path, extent, error);
   close(descriptor);
   return status;
 }

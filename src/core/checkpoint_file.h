@@ -28,8 +28,10 @@ struct gpumc_checkpoint_element gpumc_checkpoint_element(enum gpumc_element elem
 /* Fill in the user block of a closed file and bring it all to the disk. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_checkpoint_seal(const char *path, struct gpumc_error *error);
-/* Check user block, length and checksum, without HDF5. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_checkpoint_verify(const char *path, struct gpumc_error *error);
+enum gpumc_checkpoint_extent { GPUMC_CHECKPOINT_HEAD, GPUMC_CHECKPOINT_WHOLE };
+/* Check user block, length, and of the WHOLE file the checksum, without HDF5. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_verify(const char *path,
+                                                           enum gpumc_checkpoint_extent extent,
+                                                           struct gpumc_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading checkpoints: verified whole, then array by array. */
+/* Reading checkpoints: verified, then array by array. */
 #include <stdlib.h>
 
 #include "core/checkpoint_file.h"
@@ -10,11 +10,12 @@ struct gpumc_checkpoint_reader {
   struct gpumc_hdf5_file *file;
 };
 
-enum gpumc_status gpumc_checkpoint_open(const char *path, struct gpumc_checkpoint_reader **reader,
-                                        struct gpumc_error *error)
+static enum gpumc_status open_verified(const char *path, enum gpumc_checkpoint_extent extent,
+                                       struct gpumc_checkpoint_reader **reader,
+                                       struct gpumc_error *error)
 {
   *reader = NULL;
-  enum gpumc_status status = gpumc_checkpoint_verify(path, error);
+  enum gpumc_status status = gpumc_checkpoint_verify(path, extent, error);
   if (status == GPUMC_OK)
     status = gpumc_allocate_array(reader, 1, "a checkpoint reader", error);
   if (status == GPUMC_OK)
@@ -24,6 +25,18 @@ enum gpumc_status gpumc_checkpoint_open(const char *path, struct gpumc_checkpoin
     *reader = NULL;
   }
   return status;
+}
+
+enum gpumc_status gpumc_checkpoint_open(const char *path, struct gpumc_checkpoint_reader **reader,
+                                        struct gpumc_error *error)
+{
+  return open_verified(path, GPUMC_CHECKPOINT_WHOLE, reader, error);
+}
+
+enum gpumc_status gpumc_checkpoint_peek(const char *path, struct gpumc_checkpoint_reader **reader,
+                                        struct gpumc_error *error)
+{
+  return open_verified(path, GPUMC_CHECKPOINT_HEAD, reader, error);
 }
 
 /* An open array with its two extents; negative with the error set. */

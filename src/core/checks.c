@@ -48,7 +48,7 @@ bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const
   return has_wrong(report, block, name, strlen(name));
 }
 
-/* The next of names separated by blanks; its length is 0 behind the last. */
+/* The next of names separated by blanks; its length is 0 after the last. */
 static size_t next_name(const char **names)
 {
   *names += strspn(*names, " ");

@@ -1,10 +1,10 @@
-/* What libyaml says of a text that is no YAML, in words for whoever wrote it. */
+/* Explains libyaml's messages about invalid YAML to its author. */
 #include <string.h>
 
 #include "core/config_internal.h"
 #include "core/config_syntax.h"
 
-/* The first whose words stand in the problem and in the context is taken; NULL: whatever it is.
+/* The first whose problem and context occur in libyaml's message applies; NULL: matches anything.
  * `line`: the words end with the line at which the context starts. */
 struct explanation {
   const char *problem, *context, *words;
@@ -18,7 +18,7 @@ static const struct explanation explanations[] = {
     {"did not find expected ',' or ']'", NULL, "a ',' or ']' is missing in the list in brackets",
      true},
     {"did not find expected key", "block mapping",
-     "this line is indented unlike the others of the block, or what stands before it is unfinished",
+     "this line is indented unlike the others of the block, or the text before it is unfinished",
      false},
     {"did not find expected '-' indicator", NULL,
      "expected a '-' as in the other items of the list", true},
@@ -30,7 +30,7 @@ static const struct explanation explanations[] = {
     {"found unexpected end of stream", "quoted scalar", "the closing quote is missing of the text",
      true},
     {"did not find expected <document start>", NULL,
-     "more follows behind the end of the value; put text with braces or brackets in quotes", false},
+     "there is text after the end of the value; put text with braces or brackets in quotes", false},
     {"undefined alias", NULL, "nothing has been given this name with '&' before", false},
 };
 

@@ -20,7 +20,7 @@ struct anchor {
 struct reader {
   yaml_parser_t parser;
   const char *source;
-  const char *text; /* behind a byte order mark */
+  const char *text; /* after any byte order mark */
   size_t length, column;
   struct gpumc_report *report;
   struct gpumc_node_budget budget;

@@ -19,9 +19,9 @@ struct gpumc_configurations_request {
   size_t n_temperatures;
 };
 
-/* Mistakes: times that are no multiples of `unit` sweeps, as the key `unit_key` says, or beyond the
- * key `sweeps`; and, of an algorithm whose temperatures have none, such as there are not: in its
- * table of checks, behind that of the temperatures. */
+/* Reports times that are not multiples of `unit` sweeps (the key `unit_key`) or lie beyond the key
+ * `sweeps`, and temperatures that do not exist. Its check must follow that of the temperatures in
+ * an algorithm's table. */
 void gpumc_configurations_check_times(const struct gpumc_params *params, const char *unit_key,
                                       int64_t unit, struct gpumc_report *report);
 void gpumc_configurations_check_temperatures(const struct gpumc_params *params,

@@ -8,8 +8,10 @@
 #include "core/temperatures.h"
 
 const struct gpumc_key gpumc_configurations_keys[] = {
-    GPUMC_SWEEPS_KEY("every", 1, .exactly_one_of = "moments",
-                     .doc = "Every so many sweeps, counted from the end of the thermalization."),
+    GPUMC_SWEEPS_KEY(
+        "every", 1, .exactly_one_of = "moments",
+        .doc =
+            "Number of sweeps between configurations, counted from the end of the thermalization."),
     GPUMC_SWEEPS_KEY(
         "times", 1, .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM, .ascending = true,
         .exactly_one_of = "moments",

@@ -67,8 +67,8 @@ struct gpumc_device {
 };
 
 /* Open what the configuration asks for: "cpu", "cuda", "cuda:N", or "auto": the first GPU where
- * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, saying what
- * there is, when it is not to be had. */
+ * there is one, else the CPU. `threads`: as for gpumc_threads_choose. GPUMC_DEVICE, naming
+ * the devices that exist, if it is unavailable. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_device_open(const char *name, int threads,
                                                      struct gpumc_device *device,
                                                      struct gpumc_error *error);

@@ -43,7 +43,7 @@ const char *gpumc_cuda_version_text(int version, char text[static 16]);
 /* Of a GPU that is not here: a name, sizes, and `close`. Without CUDA sizes are those of the CPU's.
  */
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void);
-/* Its operations in either build: nobody knows its memory, and there is nothing to close. */
+/* Its operations in either build: its memory is unknown, and there is nothing to close. */
 double gpumc_absent_available(const struct gpumc_device *device);
 void gpumc_absent_close(struct gpumc_device *device);
 

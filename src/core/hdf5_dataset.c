@@ -20,7 +20,10 @@ static enum gpumc_status check_link(const struct gpumc_hdf5_file *file, hid_t lo
                                     const char *path, const char *wanted, struct gpumc_error *error)
 {
   H5L_info_t link;
-  if (H5Lexists(location, path, H5P_DEFAULT) <= 0)
+  const htri_t found = H5Lexists(location, path, H5P_DEFAULT);
+  if (found < 0)
+    return gpumc_hdf5_error(file, error, "look for %s", path);
+  if (found == 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: holds no %s", file->path, wanted);
   if (H5Lget_info(location, path, &link, H5P_DEFAULT) < 0)
     return gpumc_hdf5_error(file, error, "read the link %s", path);
@@ -76,22 +79,64 @@ static enum gpumc_status check_filters(const struct gpumc_hdf5_file *file, hid_t
   return GPUMC_OK;
 }
 
-static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t creation,
-                                      const char *name, struct gpumc_error *error)
+/* Bytes that the extent of a dataset and its type declare; false where they are not known. */
+static bool declared_bytes(hid_t data, hsize_t *bytes)
 {
-  switch (H5Pget_layout(creation)) {
+  hsize_t extent[H5S_MAX_RANK];
+  hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+  const H5S_class_t class = space < 0 ? H5S_NO_CLASS : H5Sget_simple_extent_type(space);
+  const int rank = class == H5S_SIMPLE ? H5Sget_simple_extent_dims(space, extent, NULL) : 0;
+  bool known = class != H5S_NO_CLASS && rank >= 0 && type >= 0;
+  *bytes = class == H5S_NULL || !known ? 0 : H5Tget_size(type);
+  for (int d = 0; d < rank && known; d++)
+    known = !__builtin_mul_overflow(*bytes, extent[d], bytes);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(space);
+  return known;
+}
+
+/* Texts of any length have another size in memory than in the file. */
+static bool holds_numbers(hid_t data)
+{
+  hid_t type = H5Dget_type(data);
+  const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  gpumc_hdf5_release(type);
+  return class == H5T_INTEGER || class == H5T_FLOAT;
+}
+
+/* Of numbers in one piece: HDF5 itself would read on behind those that are there. Without a place
+ * they were never written, which gpumc_hdf5_check_written refuses. */
+static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t data,
+                                    H5D_layout_t layout, const char *name,
+                                    struct gpumc_error *error)
+{
+  hsize_t declared;
+  const bool known = declared_bytes(data, &declared);
+  const bool placed = layout == H5D_COMPACT || H5Dget_offset(data) != HADDR_UNDEF;
+  if (!holds_numbers(data) || (known && (!placed || H5Dget_storage_size(data) == declared)))
+    return GPUMC_OK;
+  return refuse(file, name, "is damaged: it declares another number of bytes than are stored",
+                error);
+}
+
+static enum gpumc_status check_layout(const struct gpumc_hdf5_file *file, hid_t data,
+                                      hid_t creation, const char *name, struct gpumc_error *error)
+{
+  const H5D_layout_t layout = H5Pget_layout(creation);
+  switch (layout) {
   case H5D_VIRTUAL:
-    return refuse(file, name,
-                  "is a virtual dataset, whose numbers stand elsewhere: copy them into an ordinary "
-                  "dataset",
-                  error);
+    return refuse(
+        file, name,
+        "is a virtual dataset, whose numbers are stored elsewhere: copy them into an ordinary "
+        "dataset",
+        error);
   case H5D_CHUNKED:
     return check_filters(file, creation, name, error);
   case H5D_COMPACT:
-    return GPUMC_OK;
+    return check_size(file, data, layout, name, error);
   case H5D_CONTIGUOUS:
     if (H5Pget_external_count(creation) == 0)
-      return GPUMC_OK;
+      return check_size(file, data, layout, name, error);
     return refuse(
         file, name,
         "has external storage, numbers in other files: copy them into an ordinary dataset", error);
@@ -108,7 +153,7 @@ enum gpumc_status gpumc_hdf5_check_dataset(const struct gpumc_hdf5_file *file, h
   hid_t creation = H5Dget_create_plist(data);
   if (creation < 0)
     return gpumc_hdf5_error(file, error, "read the layout of %s", name);
-  enum gpumc_status status = check_layout(file, creation, name, error);
+  enum gpumc_status status = check_layout(file, data, creation, name, error);
   gpumc_hdf5_release(creation);
   return status;
 }
@@ -128,6 +173,22 @@ static bool has_all_chunks(hid_t data, hid_t creation)
   return known && stored == wanted;
 }
 
+/* Chunks without filters, which are as long as the layout says; in shorter ones HDF5 reads on. */
+static bool chunks_are_whole(hid_t data, hid_t creation)
+{
+  hsize_t chunk[H5S_MAX_RANK], count = 0;
+  hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+  hsize_t bytes = type < 0 ? 0 : H5Tget_size(type);
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk);
+  bool known = rank > 0 && space >= 0 && H5Dget_num_chunks(data, space, &count) >= 0 &&
+               !__builtin_mul_overflow(bytes, count, &bytes);
+  for (int d = 0; d < rank && known; d++)
+    known = !__builtin_mul_overflow(bytes, chunk[d], &bytes);
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(space);
+  return known && H5Dget_storage_size(data) == bytes;
+}
+
 enum gpumc_status gpumc_hdf5_check_written(const struct gpumc_hdf5_file *file, hid_t data,
                                            const char *name, struct gpumc_error *error)
 {
@@ -135,9 +196,12 @@ enum gpumc_status gpumc_hdf5_check_written(const struct gpumc_hdf5_file *file, h
   hid_t creation = H5Dget_create_plist(data);
   const bool chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED;
   const bool whole = chunked && has_all_chunks(data, creation);
+  const bool sound = !chunked || H5Pget_nfilters(creation) != 0 || chunks_are_whole(data, creation);
   gpumc_hdf5_release(creation);
   if (creation < 0 || H5Dget_space_status(data, &written) < 0)
     return gpumc_hdf5_error(file, error, "read how much of %s was written", name);
+  if (!sound)
+    return refuse(file, name, "is damaged: its chunks are of another size than it declares", error);
   if (chunked ? whole : written == H5D_SPACE_STATUS_ALLOCATED)
     return GPUMC_OK;
   return refuse(file, name,

@@ -1,10 +1,10 @@
-/* Opening what stands in HDF5 files that others may have made.
+/* Opens groups and datasets of HDF5 files that gpumc may not have written.
  *
- * HDF5 can say that the numbers of a dataset, or the dataset itself, stand somewhere else: in a
- * virtual dataset, in external storage, behind a link to another file. Where that is missing, zeros
- * are read without an error; where it refers to itself, HDF5 recurses until the stack ends; and it
- * names any file of the system. So every dataset and group that is read is opened here, and
- * accepted only if all of it stands in the file that was opened. */
+ * In HDF5 the numbers of a dataset, or the dataset itself, may be stored elsewhere: in other
+ * datasets (virtual), in external files, or in the target of a link. Missing parts are read as
+ * zeros without an error, a dataset that refers to itself makes HDF5 recurse until the stack
+ * overflows, and any file of the system can be named. So every dataset and group is opened here,
+ * and accepted only if all of it is in the file that was opened. */
 #ifndef GPUMC_CORE_HDF5_DATASET_H
 #define GPUMC_CORE_HDF5_DATASET_H
 

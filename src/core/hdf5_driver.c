@@ -47,7 +47,7 @@ static int posix_flags(unsigned flags)
   posix |= (flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0;
   posix |= (flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0;
   posix |= (flags & H5F_ACC_EXCL) != 0 ? O_EXCL : 0;
-  /* What is made is made at this very name. */
+  /* A new file is created under exactly this name. */
   posix |= (flags & H5F_ACC_CREAT) != 0 ? O_NOFOLLOW : 0;
   return posix;
 }
@@ -127,7 +127,7 @@ static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
   return ((const struct driver_file *)base)->eof;
 }
 
-/* What lies behind the end of the file reads as zeros. */
+/* Reads beyond the end of the file give zeros. */
 static int read_all(struct driver_file *file, haddr_t address, size_t count, char *next)
 {
   while (count > 0) {

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* `code`: errno of the first failure, 0 for none; `operation`: the word for it, "write"; `reason`:
- * what went wrong, in words, where errno does not tell it; else NULL. `only_file`: the opener has
+ * what went wrong, in words, where errno does not say it; else NULL. `only_file`: the opener has
  * its file, and the driver refuses to open a second one for it: HDF5 opens what links and virtual
  * datasets name with the access list of the file that they are in. */
 struct gpumc_file_fault {
@@ -27,8 +27,8 @@ struct gpumc_file_fault {
 };
 
 /* Let files that are opened with this access list go through the driver; `fault` must outlive them.
- * `mark`: text that a file which is made begins with, in its user block, before HDF5 writes
- * anything, so that it is known for ours from its first byte on; NULL: none. Negative, with the
+ * `mark`: text that a new file begins with, in its user block, before HDF5 writes anything, so that
+ * it is recognised as ours from its first byte on; NULL: none. Negative, with the
  * HDF5 error stack set, on failure. */
 herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault, const char *mark);
 

@@ -106,21 +106,36 @@ enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file, const 
   return status;
 }
 
-bool gpumc_hdf5_exists(hid_t location, const char *path)
+/* Negative where the file is too damaged to tell. */
+static htri_t look_up(hid_t location, const char *path)
 {
   char part[BUFSIZ];
-  for (const char *end = path; *end != '\0';) {
+  htri_t found = 1;
+  for (const char *end = path; *end != '\0' && found > 0;) {
     end = strchr(end + 1, '/');
     if (end == NULL)
       end = path + strlen(path);
     if ((size_t)(end - path) >= sizeof part)
-      return false;
+      return 0;
     memcpy(part, path, (size_t)(end - path));
     part[end - path] = '\0';
-    if (strcmp(part, "/") != 0 && H5Lexists(location, part, H5P_DEFAULT) <= 0)
-      return false;
+    if (strcmp(part, "/") != 0)
+      found = H5Lexists(location, part, H5P_DEFAULT);
   }
-  return true;
+  return found;
+}
+
+bool gpumc_hdf5_exists(hid_t location, const char *path)
+{
+  return look_up(location, path) > 0;
+}
+
+enum gpumc_status gpumc_hdf5_find(const struct gpumc_hdf5_file *file, hid_t location,
+                                  const char *path, bool *found, struct gpumc_error *error)
+{
+  const htri_t answer = look_up(location, path);
+  *found = answer > 0;
+  return answer >= 0 ? GPUMC_OK : gpumc_hdf5_error(file, error, "look for %s", path);
 }
 
 hid_t gpumc_hdf5_group(hid_t location, const char *path)

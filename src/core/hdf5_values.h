@@ -41,6 +41,11 @@ bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value
 
 /* True when each part of "a/b/c" is a link that is there. */
 bool gpumc_hdf5_exists(hid_t location, const char *path);
+/* The same of a file that others may have made: GPUMC_FAILURE, naming file and path, where it is
+ * too damaged to tell. What cannot be found there is not what is not there. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_find(const struct gpumc_hdf5_file *file,
+                                                   hid_t location, const char *path, bool *found,
+                                                   struct gpumc_error *error);
 /* The group at `path` ("/" too), made where missing with its parents; negative on failure. */
 hid_t gpumc_hdf5_group(hid_t location, const char *path);
 /* A link creation list that makes groups on the way. */

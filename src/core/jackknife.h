@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* A variance with the number of degrees of freedom that stand behind it; 0: undetermined. */
+/* A variance and its degrees of freedom; 0: undetermined. */
 struct gpumc_variance {
   double value;
   double freedom;
@@ -21,8 +21,8 @@ gpumc_jackknife_of(const double *leave_one_out, size_t strata, size_t n, double 
 /* The same, the numbers being sums of as many terms as there are blocks, of one sign. */
 struct gpumc_variance gpumc_jackknife(const double *leave_one_out, size_t strata, size_t n);
 
-/* Largest error of a sum of so many terms whose absolute values add up to `scale`, and of a few
- * further operations. */
+/* Largest rounding error of a sum of `terms` terms whose absolute values add up to `scale`, and of
+ * a few further operations. */
 double gpumc_rounding(double terms, double scale);
 
 /* Standard error from two independent estimates of the same variance, weighted by their degrees of

@@ -82,10 +82,10 @@ struct gpumc_kernel_ops {
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
   uint32_t capabilities;  /* of enum gpumc_capability */
   bool absent; /* not in this build: named, so that asking for it is told from a mistake; no more */
-  /* Nanoseconds of a core for one sweep of a run with so many replicas, about: what an automatic
-   * choice among the kernels of a model compares. It depends on nothing but its arguments and is
-   * the same for all kernels of a variant, since that choice decides numbers. NULL: chosen only
-   * where no kernel with a cost does. */
+  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas: what an
+   * automatic choice among the kernels of a model compares. It depends on nothing but its arguments
+   * and is the same for all kernels of a variant, since that choice decides numbers. NULL: chosen
+   * only where no kernel with a cost does. */
   double (*cost)(const struct gpumc_model *model, size_t replicas);
   /* Device memory that an ensemble takes, everything the kernel allocates included. */
   size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device,

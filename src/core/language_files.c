@@ -1,5 +1,5 @@
-/* Whether the files of tasks would meet: results, what stands beside them while they are made, and
- * what tasks read. */
+/* Whether the files of tasks would collide: results, the files beside them during a run, and what
+ * tasks read. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,8 +120,8 @@ static int compare_path(const void *path, const void *place)
   return strcmp(path, ((const struct place *)place)->path);
 }
 
-/* The task beside whose result that of `place` would stand; `*suffix`: as what. NULL: none, or
- * memory ran out and `*good` is false. */
+/* The task that has a file beside its result where that of `place` would be; `*suffix`: as what.
+ * NULL: none, or memory ran out and `*good` is false. */
 static const struct place *beside(const struct place *places, size_t count,
                                   const struct place *place, const char **suffix, bool *good)
 {
@@ -170,8 +170,8 @@ static bool look(struct gpumc_language *language, struct gpumc_mark mark,
     if (owner == NULL)
       continue;
     gpumc_report_mistake(&language->report, mark,
-                         "output: the result of task %zu (%s), '%s', would stand where task %zu "
-                         "(%s) has the file %s beside its own, '%s'",
+                         "output: the result of task %zu (%s), '%s', has the name that task %zu "
+                         "(%s) gives the file %s beside its own, '%s'",
                          places[i].task->index, places[i].task->label, places[i].task->output,
                          owner->task->index, owner->task->label, suffix, owner->task->output);
     break;

@@ -90,9 +90,9 @@ bool gpumc_language_is_below_unknown(const struct gpumc_language *language, cons
 char *gpumc_output_fill(const struct gpumc_language *language, const char *pattern,
                         const cJSON *resolved, bool complete, struct gpumc_mark mark,
                         struct gpumc_report *report);
-/* A mistake for the first two tasks whose files would meet: their results, or the result of one and
- * a file that the other has beside its own, whatever way their names are written. A mistake for the
- * first file that a task reads and any task would replace, and for the first result whose name
+/* A mistake for the first two tasks whose files would collide: their results, or the result of one
+ * and a file that the other has beside its own, whatever way their names are written. A mistake for
+ * the first file that a task reads and any task would replace, and for the first result whose name
  * leaves no room for those beside it. False when memory ran out. */
 bool gpumc_language_check_files(struct gpumc_language *language);
 /* Put `value`, taken over in any case, in the place of a member; false when memory ran out. */

@@ -1,4 +1,4 @@
-/* Which model and algorithm a configuration names, or means where it names none. */
+/* Finds the model and the algorithm that a configuration names, or probably means. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,14 +6,30 @@
 #include "core/language_internal.h"
 #include "core/params_internal.h"
 
-/* One block of the document with the plugins that may be meant: names[i] has keys[i]. */
+/* One block of the document with the plugins that may be meant: names[i] has the keys
+ * keys_of(plugins, i). */
 struct choice {
   struct gpumc_language *language;
   const char *block;
   const struct gpumc_entry *entry; /* NULL: the block is missing */
   const char *const *names;
-  const struct gpumc_key *const *keys;
+  const struct gpumc_key *(*keys_of)(const struct gpumc_plugins *plugins, size_t i);
 };
+
+static const struct gpumc_key *model_keys(const struct gpumc_plugins *plugins, size_t i)
+{
+  return plugins->models[i]->keys;
+}
+
+static const struct gpumc_key *algorithm_keys(const struct gpumc_plugins *plugins, size_t i)
+{
+  return plugins->algorithms[i]->keys;
+}
+
+static const struct gpumc_key *keys_of(const struct choice *choice, size_t i)
+{
+  return choice->keys_of(choice->language->plugins, i);
+}
 
 /* The node with the name in a plugin's block, or NULL; reports all but an absent block. `*known`:
  * it is one of the names. */
@@ -46,7 +62,7 @@ static const struct gpumc_node *name_of(const struct choice *choice, bool *known
 static size_t mistakes_of(const struct choice *choice, size_t i)
 {
   struct gpumc_report report = {0};
-  struct gpumc_key *keys = gpumc_block_keys(choice->block, choice->names, choice->keys[i]);
+  struct gpumc_key *keys = gpumc_block_keys(choice->block, choice->names, keys_of(choice, i));
   if (keys == NULL)
     return SIZE_MAX;
   cJSON_Delete(gpumc_params_resolve(keys, choice->entry->value, choice->entry->key_mark,
@@ -77,14 +93,14 @@ static size_t guess(const struct choice *choice, const char *name)
   return best;
 }
 
-/* Whatever is meant: keys that no plugin has, and values that none with that key takes. */
+/* Reports a key that no plugin has, and a value that no plugin with the key accepts. */
 static void check_any(const struct choice *choice, const struct gpumc_entry *entry)
 {
   struct gpumc_report *report = &choice->language->report;
   const struct gpumc_key *refusing = NULL;
   char dotted[GPUMC_KEY_NAME_BYTES];
   for (size_t i = 0; choice->names[i] != NULL; i++) {
-    const struct gpumc_key *key = gpumc_key_find(choice->keys[i], entry->key);
+    const struct gpumc_key *key = gpumc_key_find(keys_of(choice, i), entry->key);
     struct gpumc_report unused = {0};
     if (key == NULL)
       continue;
@@ -131,55 +147,44 @@ static size_t choose(const struct choice *choice, bool *is_guess)
   return SIZE_MAX;
 }
 
+/* As choose(), with the `*table` of keys of the block. False when memory runs out. */
+static bool
+find(const struct choice *choice, size_t *place, bool *is_guess, struct gpumc_key **table)
+{
+  *place = choose(choice, is_guess);
+  if (*place == SIZE_MAX)
+    return true;
+  *table = gpumc_block_keys(choice->block, choice->names, keys_of(choice, *place));
+  return *table != NULL;
+}
+
 static bool find_model(struct gpumc_language *language)
 {
-  const struct gpumc_model_ops *const *models = language->plugins->models;
-  struct choice choice = {.language = language,
-                          .block = "model",
-                          .entry = gpumc_node_entry(language->config->document.root, "model"),
-                          .names = language->model_names};
-  size_t count = 0;
-  while (models[count] != NULL)
-    count++;
-  const struct gpumc_key **keys = calloc(count + 1, sizeof *keys);
-  if (keys == NULL)
-    return false;
-  for (size_t i = 0; i < count; i++)
-    keys[i] = models[i]->keys;
-  choice.keys = keys;
-  const size_t i = choose(&choice, &language->model_is_guess);
-  free(keys);
-  if (i == SIZE_MAX)
-    return true;
-  language->model = models[i];
-  language->model_keys = gpumc_block_keys("model", language->model_names, models[i]->keys);
-  return language->model_keys != NULL;
+  const struct choice choice = {.language = language,
+                                .block = "model",
+                                .entry = gpumc_node_entry(language->config->document.root, "model"),
+                                .names = language->model_names,
+                                .keys_of = model_keys};
+  size_t i;
+  const bool done = find(&choice, &i, &language->model_is_guess, &language->model_keys);
+  if (i != SIZE_MAX)
+    language->model = language->plugins->models[i];
+  return done;
 }
 
 static bool find_algorithm(struct gpumc_language *language)
 {
-  const struct gpumc_algorithm_ops *const *algorithms = language->plugins->algorithms;
-  struct choice choice = {.language = language,
-                          .block = "algorithm",
-                          .entry = gpumc_node_entry(language->config->document.root, "algorithm"),
-                          .names = language->algorithm_names};
-  size_t count = 0;
-  while (algorithms[count] != NULL)
-    count++;
-  const struct gpumc_key **keys = calloc(count + 1, sizeof *keys);
-  if (keys == NULL)
-    return false;
-  for (size_t i = 0; i < count; i++)
-    keys[i] = algorithms[i]->keys;
-  choice.keys = keys;
-  const size_t i = choose(&choice, &language->algorithm_is_guess);
-  free(keys);
-  if (i == SIZE_MAX)
-    return true;
-  language->algorithm = algorithms[i];
-  language->algorithm_keys =
-      gpumc_block_keys("algorithm", language->algorithm_names, algorithms[i]->keys);
-  return language->algorithm_keys != NULL;
+  const struct choice choice = {.language = language,
+                                .block = "algorithm",
+                                .entry =
+                                    gpumc_node_entry(language->config->document.root, "algorithm"),
+                                .names = language->algorithm_names,
+                                .keys_of = algorithm_keys};
+  size_t i;
+  const bool done = find(&choice, &i, &language->algorithm_is_guess, &language->algorithm_keys);
+  if (i != SIZE_MAX)
+    language->algorithm = language->plugins->algorithms[i];
+  return done;
 }
 
 bool gpumc_language_find_plugins(struct gpumc_language *language)

@@ -229,7 +229,7 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
 }
 
 /* Model, algorithm and what serves them; `before`: the calls of the report when there was no
- * mistake of this task yet. False when memory ran out, where `error` may tell more of it. */
+ * mistake of this task yet. False when memory ran out; `error` may then say more. */
 static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
                            size_t before, struct gpumc_task *task, struct gpumc_error *error)
 {

@@ -96,7 +96,7 @@ static void report_unknown(const struct block *block, const struct gpumc_entry *
   if (nearest != NULL)
     gpumc_report_mistake(block->report, entry->key_mark, "unknown key '%s'%s; did you mean '%s'?",
                          entry->key, in_block(block, where), nearest);
-  /* What was meant is neither missing nor left at its default. */
+  /* The key that was meant is neither missing nor at its default. */
   if (nearest != NULL && gpumc_node_entry(block->node, nearest) == NULL)
     gpumc_wrong_note(block->report, block->name, nearest);
   if (nearest == NULL)

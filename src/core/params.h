@@ -42,7 +42,7 @@ struct gpumc_key {
   const char *required_unless; /* a sibling that takes its place */
   bool sweepable;              /* may stand in the campaign block */
   bool incidental;             /* decides no number of the result (device, output, ...) */
-  bool population;             /* integers: so many replicas or samples, which memory goes with */
+  bool population; /* integers: a number of replicas or samples, to which memory is proportional */
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   /* Integers: the default is the largest divisor, up to `default_text`, of the first of these
@@ -70,7 +70,7 @@ bool gpumc_params_narrow(const struct gpumc_params *params, const struct gpumc_r
 struct gpumc_model;
 struct gpumc_model_ops;
 
-/* What a check may look at besides keys. */
+/* What a check may look at in addition to keys. */
 struct gpumc_subject {
   const struct gpumc_model_ops *model;
   const struct gpumc_model *instance;

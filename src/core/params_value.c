@@ -160,7 +160,7 @@ static cJSON *read_scalar(const struct check *check, const struct gpumc_node *no
   return cJSON_CreateNull();
 }
 
-/* A single value is a list of itself. */
+/* A single value counts as a list of one. */
 static const struct gpumc_node *item_of(const struct gpumc_node *list, size_t i)
 {
   return list->kind == GPUMC_NODE_SEQUENCE ? list->items[i] : list;

@@ -105,7 +105,7 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes && status == GPUMC_OK; i++) {
     status = gpumc_attribute_write(file, &attributes[i], error);
-    /* By the format a file is known for ours, so that comes to the disk before anything else. */
+    /* The format identifies a file as ours, so it reaches the disk before anything else. */
     if (status == GPUMC_OK && i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
       status = gpumc_hdf5_error(file, error, "flush %s", file->path);
   }

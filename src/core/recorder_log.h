@@ -29,7 +29,7 @@ struct gpumc_log_record {
 
 /* What a log begins with. */
 #define GPUMC_LOG_MARK "gpumc-series-log"
-/* An empty log in the place of any that is there; of what is not ours, see side_files.h. */
+/* Creates an empty log, replacing one that exists; for files that are not ours see side_files.h. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error);
 /* A log whose first `length` bytes count, to be read from its first record on. Changes nothing. */

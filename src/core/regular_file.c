@@ -28,8 +28,8 @@ static int refuse(int code, const char *why, const char **reason)
   return -1;
 }
 
-/* Looked at before, since opening alone does something to some devices; and once more when it is
- * open, since the name may lead elsewhere by then. */
+/* Checked before opening, since merely opening some devices has effects, and again afterwards,
+ * since the name may lead elsewhere by then. */
 int gpumc_regular_open(const char *path, int flags, const char **reason)
 {
   const int opening = (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -1,10 +1,8 @@
-/* Opening the files that users name: configurations, couplings, results and what stands beside
- * them.
+/* Opens the files that users name: configurations, couplings, results and the files beside them.
  *
- * A path may lead to a FIFO, whose opening waits for somebody at the other end, to a device, whose
- * reading may have no end, to a socket or a directory. Every path that comes from a user, or is
- * made of one, is opened here and nowhere else, so that what is open is known to be a regular file.
- */
+ * A path may lead to a FIFO, where opening waits for a process at the other end, to a device that
+ * can be read without end, to a socket or a directory. Every path that comes from a user, or is
+ * derived from one, is opened here and nowhere else, so every open file is a regular file. */
 #ifndef GPUMC_CORE_REGULAR_FILE_H
 #define GPUMC_CORE_REGULAR_FILE_H
 

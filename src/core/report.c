@@ -31,14 +31,15 @@ void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, c
   va_start(arguments, format);
   int length = vasprintf(&message, format, arguments);
   va_end(arguments);
-  gpumc_text_append_printable(&line, mark.source, false);
+  gpumc_text_append_escaped(&line, mark.source, GPUMC_ESCAPES_TEXT);
   gpumc_text_append(&line, ":%zu:%zu: ", mark.line, mark.column);
   if (report->mistakes == GPUMC_MISTAKES_LISTED)
     gpumc_text_append(&line, "more than %d mistakes; the rest is not listed",
                       GPUMC_MISTAKES_LISTED);
   else
-    gpumc_text_append_printable(
-        &line, length < 0 ? "a mistake (out of memory while describing it)" : message, false);
+    gpumc_text_append_escaped(
+        &line, length < 0 ? "a mistake (out of memory while describing it)" : message,
+        GPUMC_ESCAPES_TEXT);
   if (length >= 0)
     free(message);
   if (!is_listed(&report->lines, gpumc_text_string(&line))) {

@@ -83,9 +83,10 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
 static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
                                      struct gpumc_result_fields *fields, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_hdf5_exists(file->id, path))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, path, &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, path, error);
   if (group < 0)
     return GPUMC_FAILURE;
@@ -152,9 +153,10 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
                                    struct gpumc_error *error)
 {
   H5G_info_t info;
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_hdf5_exists(file->id, "runs"))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "runs", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, "runs", error);
   if (group < 0)
     return GPUMC_FAILURE;
@@ -169,12 +171,14 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
 static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
                                       struct gpumc_result *result, struct gpumc_error *error)
 {
-  if (!gpumc_hdf5_exists(file->id, "summary"))
-    return GPUMC_OK;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "summary", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
   hid_t group = gpumc_hdf5_open_group(file, file->id, "summary", error);
   if (group < 0)
     return GPUMC_FAILURE;
-  enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
+  status = gpumc_result_read_datasets(file, group, result, error);
   gpumc_hdf5_release(group);
   return status;
 }
@@ -228,8 +232,7 @@ verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
   if (!result->damaged)
     return status;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "%s: is damaged: its bytes are not those whose checksum stands at its end",
-                         path);
+                         "%s: is damaged: its contents do not match the checksum at its end", path);
 }
 
 static enum gpumc_status read_file(const char *path, bool unsealed_too, struct gpumc_result *result,

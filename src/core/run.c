@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "core/clock.h"
@@ -230,25 +231,48 @@ static void note_complete(const struct gpumc_run *run)
   gpumc_run_note(run, "%s: already complete", run->task->output);
 }
 
+/* A file as it was seen: another one, or other contents, differ in some of this. */
+struct sight {
+  bool complete; /* this task's finished result */
+  struct stat file;
+};
+
 /* A look without the lock, which can only be trusted when it finds this task's finished result. */
-static bool looks_complete(const struct gpumc_run *run)
+static struct sight look(const struct gpumc_run *run)
 {
   struct gpumc_error ignored = {0};
-  bool complete = false;
-  if (!run->options->fresh &&
-      gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &complete, &ignored) != GPUMC_OK)
+  struct sight sight = {0};
+  if (!run->options->fresh && stat(run->task->output, &sight.file) == 0 &&
+      gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &sight.complete, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
-  return complete;
+  return sight;
 }
 
-/* With the lock held: the files are ours alone. What the model reads from a file, which may be
- * large, is not compared once more with a result that looked complete. */
-static enum gpumc_status
-run_locked(struct gpumc_run *run, bool looked_complete, struct gpumc_error *error)
+static bool same_instant(struct timespec a, struct timespec b)
 {
-  const enum gpumc_result_check check = run->options->fresh ? GPUMC_CHECK_ANY
-                                        : looked_complete   ? GPUMC_CHECK_CONFIGURATION
-                                                            : GPUMC_CHECK_FILES;
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Whether the finished result that was seen is still the same file, unchanged: it may be large, and
+ * so may be the file that the model reads, so neither is read again. */
+static bool is_still_complete(const struct gpumc_run *run, const struct sight *sight)
+{
+  const struct stat *before = &sight->file;
+  struct stat now;
+  return sight->complete && stat(run->task->output, &now) == 0 && now.st_dev == before->st_dev &&
+         now.st_ino == before->st_ino && now.st_size == before->st_size &&
+         same_instant(now.st_mtim, before->st_mtim) && same_instant(now.st_ctim, before->st_ctim);
+}
+
+/* With the lock held: the files are ours alone. */
+static enum gpumc_status
+run_locked(struct gpumc_run *run, const struct sight *sight, struct gpumc_error *error)
+{
+  if (is_still_complete(run, sight)) {
+    note_complete(run);
+    return gpumc_run_remove_side_files(run, error);
+  }
+  const enum gpumc_result_check check = run->options->fresh ? GPUMC_CHECK_ANY : GPUMC_CHECK_FILES;
   struct gpumc_run_decision decision;
   enum gpumc_status status = gpumc_run_decide(run->task, &run->files, check, &decision, error);
   if (status != GPUMC_OK)
@@ -278,15 +302,15 @@ run_locked(struct gpumc_run *run, bool looked_complete, struct gpumc_error *erro
   return status;
 }
 
-/* A finished result needs no lock, and none is to be had in a directory that cannot be written. */
+/* A finished result needs no lock, and a directory that cannot be written grants none. */
 static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_task_lock *lock = NULL;
-  bool complete = looks_complete(run);
+  const struct sight sight = look(run);
   enum gpumc_status status = gpumc_task_lock_acquire(&run->files, &lock, error);
   if (status == GPUMC_OK) {
-    status = run_locked(run, complete, error);
-  } else if (complete && !gpumc_task_lock_held(&run->files, NULL)) {
+    status = run_locked(run, &sight, error);
+  } else if (sight.complete && !gpumc_task_lock_held(&run->files, NULL)) {
     note_complete(run);
     gpumc_error_free(error);
     status = GPUMC_OK;

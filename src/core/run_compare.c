@@ -1,4 +1,4 @@
-/* Whether what stands in the files of a task is of its configuration: a result, a checkpoint. */
+/* Whether the result or the checkpoint of a task is of its configuration. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
                          task->output, before != NULL ? before : "unknown", now);
 }
 
-/* Of the first `samples` of the task's model as they stand in its file now; `*now` is empty where
- * there are no longer so many. */
+/* The checksum of the first `samples` of the model's file as it is now; `*now` is empty if the file
+ * has fewer. */
 static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
                                     char now[static GPUMC_READ_CHECKSUM_BYTES],
                                     struct gpumc_error *error)
@@ -79,8 +79,8 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   return status;
 }
 
-/* Of the task and the resolved configuration that a file has stored, `*differs`, and the
- * `*difference` in words, which the caller frees; NULL where memory is short for it. */
+/* Compares the task with the resolved configuration stored in a file. The caller frees
+ * `*difference`, in words, which is NULL if memory is short. */
 static enum gpumc_status find_difference(const struct gpumc_task *task, const char *stored,
                                          bool *differs, char **difference,
                                          struct gpumc_error *error)

@@ -1,4 +1,4 @@
-/* What stands in the files of a task before and after a run, and what the run does about it. */
+/* The files of a task before and after a run, and what the run does about them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "core/seal.h"
 #include "core/side_files.h"
 
-/* What stands at OUTPUT in the place of a result: left alone. */
+/* OUTPUT is something other than a result, and is left alone. */
 static enum gpumc_status refuse_output(const char *what, struct gpumc_error *error)
 {
   return gpumc_error_set(
       error, GPUMC_INVALID,
-      "something else stands in the place of the result, and is left alone: "
+      "there is something other than a result at the output path, and it is left alone: "
       "%s\nit may be a damaged result, as when its end is missing: move it away, restore "
       "it from a copy, or choose another output",
       what);
@@ -178,6 +178,24 @@ enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error)
   return GPUMC_FAILURE;
 }
 
+typedef enum gpumc_status open_checkpoint(const char *path, struct gpumc_checkpoint_reader **reader,
+                                          struct gpumc_error *error);
+
+/* A checkpoint of the task's configuration, which the caller closes; NULL on failure. */
+static enum gpumc_status
+take_checkpoint(const struct gpumc_task *task, const char *path, open_checkpoint *open_it,
+                struct gpumc_checkpoint_reader **checkpoint, struct gpumc_error *error)
+{
+  enum gpumc_status status = open_it(path, checkpoint, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_compare_checkpoint(task, path, *checkpoint, error);
+  if (status == GPUMC_OK)
+    return GPUMC_OK;
+  gpumc_checkpoint_close(*checkpoint);
+  *checkpoint = NULL;
+  return status;
+}
+
 enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
                                    const struct gpumc_task_files *files,
                                    enum gpumc_result_check check,
@@ -190,13 +208,16 @@ enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
   status = check_side_files(task, files, error);
   if (status != GPUMC_OK || check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
     return status;
-  status = gpumc_checkpoint_open(files->checkpoint, &decision->checkpoint, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_compare_checkpoint(task, files->checkpoint, decision->checkpoint, error);
-  if (status == GPUMC_OK)
-    return GPUMC_OK;
-  gpumc_checkpoint_close(decision->checkpoint);
-  decision->checkpoint = NULL;
+  /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
+  if (check == GPUMC_CHECK_CONFIGURATION) {
+    struct gpumc_error ignored = {0};
+    if (take_checkpoint(task, files->checkpoint, gpumc_checkpoint_peek, &decision->checkpoint,
+                        &ignored) == GPUMC_OK)
+      return GPUMC_OK;
+    gpumc_error_free(&ignored);
+  }
+  status =
+      take_checkpoint(task, files->checkpoint, gpumc_checkpoint_open, &decision->checkpoint, error);
   return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
 }
 
@@ -215,8 +236,7 @@ static bool is_foreign_checkpoint(const struct gpumc_run *run)
   if (gpumc_side_file_look(path, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS || is_empty(path))
     return false;
   const bool foreign =
-      gpumc_checkpoint_open(path, &checkpoint, &ignored) != GPUMC_OK ||
-      gpumc_run_compare_checkpoint(run->task, path, checkpoint, &ignored) != GPUMC_OK;
+      take_checkpoint(run->task, path, gpumc_checkpoint_open, &checkpoint, &ignored) != GPUMC_OK;
   gpumc_checkpoint_close(checkpoint);
   gpumc_error_free(&ignored);
   return foreign;
@@ -255,7 +275,7 @@ static bool another_was_at_work(const struct gpumc_run *run)
 enum gpumc_status
 gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error)
 {
-  /* The log last: behind the checkpoint that needs it. */
+  /* The log last: after the checkpoint that needs it. */
   static const enum gpumc_side sides[] = {GPUMC_SIDE_CHECKPOINT, GPUMC_SIDE_PARTIAL,
                                           GPUMC_SIDE_STATUS, GPUMC_SIDE_LOG};
   if (run->recorder == NULL && another_was_at_work(run))

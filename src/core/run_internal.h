@@ -40,8 +40,9 @@ void gpumc_run_timestamp(char text[static 32]);
 void gpumc_run_note(const struct gpumc_run *run, const char *format, ...) GPUMC_PRINTF(2, 3);
 struct gpumc_position gpumc_run_position(const struct gpumc_run *run);
 
-/* What a finished result has to be: anybody's, this configuration's, or also of a model that is
- * read from a file as it stands now. */
+/* How closely a finished result, or a checkpoint, is looked at: not at all; by its configuration,
+ * as an onlooker does, who reads neither the contents of a checkpoint nor the file of a model; or
+ * also against the model's file as it is now, with every byte of a checkpoint verified. */
 enum gpumc_result_check { GPUMC_CHECK_ANY, GPUMC_CHECK_CONFIGURATION, GPUMC_CHECK_FILES };
 /* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no
  * finished result at all, or another one: the message has the differences. */
@@ -64,21 +65,21 @@ struct gpumc_run_decision {
   bool complete;
   struct gpumc_checkpoint_reader *checkpoint;
 };
-/* Asked by the run, and by those who look on, before anything is written: GPUMC_INVALID where
- * result or checkpoint are of another configuration, GPUMC_FAILURE where they, or the names beside
- * them, cannot be used. With GPUMC_CHECK_ANY of a fresh start, which takes any result for its own.
- */
+/* Asked by the run (GPUMC_CHECK_FILES) and by onlookers (GPUMC_CHECK_CONFIGURATION) before anything
+ * is written: GPUMC_INVALID where result or checkpoint are of another configuration, GPUMC_FAILURE
+ * where they, or the names beside them, cannot be used. A fresh start (GPUMC_CHECK_ANY) takes any
+ * result for its own. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,
                  enum gpumc_result_check check, struct gpumc_run_decision *decision,
                  struct gpumc_error *error);
-/* GPUMC_FAILURE: adds to the message of a checkpoint that cannot be read what helps. */
+/* Adds the remedy to the message about an unreadable checkpoint; returns GPUMC_FAILURE. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error);
 /* For a fresh start: remove result, checkpoint, log, working file and status. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error);
-/* After the end: everything of ours but the result. A run that did not work itself leaves what is
- * of another configuration, with a note. */
+/* After the end: removes every file of ours but the result. A run that found its result complete
+ * leaves the files of another configuration, with a note. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error);
 /* For those who look on; best effort, since it decides nothing. `message`: of a failure, else NULL.

@@ -1,4 +1,4 @@
-/* What those who look on learn of a task: its status record, and `gpumc status`. */
+/* What onlookers learn about a task: its status record, and `gpumc status`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void report_record(const struct gpumc_task_files *files, struct gpumc_tas
   report->remaining_seconds = record.remaining_seconds;
 }
 
-/* What a run would do, by what the run itself asks. */
+/* What a run would do, decided by the same code. */
 static void report_decision(const struct gpumc_task *task, const struct gpumc_task_files *files,
                             struct gpumc_task_report *report)
 {

@@ -1,7 +1,7 @@
 /* The seal of a file: its last 32 bytes, a checksum of everything before them.
  *
- * It is verified before any library parses the file, so damage of any byte, of numbers as of the
- * structure that holds them, is noticed first. HDF5 takes no notice of bytes behind its own end.
+ * It is verified before any library parses the file, so damage to any byte, whether of numbers or
+ * of the structure that holds them, is noticed first. HDF5 ignores bytes after its own end.
  *
  *     byte  size
  *        0    16  "gpumc-sealed-1" and two zeros

@@ -68,25 +68,25 @@ void gpumc_series_add(struct gpumc_series *series, double value);
 void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other);
 
 /* What could not be determined is NaN: everything of an empty series, the variance of one value,
- * error and time of fewer than four (unless merged series tell them by their scatter), and of
+ * error and time of fewer than four (unless the scatter of merged series gives them), and of
  * values that differ by no more than their rounding. */
 struct gpumc_series_estimate {
   uint64_t count;
   double mean;
-  double variance;             /* of one value; unbiased for correlated ones too */
-  double error;                /* of the mean: error^2 = 2 bin_time variance / count */
-  double freedom;              /* degrees of freedom behind error^2, about, by the number of bins */
-  double observed_freedom;     /* as their kurtosis limits them: two for each rare event */
-  double bin_time;             /* tau by the bins, which the error is formed with */
+  double variance;         /* of one value; unbiased for correlated ones too */
+  double error;            /* of the mean: error^2 = 2 bin_time variance / count */
+  double freedom;          /* approximate degrees of freedom of error^2, by the number of bins */
+  double observed_freedom; /* as their kurtosis limits them: two for each rare event */
+  double bin_time;         /* tau by the bins, which the error is formed with */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
   double time_error;           /* standard error of tau */
   double effective_samples;    /* count / (2 tau) */
   uint64_t bin_length;         /* of the level that was chosen */
   uint64_t
-      bins; /* that tell the error; 0: no level is long enough, or the merged series disagree */
+      bins; /* that give the error; 0: no level is long enough, or the merged series disagree */
   /* How much the beginning is higher than the rest, as a normal deviate: that of the most
    * significant of the windows of the first 1, 2, 4 ... values of every merged series. NaN where
-   * no window can tell. */
+   * no window is long enough. */
   double drift;
   uint64_t drift_length; /* of that window */
   bool drifts;           /* beyond what one stationary series in some thousand does */

@@ -5,7 +5,7 @@
 #include "core/series.h"
 
 /* Sets drift, drift_length and drifts. `product`: 2 tau times the variance of a value; `estimate`
- * must have the freedom behind it and bin_length. */
+ * must already have its freedom and bin_length. */
 void gpumc_series_find_drift(const struct gpumc_series *series, double product,
                              struct gpumc_series_estimate *estimate);
 

@@ -23,9 +23,11 @@ _Static_assert(BLOCK >= 2 * LAGS, "a block before the present one holds every la
 
 /* Wolff's S: the decay time that is assumed, over that of a single exponential. */
 static const double decay_times = 1.5;
-/* The last half of a window may have so many standard deviations: more means several decays. */
+/* Largest contribution of a window's last half, in its standard deviations: more means several
+ * decays. */
 static const double half_deviations = 1.5;
-/* A window of any length above may have so many more: a slow mode of little weight. */
+/* Largest contribution of lags beyond the window, likewise: more means a slow mode of little
+ * weight. */
 static const double longer_deviations = 4;
 /* Lags that are looked at, in shares of a series and of all values. */
 static const double longest_of_each = 1.0 / 8, longest_of_all = 1.0 / 32;
@@ -146,7 +148,7 @@ struct windows {
   size_t count;
 };
 
-/* The last lag of a level counts half where the next level goes on from it. */
+/* The last lag of a level counts half where the next level continues from it. */
 static void form_windows(const struct gpumc_series *series, struct windows *windows)
 {
   const struct gpumc_series_level *values = &series->level[0];

@@ -51,7 +51,7 @@ static bool is_lock(const char *begin, size_t length)
   return strcmp(end + strcspn(end, ends_of_host), "\n") == 0;
 }
 
-/* `begin` ends with a zero byte behind its `length`. */
+/* `begin` has a zero byte after its `length` bytes. */
 static const struct {
   const char *suffix, *name;
   bool (*recognise)(const char *begin, size_t length);

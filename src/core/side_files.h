@@ -1,9 +1,9 @@
-/* Whose a file is that stands where one of ours would be: beside a result, at OUTPUT.ckpt say.
+/* Tells our files from those of others at the names beside a result, such as OUTPUT.ckpt.
  *
- * Nothing is overwritten or removed that is not known to be ours. A file is known by what it begins
- * with, which each of ours has from its first instant on, so that one which a killed process left
- * behind is known as well. An empty file counts as ours: a process killed in the act leaves such
- * ones, and nothing is lost with it. */
+ * Only files known to be ours are overwritten or removed. A file is recognised by its first bytes,
+ * which each of ours has from the start, so files that a killed process left behind are recognised
+ * too. An empty file counts as ours: a killed process may leave one, and nothing is lost with it.
+ */
 #ifndef GPUMC_CORE_SIDE_FILES_H
 #define GPUMC_CORE_SIDE_FILES_H
 
@@ -21,7 +21,7 @@ enum gpumc_side {
   GPUMC_SIDE_STATUS,
   GPUMC_SIDE_LOCK,
 };
-/* What follows OUTPUT in their names, and in those of what is on its way there; NULL-terminated. */
+/* What follows OUTPUT in their names, and in those of their temporary files; NULL-terminated. */
 extern const char *const gpumc_side_suffixes[];
 
 /* UNKNOWN: it cannot be looked at. */
@@ -34,8 +34,7 @@ enum gpumc_presence {
 /* A link, or what is no regular file, is foreign: ours are neither. */
 enum gpumc_presence gpumc_side_file_look(const char *path, enum gpumc_side side);
 
-/* GPUMC_FAILURE, naming file and remedy, where something else stands there, or where that cannot be
- * known. */
+/* GPUMC_FAILURE, naming file and remedy, if it is not ours, or if that cannot be known. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_side_file_check(const char *path, enum gpumc_side side, struct gpumc_error *error);
 /* Whether the file is a working file, or a result, that its writer has closed. */

@@ -2,11 +2,12 @@
 #ifndef GPUMC_CORE_SIGNIFICANCE_H
 #define GPUMC_CORE_SIGNIFICANCE_H
 
-/* That Student's t with so many degrees of freedom is farther from 0 than t. 0 for an infinite t, 1
- * for NaN, which tells nothing. */
+/* Probability that Student's t with `freedom` degrees of freedom is farther from 0 than t; 0 for an
+ * infinite t, 1 for NaN, which is no evidence. */
 double gpumc_student_tail(double t, double freedom);
-/* That the ratio of two independent estimates of one variance exceeds `ratio`, their degrees of
- * freedom being those of its numerator and its denominator. The same for infinity and NaN. */
+/* Probability that the ratio of two independent estimates of one variance exceeds `ratio`, their
+ * degrees of freedom being those of its numerator and its denominator. The same for infinity and
+ * NaN. */
 double gpumc_fisher_tail(double ratio, double numerator, double denominator);
 
 #endif

@@ -103,6 +103,18 @@ GPUMC_INLINE void gpumc_compare_bit(gpumc_v32 u, gpumc_v32 t, gpumc_v32 *less, g
 #endif
 }
 
+/* v, and `value` more where bit i of `where` is set for word i. */
+GPUMC_INLINE gpumc_v32 gpumc_add_where(uint32_t where, gpumc_v32 v, uint32_t value)
+{
+#if defined(__AVX512F__)
+  return (gpumc_v32)_mm512_mask_add_epi32((__m512i)v, (__mmask16)where, (__m512i)v,
+                                          _mm512_set1_epi32((int)value));
+#else
+  const gpumc_v32 bit = gpumc_broadcast(1) << gpumc_lane_numbers();
+  return v + ((gpumc_v32)((gpumc_broadcast(where) & bit) != 0) & value);
+#endif
+}
+
 /* Products of the low halves of the 64-bit lanes; the high halves of a and b are ignored. */
 GPUMC_INLINE gpumc_v64 gpumc_multiply_low(gpumc_v64 a, gpumc_v64 b)
 {

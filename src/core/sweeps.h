@@ -25,7 +25,7 @@ enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 /* A mistake where Metropolis sweeps would be made at beta = 0 of a model with
  * GPUMC_TRAIT_TWO_STATES, of a block with `update` and the temperatures of temperatures.h: every
  * flip is accepted there, so that a sweep of a checkerboard turns all spins over and the energy
- * stays what it is. In an algorithm's table of checks, behind that of the temperatures. */
+ * stays what it is. Its check must follow that of the temperatures in an algorithm's table. */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_subject *subject,
                                      struct gpumc_report *report);

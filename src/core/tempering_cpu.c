@@ -55,6 +55,10 @@ static size_t stretches(size_t samples)
   return (samples + STRETCH - 1) / STRETCH;
 }
 
+/* Counters of a histogram that are asked for before they are needed: they seldom are in the cache.
+ */
+enum { AHEAD = 64 };
+
 /* One term at one temperature: its sums by sample, and rows of values by copy, or by pair of
  * copies, `stride` apart. */
 struct rows {
@@ -122,12 +126,20 @@ static void add_to_histogram(const struct gpumc_tempering *tempering, size_t ove
   const size_t odd = (size_t)histogram.spacing >> shift;
   for (size_t p = 0; p < gpumc_tempering_pairs(plan); p++) {
     const int64_t *row = tempering->overlap[overlap] + (p * plan->temperatures + t) * plan->samples;
-    for (size_t s = 0, stratum = 0; s < plan->samples; s++) {
-      const size_t steps = (size_t)(row[s] - histogram.lowest) >> shift;
-      const size_t bin = odd == 1 ? steps : steps / odd;
-      assert(row[s] >= histogram.lowest && bin < histogram.bins);
-      tempering->bins[overlap][(stratum * plan->temperatures + t) * histogram.bins + bin]++;
-      stratum = stratum + 1 < plan->strata ? stratum + 1 : 0;
+    for (size_t s = 0, stratum = 0; s < plan->samples; s += AHEAD) {
+      uint64_t *counter[AHEAD];
+      const size_t n = plan->samples - s < AHEAD ? plan->samples - s : AHEAD;
+      for (size_t i = 0; i < n; i++) {
+        const size_t steps = (size_t)(row[s + i] - histogram.lowest) >> shift;
+        const size_t bin = odd == 1 ? steps : steps / odd;
+        assert(row[s + i] >= histogram.lowest && bin < histogram.bins);
+        counter[i] =
+            tempering->bins[overlap] + (stratum * plan->temperatures + t) * histogram.bins + bin;
+        __builtin_prefetch(counter[i], 1);
+        stratum = stratum + 1 < plan->strata ? stratum + 1 : 0;
+      }
+      for (size_t i = 0; i < n; i++)
+        ++*counter[i];
     }
   }
 }
@@ -148,7 +160,7 @@ accumulate(struct gpumc_tempering *tempering, bool histogram, struct gpumc_error
 #pragma omp for nowait
     for (size_t k = 0; k < n; k++)
       find_lowest(tempering, k * samples / n, (k + 1) * samples / n);
-#pragma omp for collapse(2)
+#pragma omp for collapse(2) schedule(dynamic)
     for (size_t overlap = 0; overlap < GPUMC_OVERLAPS; overlap++)
       for (size_t t = 0; t < plan->temperatures; t++)
         if (histogram && plan->histogram[overlap].bins > 0)

@@ -52,7 +52,7 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Channels and walkers of the n elements from `hotter` on, and those `samples` behind them. */
+/* Channels and walkers of the n elements from `hotter` on, and those `samples` places further. */
 static void exchange_places(const struct round *round, size_t hotter, size_t n, uint32_t swap)
 {
   const struct gpumc_tempering *tempering = round->tempering;
@@ -78,8 +78,7 @@ static void exchange_pair(const struct round *round, size_t hotter, size_t t, si
   for (size_t w = first_word; w < end_word; w++) {
     const size_t first = w * LANES, n = smaller(first + LANES, samples) - first;
     const int64_t *energy = tempering->channel[0] + hotter * samples + first;
-    const uint32_t swap =
-        round->loops->decide(&pair, (uint32_t)first, n, energy, energy + samples);
+    const uint32_t swap = round->loops->decide(&pair, (uint32_t)first, n, energy, energy + samples);
     if (swap != 0)
       exchange_places(round, hotter * samples + first, n, swap);
     tempering->swap[hotter * round->words + w] = swap;

@@ -44,7 +44,8 @@ void gpumc_text_append(struct gpumc_text *text, const char *format, ...)
   text->length += (size_t)length;
 }
 
-void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bool lines)
+void gpumc_text_append_escaped(struct gpumc_text *text, const char *string,
+                               enum gpumc_escapes escapes)
 {
   const unsigned char *next = (const unsigned char *)string, *end = next + strlen(string);
   while (next < end) {
@@ -52,8 +53,9 @@ void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bo
     uint32_t code = 0;
     while (next + plain < end) {
       code = gpumc_utf8_decode(next + plain, (size_t)(end - next) - plain, &length);
-      const bool kept = lines && (code == '\n' || code == '\t');
-      if (length == 0 || (!kept && (code < 0x20 || (code >= 0x7f && code < 0xa0))))
+      const bool kept = escapes == GPUMC_ESCAPES_JSON ||
+                        (escapes == GPUMC_ESCAPES_LINES && (code == '\n' || code == '\t'));
+      if (length == 0 || (code < 0x20 && !kept) || (code >= 0x7f && code < 0xa0))
         break;
       plain += length;
     }
@@ -61,7 +63,10 @@ void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bo
     next += plain;
     if (next == end)
       break;
-    gpumc_text_append(text, "\\x%02x", length == 0 ? *next : (unsigned)code);
+    if (escapes == GPUMC_ESCAPES_JSON)
+      gpumc_text_append(text, "\\u%04x", length == 0 ? 0xfffdu : (unsigned)code);
+    else
+      gpumc_text_append(text, "\\x%02x", length == 0 ? *next : (unsigned)code);
     next += length == 0 ? 1 : length;
   }
 }

@@ -16,10 +16,16 @@ struct gpumc_text {
 };
 
 void gpumc_text_append(struct gpumc_text *text, const char *format, ...) GPUMC_PRINTF(2, 3);
-/* Text that came from elsewhere, a file or its name, which may hold line ends and what commands a
- * terminal: controls (C0, DEL, C1) and bytes that are no UTF-8 are written as \xNN. `lines`: line
- * ends and tabs stay. */
-void gpumc_text_append_printable(struct gpumc_text *text, const char *string, bool lines);
+/* How controls (C0, DEL, C1) and bytes that are not UTF-8 are written. */
+enum gpumc_escapes {
+  GPUMC_ESCAPES_TEXT,  /* as \xNN, line ends and tabs too */
+  GPUMC_ESCAPES_LINES, /* as \xNN; line ends and tabs stay */
+  GPUMC_ESCAPES_JSON,  /* as \u00NN, \ufffd for bytes; C0, which cJSON escapes itself, stays */
+};
+/* Appends text that came from elsewhere, a file or its name, which may hold line ends and commands
+ * to a terminal. */
+void gpumc_text_append_escaped(struct gpumc_text *text, const char *string,
+                               enum gpumc_escapes escapes);
 /* Never NULL. */
 const char *gpumc_text_string(const struct gpumc_text *text);
 /* Legal on a zeroed object; leaves it zeroed. */

@@ -15,8 +15,7 @@ static const char *skip_blanks(const char *text)
   return text;
 }
 
-/* A number, and blanks round it: what is behind them, or NULL where it is none that can be taken.
- */
+/* Skips a number and the blanks around it; NULL where the number cannot be used. */
 static const char *skip_number(const char *text)
 {
   long number = 0;

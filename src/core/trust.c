@@ -2,6 +2,7 @@
 #include "core/trust.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double freedom_needed = 15;
 static const double deviations_needed = 45;
@@ -9,6 +10,24 @@ static const double deviations_needed = 45;
 bool gpumc_trust_freedom(double freedom, size_t n)
 {
   return freedom >= freedom_needed * fmin(1, (double)n / deviations_needed);
+}
+
+size_t gpumc_trust_failing(const double *passed, const double *beta, size_t count, bool hottest,
+                           char text[static GPUMC_FAILING_BYTES])
+{
+  size_t failing = 0, named = 0;
+  for (size_t t = 0; t < count; t++) {
+    if (passed[t] != 0)
+      continue;
+    if (failing == 0 || !hottest)
+      named = t;
+    failing++;
+  }
+  text[0] = '\0';
+  if (failing > 0)
+    snprintf(text, GPUMC_FAILING_BYTES, "%zu of %zu temperatures, the %s beta = %g", failing, count,
+             hottest ? "hottest" : "coldest", beta[named]);
+  return failing;
 }
 
 enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,

@@ -88,7 +88,7 @@ const char *gpumc_duration_text(double seconds, char text[static 32])
   return text;
 }
 
-/* The power of ten of the first digit of `size` > 0, once it is rounded to so many decimals in
+/* The power of ten of the first digit of `size` > 0, once it is rounded to `decimals` decimals in
  * scientific notation. */
 static int exponent_of(double size, int decimals)
 {

@@ -16,7 +16,7 @@ const char *gpumc_duration_text(double seconds, char text[static 32]);
 extern const char *const gpumc_duration_pattern;
 extern const char *const gpumc_size_pattern;
 
-/* A value rounded to two digits of its standard error, which stand behind it in parentheses and
+/* A value rounded to two digits of its standard error, which follow it in parentheses and
  * count from its last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0,
  * one that is not known or not finite the value has seven digits: 0.5(0), 0.5(nan). A value that is
  * no number is "nan" or "inf", whatever its error. Returns `text`. */

@@ -1,4 +1,4 @@
-"""Mistakes that are known are told at once, and defaults do not refuse what was given."""
+"""All mistakes that can be known are reported at once, and defaults do not conflict with given values."""
 import pathlib
 import sys
 import unittest

@@ -21,7 +21,10 @@ model: {name: ea, shape: [4, 4, 4]}
 algorithm: {name: pt, beta: {values: [0.5, 0.6]}, samples: 1, sweeps: 40960, measure_every: 10}
 output: t.h5
 """
-PACKED = ["model.shape=[1024,1024]", "algorithm.sweeps=10"]
+SHORT = "algorithm.sweeps=10"
+PACKED = ["model.shape=[1024,1024]", SHORT]
+SQUARE_256 = ["model.shape=[256,256]", SHORT]
+CUBE = ["model.name=ising3d", "model.shape=[64,64,64]", SHORT]
 
 
 class AutomaticKernel(ProgramCase):
@@ -41,6 +44,13 @@ class AutomaticKernel(ProgramCase):
                 ("packed", canonical, *PACKED, "algorithm.replicas=4"),
                 ("multispin", canonical, *PACKED, "algorithm.replicas=64"),
                 ("spin", canonical, "model.shape=[1022,1022]", "algorithm.sweeps=10"),
+                ("packed", canonical, *SQUARE_256), ("spin", canonical, "model.shape=[128,128]", SHORT),
+                ("packed", canonical, *CUBE), ("packed", canonical, *CUBE, "algorithm.replicas=8"),
+                ("packed", canonical, *CUBE, "model.shape=[128,128,128]"),
+                ("multispin", canonical, *CUBE, "algorithm.replicas=32"),
+                ("spin", canonical, *CUBE, "model.shape=[64,8,8]"),
+                ("spin", canonical, *CUBE, "model.shape=[66,64,64]"),
+                ("spin", tempering, "model.shape=[64,64,64]"),
                 ("spin", tempering), ("multispin", tempering, "algorithm.samples=1000"),
                 ("spin", tempering, "algorithm.samples=1000", "model.couplings=gaussian"),
                 ("multispin", canonical, "kernel.variant=multispin")]:

@@ -64,7 +64,7 @@ class Source(ProgramCase):
         at = self.good.index(self.couplings.tobytes())
         data = bytearray(self.good)
         data[at + 7] ^= 0x80
-        self.refused(data, "is damaged: its bytes are not those whose checksum stands at its end")
+        self.refused(data, "is damaged: its contents do not match the checksum at its end")
 
     def test_without_its_checksum(self):
         missing = "is damaged: its checksum, the last 32 bytes, is missing"

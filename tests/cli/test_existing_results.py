@@ -1,6 +1,7 @@
 """What a run does about a finished file that stands in its place already."""
 import json
 import pathlib
+import signal
 import sys
 import unittest
 
@@ -9,7 +10,7 @@ import h5py
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import faults
 from support.edited_result import edited
-from support.program import FAILURE, INVALID, SMALL, ProgramCase
+from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
 
 class ForeignConfiguration(ProgramCase):
@@ -52,6 +53,28 @@ class ReadOnlyDirectory(ProgramCase):
         process = self.gpumc("run", config, "--set", "seed=12", env=refusing, code=FAILURE)
         self.assertIn("Read-only file system", process.err)
         self.assertEqual(self.names(), ["c.yaml", "small.h5"])
+
+
+class ReadOnce(ProgramCase):
+    def openings(self, *arguments):
+        """How often the program opens small.h5 for reading; each attempt is killed at the next one."""
+        count = 0
+        while True:
+            process = self.start(*arguments, env=faults.environment(
+                f"open_read:nth={count + 1}:end=small.h5:action=kill"))
+            process.communicate()
+            if process.returncode == OK:
+                return count
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            count += 1
+
+    def test_a_complete_result_is_read_once(self):
+        faults.require(self)
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config)
+        once = self.openings("status", config)
+        self.assertGreater(once, 1)
+        self.assertEqual(self.openings("run", config), once)
 
 
 class AnotherTrajectory(ProgramCase):

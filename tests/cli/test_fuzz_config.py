@@ -1,17 +1,20 @@
 """Mutated configurations: `gpumc validate` rejects or accepts them, and never anything else.
 
-Fixed seed. Every file with an unknown key must be rejected; every line on stderr must name a place.
+Every file with an unknown key must be rejected; every line on stderr must name a place.
+support/fuzz.py has the number of files and the seed.
 """
 import os
 import pathlib
-import random
 import re
 import subprocess
 import sys
 import tempfile
 
-PROGRAM = os.environ["GPUMC_PROGRAM"]
-FILES = int(os.environ.get("GPUMC_FUZZ_FILES", "10000"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import fuzz
+from support.device import PROGRAM
+
+FILES = fuzz.files(10000)
 BATCH = 250
 TIMEOUT_SECONDS = 120
 PLACE = re.compile(r"^[^:]+:\d+:\d+: .")
@@ -156,7 +159,7 @@ def validate(paths):
 
 
 def main():
-    rng = random.Random(20170801)
+    rng = fuzz.generator(20170801)
     rejected = 0
     with tempfile.TemporaryDirectory() as folder:
         for base in BASES:

@@ -1,10 +1,9 @@
 """Couplings from files in every way that HDF5 can store them, and from damaged files: what a run simulates is
 what another reader finds in the file, or the file is refused with a message that names it.
 
-Fixed seed; GPUMC_FUZZ_FILES is the number of files that are drawn (a few by default)."""
+support/fuzz.py has the number of files that are drawn (a few by default) and the seed."""
 import os
 import pathlib
-import random
 import re
 import resource
 import subprocess
@@ -15,9 +14,10 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import fuzz
 from support.program import INVALID, OK, ProgramCase
 
-FILES = int(os.environ.get("GPUMC_FUZZ_FILES", "60"))
+FILES = fuzz.files(60)
 SHAPE = (4, 6)
 SITES = 24
 LARGEST = 1e6
@@ -192,7 +192,7 @@ class Fuzz(ProgramCase):
         super().setUp()
         os.mkfifo(self.path("fifo"))
         self.config = self.write("c.yaml", CONFIG)
-        self.rng = random.Random(20261124)
+        self.rng = fuzz.generator(20261124)
         numbers = np.random.default_rng(7)
         self.values = numbers.choice([-1.0, 1.0], size=(3, SITES, 2))
         self.fields = numbers.choice([-1.0, 1.0], size=(3, SITES))
@@ -260,6 +260,50 @@ class Fuzz(ProgramCase):
         found, message = self.simulated()
         self.assertIsNone(found)
         self.assertIn("c.in: couplings is stored with the filter 31999 (shuffle), which is missing here", message)
+
+    def refused(self, data, told):
+        self.path("c.in").write_bytes(data)
+        found, message = self.simulated()
+        self.assertIsNone(found)
+        self.assertIn(f"c.in: {told}", message)
+
+    def test_more_numbers_declared_than_stored(self):
+        """HDF5 1.10 reads on, behind the end of what it holds in memory or of what the file has for them."""
+        extent = b"".join(side.to_bytes(8, "little") for side in self.values.shape)
+        for layout in compact, plain:
+            for count in 2, 4, 2**61:
+                with self.subTest(layout=layout.__name__, count=count):
+                    with h5py.File(self.path("c.in"), "w", libver="earliest") as file:
+                        layout(file, self.values, None)
+                        file["shape"] = SHAPE
+                    data = self.path("c.in").read_bytes()
+                    self.assertEqual(data.count(extent), 2)  # the extent and its limit
+                    self.refused(data.replace(extent, count.to_bytes(8, "little") + extent[8:]),
+                                 "couplings is damaged: it declares another number of bytes than are stored")
+
+    def test_chunks_shorter_than_declared(self):
+        """One chunk, and the extent of it that the layout has is larger than what is stored."""
+        with h5py.File(self.path("c.in"), "w", libver="earliest") as file:
+            file.create_dataset("couplings", data=self.values, maxshape=(None, SITES, 2), chunks=(3, SITES, 2))
+            file["shape"] = SHAPE
+        data = self.path("c.in").read_bytes()
+        chunk = b"".join(side.to_bytes(4, "little") for side in (3, SITES, 2, 8))
+        self.assertEqual(data.count(chunk), 1)
+        self.refused(data.replace(chunk, chunk[:4] + (16384 + SITES).to_bytes(4, "little") + chunk[8:]),
+                     "couplings is damaged: its chunks are of another size than it declares")
+
+    def test_names_that_cannot_be_read(self):
+        """Fields that the damage hides are not fields that are absent."""
+        with h5py.File(self.path("c.in"), "w", libver="earliest") as file:
+            file["couplings"], file["shape"], file["fields"] = self.values, SHAPE, self.fields
+            file["alias"] = file["elsewhere"] = file["shape"]  # the search for the others does not pass the fields
+        data = self.path("c.in").read_bytes()
+        table = data.index(b"SNOD") + 8  # a link takes 40 bytes, the first 8 the place of its name; in their order
+        at = table + 3 * 40
+        first = int.from_bytes(data[table:table + 8], "little")
+        place = first + data.index(b"fields\0") - data.index(b"alias\0")
+        self.assertEqual(int.from_bytes(data[at:at + 8], "little"), place)
+        self.refused(data[:at] + (2**40).to_bytes(8, "little") + data[at + 8:], "cannot look for fields")
 
     def test_many_samples_of_which_few_are_needed(self):
         """Every number is there, in few bytes: 0.36 GiB of couplings, in the memory of one sample."""

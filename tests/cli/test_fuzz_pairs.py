@@ -1,23 +1,23 @@
-"""Two mistakes at a time over all keys of every model, algorithm and kernel: `gpumc validate` tells
-them with their places, and never anything else.
+"""Two mistakes at a time over all keys of every model, algorithm and kernel: `gpumc validate` reports
+them with their places, and never does anything else.
 
-The keys come from `gpumc describe`, so that those of new plugins are drawn as well. Fixed seed.
-GPUMC_FUZZ_FILES: how many configurations, in place of those of a quick test.
+The keys come from `gpumc describe`, so that those of new plugins are drawn as well. support/fuzz.py
+has the number of configurations and the seed.
 """
 import itertools
 import json
 import os
 import pathlib
-import random
 import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import fuzz
 from support.device import PROGRAM
 
-FILES = int(os.environ.get("GPUMC_FUZZ_FILES", "2000"))
+FILES = fuzz.files(2000)
 BATCH = 50
 TIMEOUT_SECONDS = 120
 PLACE = re.compile(r"^[^:]+:\d+:\d+: .")
@@ -112,7 +112,7 @@ FOUND = [("{variant: tiled, hits: 0, order: symmetrised}", "canonical"),
 
 class Fuzzer:
     def __init__(self):
-        self.rng = random.Random(20261123)
+        self.rng = fuzz.generator(20261123)
         self.keys = {name: list(flat(described(name))) for name in [*MODELS, *ALGORITHMS, "kernel"]}
         self.cells = list(itertools.product(MODELS, ALGORITHMS, KERNELS))
 

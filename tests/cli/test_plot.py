@@ -53,6 +53,16 @@ class Plot(Files):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assert_picture(self.path("both.png"), 1000)
 
+    def test_any_title_is_drawn(self):
+        """Control characters, which would reach the terminal in Matplotlib's warnings, and what looks like a
+        formula and is none."""
+        for number, title in enumerate(["a\x1b[31mb\x9bc", "from $\\frac{ to $", "50 $"]):
+            with self.subTest(title=title):
+                file = result_file.write(self.path(f"{number}.h5"), title=title)
+                result = self.plot(file, "--quantities", "energy")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assert_picture(self.path(f"{number}.png"), 300)
+
     def test_passes_on_a_warning(self):
         file = result_file.write(self.path("run.h5"), trusted=0)
         result = self.plot(file, "--quantities", "energy")

@@ -126,7 +126,7 @@ class Keys(ProgramCase):
         self.gpumc("validate", self.config(more="samples: 7\n  blocks: 256"), code=OK)
 
     def test_errors_of_overlaps_that_do_not_scatter(self):
-        """In a strong field all copies are alike at all times: the scatter tells no error, and is not a tiny one, of
+        """In a strong field all copies are alike at all times: the scatter gives no error, not even a tiny one, of
         overlaps that were seen or were not, nor of energies of one sample."""
         for samples in 1, 8:
             config = self.config(more=f"samples: {samples}", sweeps=12800, beta="{values: [2, 3]}",

@@ -49,7 +49,7 @@ class Apt(Files):
     def test_waits_for_the_lock_and_says_so(self):
         done, calls = self.update(60, LOCKED)
         self.assertEqual((done.returncode, calls), (0, 3), done.stderr)
-        self.assertEqual(done.stderr.count("Another apt is at work; waiting for it"), 1)
+        self.assertEqual(done.stderr.count("Another apt is running; waiting up to"), 1)
 
     def test_not_for_ever(self):
         done, calls = self.update(0, LOCKED)

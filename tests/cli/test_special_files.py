@@ -1,4 +1,4 @@
-"""Whatever stands at a path of the user, no command hangs, nothing that is not ours is touched, and the message says what it is."""
+"""Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is."""
 import json
 import os
 import pathlib
@@ -63,7 +63,7 @@ LINKS = [dangling, looping, link_to_a_file]
 
 
 def state(path):
-    """What stands at a name, such that any change is seen."""
+    """A fingerprint of the file at a name: any change is seen."""
     found = os.lstat(path)
     link = os.readlink(path) if stat.S_ISLNK(found.st_mode) else None
     content = path.read_bytes() if stat.S_ISREG(found.st_mode) else None
@@ -245,7 +245,7 @@ class Beside(SpecialCase):
                 self.assertEqual(self.names("small.h5*"), ["small.h5"])
 
     def test_of_an_unfinished_run(self):
-        """What stands in the way is told, and moved away the run goes on."""
+        """The message names the file in the way; once it is moved away, the run continues."""
         config = self.write("c.yaml", LOGGED)
         for suffix in SUFFIXES:
             with self.subTest(suffix=suffix):
@@ -283,7 +283,7 @@ class Campaigns(SpecialCase):
         for suffix in SUFFIXES:
             for files in [["c2", "c2" + suffix], ["a", "c2" + suffix, "c2"]]:
                 with self.subTest(files):
-                    self.assertIn(f"has the file {suffix} beside its own", self.verdict(*files))
+                    self.assertIn(f"gives the file {suffix} beside its own", self.verdict(*files))
         for files in [["c", "./c"], ["c", "d/../c"], ["d/c", "d//c"], ["d/c", "e/c"], ["d/c", "e/../d/./c"]]:
             with self.subTest(files):
                 self.assertIn("would both write", self.verdict(*files))

@@ -202,6 +202,9 @@ class StatusAgrees(ProgramCase):
         for spoiled in [b"", good[:100], good[:-1], b"mine"]:
             self.path("small.h5.ckpt").write_bytes(spoiled)
             self.check("failed")
+        identity = good.index(b'"algorithm"')
+        self.path("small.h5.ckpt").write_bytes(good[:identity] + b"'" + good[identity + 1:])
+        self.check("failed")
         self.path("small.h5.ckpt").write_bytes(good)
         self.check("resumable", "--set", "title=other", "--set", "checkpoint.every=1 h")
         self.check("done")
@@ -212,6 +215,22 @@ class StatusAgrees(ProgramCase):
         self.check("refused")
         self.path("small.h5").unlink()
         self.check("not started")
+
+    def test_the_arrays_of_a_checkpoint_are_not_read(self):
+        """Which may be many gigabytes; docs/cli.md says so."""
+        config = self.write("c.yaml", SMALL)
+        self.gpumc("run", config, "--max-time", "1 ms", code=STOPPED)
+        sizes = {}
+        with h5py.File(self.path("small.h5.ckpt")) as file:
+            file.visititems(lambda name, item: sizes.update({name: (item.nbytes, item.id.get_offset())})
+                            if isinstance(item, h5py.Dataset) and item.id.get_offset() else None)
+        size, offset = max(sizes.values())
+        spoiled = bytearray(self.path("small.h5.ckpt").read_bytes())
+        spoiled[offset + size // 2] ^= 1
+        self.path("small.h5.ckpt").write_bytes(spoiled)
+        task, = json.loads(self.gpumc("status", config, "--json").out)["tasks"]
+        self.assertEqual(task["state"], "resumable")
+        self.assertIn("its checksum is wrong", self.gpumc("run", config, code=FAILURE).err)
 
 
 if __name__ == "__main__":

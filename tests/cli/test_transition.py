@@ -113,7 +113,7 @@ class Crossings(unittest.TestCase):
             self.assertAlmostEqual(getattr(found, name), getattr(whole, name), 3)
 
     def test_all_pairs_together(self):
-        """Closer than each alone, and disagreement is told."""
+        """Closer than each alone, and disagreement is reported."""
         sizes = [line(4, 1.0), line(8, 2.0), line(16, 4.0)]
         panel = transition.Panel("Binder parameter", "", sizes)
         whole = transition.common([panel])

@@ -79,13 +79,56 @@ static void temperatures_of_runs(void **state)
     }
 }
 
+/* Rules are kept from sweep to sweep, as long as a run keeps its temperature. */
+static void temperatures_that_change(void **state)
+{
+  (void)state;
+  enum { RUNS = 3, TIMES = 4 };
+  static const double beta[TIMES][RUNS] = {
+      {0.7, 0.2, 0.2}, {0.7, 0.7, 0.2}, {0.0, 0.7, 0.0}, {0.7, 0.2, 0.2}};
+  const struct ising_shape shape = {3, {6, 4, 4}};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP, kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
+      struct ising_pair pair;
+      struct ising_case with = case_of(kernel[k], &shape, &case_feelings[feeling], ROOM);
+      with.runs = RUNS;
+      if (!fixture_serves(&with))
+        continue;
+      pair_open(&pair, &with, REPLICAS);
+      for (size_t time = 0; time < TIMES; time++) {
+        pair_sweep_reference(&pair, 1, beta[time]);
+        fixture_sweep_each(&pair.fixture, 1, beta[time]);
+      }
+      pair_expect_replicas(&pair);
+      pair_close(&pair);
+    }
+}
+
+/* Threads share a single replica, in parts that begin and end amid its planes. */
+static void parts_of_one_lattice(void **state)
+{
+  (void)state;
+  static const struct ising_shape shapes[] = {
+      {3, {64, 34, 90}}, {3, {192, 38, 20}}, {2, {128, 1300, 1}}};
+  const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
+  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP, kernel);
+  for (size_t k = 0; k < kernels; k++)
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+      const struct ising_case with = case_of(kernel[k], &shapes[s], &case_feelings[1], 1);
+      if (strcmp(kernel[k]->variant, "packed") == 0 && fixture_serves(&with))
+        compare_last_run(with, 1, 2, 0.3);
+    }
+}
+
 int main(void)
 {
   test_device_require();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(metropolis_updates),
-      cmocka_unit_test(heat_bath_updates),
-      cmocka_unit_test(temperatures_of_runs),
+      cmocka_unit_test(metropolis_updates),   cmocka_unit_test(heat_bath_updates),
+      cmocka_unit_test(temperatures_of_runs), cmocka_unit_test(temperatures_that_change),
+      cmocka_unit_test(parts_of_one_lattice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

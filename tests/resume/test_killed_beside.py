@@ -1,5 +1,5 @@
-"""Killed at every access to every file beside the result: what is left behind is known for ours, and the next run
-needs no help."""
+"""Killed at every access to every file beside the result: the files left behind are recognised as ours, and the
+next run needs no help."""
 import pathlib
 import signal
 import sys

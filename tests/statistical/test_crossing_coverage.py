@@ -24,6 +24,9 @@ from support import device, gpumc_program as gpumc  # noqa: E402
 CAMPAIGNS = 200
 CROSSING_6_8 = 2.248622303824761
 
+# Of the runs: none of these had a part in the choice of the process's sizes and lengths.
+SEEDS = list(range(20001, 20001 + CAMPAIGNS))
+
 CONFIG = """\
 gpumc: 1
 seed: 1
@@ -111,8 +114,8 @@ def tools_interval(small, large):
 class Real(unittest.TestCase):
     def test_canonical_campaigns(self):
         with gpumc.folder() as folder:
-            gpumc.run_config(CONFIG.format(folder=folder, seeds=list(range(1, CAMPAIGNS + 1))), pathlib.Path(folder))
-            ends = np.array([self.interval(folder, seed) for seed in range(1, CAMPAIGNS + 1)])
+            gpumc.run_config(CONFIG.format(folder=folder, seeds=SEEDS), pathlib.Path(folder))
+            ends = np.array([self.interval(folder, seed) for seed in SEEDS])
         below, above = (CROSSING_6_8 < ends[:, 0]).sum(), (CROSSING_6_8 > ends[:, 1]).sum()
         print(f"6 x 6 and 8 x 8: {below} below, {above} above of {CAMPAIGNS}")
         self.assertTrue(0.6 <= 1 - (below + above) / CAMPAIGNS <= 0.8, (below, above))

@@ -12,7 +12,9 @@ though all temperatures have the same samples.
 Where temperatures are independent, several near the crossing may each be off. Null, of simulated differences: the
 interval misses the crossing on either side no more often than with the probability of a Gaussian tail (false alarm
 1e-4 or less for each of 8 numbers), also where the curves become one again on the hot side, the cold one or both; it is
-closed there on both sides, and the crossing is found. Control: the interval that ends at
+closed there on both sides, and the crossing is found. A corner at the crossing is beyond a smooth process: 500 intervals
+hold it in less than 60 %; where the corner is a bend, or the far temperatures are left out, in 60 to 80 % (a false alarm
+of 1e-4 for 68 %), though most of those that miss it still lie on the flat side. Control: the interval that ends at
 the first temperature on the way from the crossing where the difference is not 0 within its error.
 """
 import math
@@ -168,7 +170,6 @@ class IndependentTemperatures(unittest.TestCase):
     BY = BETA - CROSSING
     SHALLOW = 6 * BY  # within the error at ten temperatures
     LUMP = 48 * BY * np.exp(-36 * BY ** 2)  # -3.4 and 3.4 at most, and 0 at beta = 1 and 2
-    CORNERS = np.where(BY < 0, LUMP, 20 * BY), np.where(BY < 0, 20 * BY, LUMP)
 
     def misses(self, differences):
         """How often the true crossing is below and above the intervals of the tool and of the control, and
@@ -192,11 +193,44 @@ class IndependentTemperatures(unittest.TestCase):
     def test_no_more_misses_than_the_error_says(self):
         self.expect_few_misses(self.SHALLOW, self.LUMP)
 
-    @unittest.expectedFailure
-    def test_corners_at_the_crossing(self):
-        """A known limit (docs/statistics.md): no smooth curve turns from a slope of 48 to one of 20 between
-        two temperatures, and half of the intervals lie on the flat side of the corner."""
-        self.expect_few_misses(*self.CORNERS)
+    def test_corners_are_a_limit(self):
+        """Of curves with a corner at the crossing less than 60 % of the intervals hold it, and those that miss it lie on
+        the flat side. No test of the residuals tells: the smooth curve is off by one error of its own, and by less
+        than that of a single value. The remedy that docs/statistics.md names: temperatures near the crossing only."""
+        near = np.linspace(self.CROSSING - 0.1, self.CROSSING + 0.1, 32)
+        for steep_side, flat_below in ("hot", False), ("cold", True):
+            below, above, covered = self.coverage(self.BETA, self.corner(self.BETA, steep_side))
+            print(f"corner, steep on the {steep_side} side: {below} below, {above} above, {100 * covered:.1f} % hold it")
+            self.assertLess(covered, 0.6)
+            self.assertGreater((below if flat_below else above), 10 * (above if flat_below else below))
+            below, above, covered = self.coverage(near, self.corner(near, steep_side))
+            print(f"the same, of temperatures near it: {below} below, {above} above, {100 * covered:.1f} % hold it")
+            self.assertTrue(0.6 <= covered <= 0.8)
+
+    def test_bends_at_the_crossing(self):
+        """The same curves, with the change of slope spread over some temperatures, as it is in finite lattices."""
+        for steep_side in "hot", "cold":
+            below, above, covered = self.coverage(self.BETA, self.corner(self.BETA, steep_side, width=0.1))
+            print(f"bend, steep on the {steep_side} side: {below} below, {above} above, {100 * covered:.1f} % hold it")
+            self.assertTrue(0.6 <= covered <= 0.8)
+
+    def corner(self, beta, steep_side, width=1e-9):
+        """A slope of 48 on one side of the crossing and of 20 on the other."""
+        by = beta - self.CROSSING
+        on_hot = 0.5 - 0.5 * np.tanh(by / width)
+        steep = on_hot if steep_side == "hot" else 1 - on_hot
+        return steep * 48 * by * np.exp(-36 * by ** 2) + (1 - steep) * 20 * by
+
+    def coverage(self, beta, differences, repeats=500):
+        """How often the crossing is below and above the intervals, and the share of those that hold it."""
+        count = len(beta)
+        noise = np.random.default_rng(31)
+        flat = transition.Curve(4, beta, np.zeros(count), np.zeros(count), np.eye(count))
+        found = [transition.crossing(flat, transition.Curve(6, beta, differences + noise.normal(size=count),
+                                                            np.ones(count), np.eye(count))) for _ in range(repeats)]
+        below = sum(1 / self.CROSSING < interval.lower for interval in found)
+        above = sum(1 / self.CROSSING > interval.upper for interval in found)
+        return below, above, 1 - (below + above) / repeats
 
     def expect_few_misses(self, *curves):
         _, most = binomial_bounds(self.REPEATS, tail(1))

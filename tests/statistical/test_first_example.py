@@ -1,4 +1,4 @@
-"""The README's first example, configs/ising2d/first.yaml as it stands: trusted without a warning, and its deviations from
+"""The README's first example, configs/ising2d/first.yaml unchanged: trusted without a warning, and its deviations from
 Kaufman's lattice, in errors, scatter as they should.
 
 Null: each is a Gaussian number. Bound of each of 4 x 121: 4.5 errors, false alarm 3e-3 in all. The energies of

@@ -68,7 +68,7 @@ class Merged(unittest.TestCase):
                               expected * (1 - expected))
 
     def test_files_that_do_not_scatter(self):
-        """They tell no error, not even that of a bin where nothing was counted."""
+        """They give no error, not even that of a bin where nothing was counted."""
         parts = [types.SimpleNamespace(count=2, attributes={"errors_from": "time"}, distributions={
             "overlap_distribution": {"probability": np.array([0, 32, 1 + i]), "probability_error": np.zeros(3)}})
             for i in range(4)]

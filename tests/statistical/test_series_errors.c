@@ -29,19 +29,7 @@ struct outcome {
 /* One series of n values, or MERGED of n/MERGED. */
 static struct gpumc_series_estimate estimate_one(double phi, size_t n, uint32_t repeat, int merged)
 {
-  struct gpumc_series all = {0};
-  struct gpumc_series_estimate estimate;
-  for (int part = 0; part < merged; part++) {
-    struct autoregressive process;
-    struct gpumc_series series = {0};
-    autoregressive_begin(&process, phi, SEED + (uint64_t)n,
-                         repeat * (uint32_t)merged + (uint32_t)part);
-    for (size_t i = 0; i < n / (size_t)merged; i++)
-      gpumc_series_add(&series, autoregressive_next(&process));
-    gpumc_series_merge(&all, &series);
-  }
-  gpumc_series_estimate(&all, &estimate);
-  return estimate;
+  return autoregressive_estimate(phi, SEED + (uint64_t)n, repeat * (uint32_t)merged, n, merged);
 }
 
 static struct outcome repeat_series(double phi, size_t n, int merged)

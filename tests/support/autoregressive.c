@@ -83,3 +83,20 @@ double sokal_time(const double *values, size_t n)
     time += covariance(values, n, mean, t) / variance;
   return time;
 }
+
+struct gpumc_series_estimate
+autoregressive_estimate(double phi, uint64_t seed, uint32_t number, size_t n, int merged)
+{
+  struct gpumc_series all = {0};
+  struct gpumc_series_estimate estimate;
+  for (int part = 0; part < merged; part++) {
+    struct autoregressive process;
+    struct gpumc_series series = {0};
+    autoregressive_begin(&process, phi, seed, number + (uint32_t)part);
+    for (size_t i = 0; i < n / (size_t)merged; i++)
+      gpumc_series_add(&series, autoregressive_next(&process));
+    gpumc_series_merge(&all, &series);
+  }
+  gpumc_series_estimate(&all, &estimate);
+  return estimate;
+}

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/random.h"
+#include "core/series.h"
 
 /* AR(1): x' = phi x + sqrt(1 - phi^2) g, g Gaussian, started in equilibrium: mean 0, variance 1,
  * rho(t) = phi^t. */
@@ -29,5 +30,10 @@ double autoregressive_mean_variance(double phi, size_t n);
 /* Integrated autocorrelation time of a stored series: sum of rho(t) up to the first t of at least
  * 6 tau (Sokal, in Functional Integration, Plenum 1997). */
 double sokal_time(const double *values, size_t n);
+
+/* Estimates from n values of processes of the seed in `merged` series, numbered from `number` on.
+ */
+struct gpumc_series_estimate
+autoregressive_estimate(double phi, uint64_t seed, uint32_t number, size_t n, int merged);
 
 #endif

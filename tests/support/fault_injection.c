@@ -2,13 +2,16 @@
  *
  *   GPUMC_FAULT="CALL:option=value:option=value; CALL:..."
  *
- * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename (renameat2 as well), rename_new
+ * CALL     write (write, pwrite), fsync (fsync, fdatasync), rename (rename, renameat2), rename_new
  *          (renameat2), link, unlink, ftruncate, open (for writing), open_read, malloc (malloc,
- * calloc, realloc, aligned_alloc, posix_memalign) options  nth=N           the N-th matching call
- * (from 1) fails, only that one from=N          the N-th and every later one fail (default from=1)
+ *          calloc, realloc, aligned_alloc, posix_memalign)
+ *
+ * options  nth=N           the N-th matching call (from 1) fails, only that one
+ *          from=N          the N-th and every later one fail (default from=1)
  *          after_bytes=N   write: every call that would bring the bytes written past N fails; the
  *                          part that fits is written first, as a full disk does
  *          path=TEXT       only files whose path contains TEXT (rename, link: the old name)
+ *          end=TEXT        only files whose path ends with TEXT
  *          errno=NAME      ENOSPC (default; ENOMEM for malloc), EIO, EDQUOT, EFBIG, EACCES, EROFS,
  *                          EINVAL, EPERM
  *          action=kill     no error: the process kills itself with SIGKILL before the call
@@ -58,7 +61,7 @@ struct fault {
   enum call call;
   unsigned long first, last, seen;
   long long bytes_left;
-  char path[LONGEST_PATH];
+  char path[LONGEST_PATH], end[LONGEST_PATH];
   int code;
   int signal; /* instead of an error; 0: none */
   bool any_caller;
@@ -102,6 +105,8 @@ static void read_option(struct fault *fault, const char *option)
     fault->bytes_left = strtoll(value, NULL, 10);
   else if (value_of(option, "path", &value))
     snprintf(fault->path, sizeof fault->path, "%s", value);
+  else if (value_of(option, "end", &value))
+    snprintf(fault->end, sizeof fault->end, "%s", value);
   else if (value_of(option, "errno", &value))
     fault->code = code_of(value);
   else if (value_of(option, "action", &value))
@@ -119,7 +124,7 @@ static void read_fault(char *text)
     call++;
   if (name == NULL || call == N_CALLS || n_faults == MOST_FAULTS)
     return;
-  struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", ENOSPC, 0, false};
+  struct fault fault = {(enum call)call, 1, ULONG_MAX, 0, -1, "", "", ENOSPC, 0, false};
   if (call == CALL_MALLOC)
     fault.code = ENOMEM;
   for (char *option = strtok_r(NULL, ":", &rest); option != NULL;
@@ -140,6 +145,12 @@ __attribute__((constructor)) static void read_environment(void)
     read_fault(one);
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+  const size_t length = strlen(path), wanted = strlen(end);
+  return length >= wanted && strcmp(path + length - wanted, end) == 0;
+}
+
 /* The fault that strikes this call, or NULL; counts it. `count`: bytes to be written, else 0. */
 static struct fault *strike(enum call call, const char *path, size_t count)
 {
@@ -147,6 +158,8 @@ static struct fault *strike(enum call call, const char *path, size_t count)
   for (size_t i = 0; i < n_faults; i++) {
     struct fault *fault = &faults[i];
     if (fault->call != call || (fault->path[0] != '\0' && strstr(path, fault->path) == NULL))
+      continue;
+    if (!ends_with(path, fault->end))
       continue;
     if (call == CALL_MALLOC && from_library && !fault->any_caller)
       continue;

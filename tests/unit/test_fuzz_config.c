@@ -1,5 +1,5 @@
 /* Mutated configurations in this process, for the sanitizers: any outcome but a crash is right.
- * GPUMC_FUZZ_FILES: how many, in place of those of a quick test. */
+ * GPUMC_FUZZ_FILES: how many, in place of those of a quick test; GPUMC_FUZZ_SEED: others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,8 @@ static void assert_lines_have_places(const char *message)
 
 static void test_mutants(void **state)
 {
-  uint64_t random = 20170801;
+  const char *seed = getenv("GPUMC_FUZZ_SEED");
+  uint64_t random = seed != NULL ? strtoull(seed, NULL, 10) : 20170801;
   size_t accepted = 0;
   const char *wanted = getenv("GPUMC_FUZZ_FILES");
   const int mutants = wanted != NULL ? atoi(wanted) : MUTANTS;

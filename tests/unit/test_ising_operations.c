@@ -61,6 +61,34 @@ static void channels_are_those_of_the_reference(void **state)
   for_every_case(GPUMC_CAN_MEASURE | GPUMC_CAN_OVERLAP, measure_case);
 }
 
+/* Kernels may count while they sweep. On small lattices often, since few spins are decided last. */
+static void swept_case(struct ising_case with)
+{
+  enum { ROUNDS = 8, SMALL = 600 };
+  static const double beta[RUNS] = {0.05, 0.15, 0.3, 0.7};
+  struct ising_fixture fixture;
+  int64_t swept[ISING_CHANNELS][RUNS * ROOM], alone[ISING_CHANNELS][RUNS * ROOM];
+  fixture_open(&fixture, &with);
+  fixture_randomize(&fixture, &with, SIZE);
+  const uint32_t rounds = fixture.model.sites <= SMALL ? ROUNDS : 1;
+  for (uint32_t round = 0; round < rounds; round++) {
+    fixture_sweep_and_measure_channels(&fixture, 1 + round % 2, beta,
+                                       (int64_t *const[]){swept[0], swept[1], swept[2]});
+    fixture_measure_channels(&fixture, (int64_t *const[]){alone[0], alone[1], alone[2]});
+    for (size_t channel = 0; channel < ISING_CHANNELS; channel++)
+      for (size_t m = 0; m < RUNS; m++)
+        assert_memory_equal(swept[channel] + m * ROOM, alone[channel] + m * ROOM,
+                            SIZE * sizeof(int64_t));
+  }
+  fixture_close(&fixture);
+}
+
+static void sweeps_measure_what_they_leave(void **state)
+{
+  (void)state;
+  for_every_case(GPUMC_CAN_MEASURE | GPUMC_CAN_OVERLAP | GPUMC_CAN_SWEEP, swept_case);
+}
+
 static void overlap_case(struct ising_case with)
 {
   static const bool all[GPUMC_OVERLAPS] = {true, true, true};
@@ -217,6 +245,7 @@ int main(void)
   test_device_require();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(channels_are_those_of_the_reference),
+      cmocka_unit_test(sweeps_measure_what_they_leave),
       cmocka_unit_test(overlaps_are_those_of_the_reference),
       cmocka_unit_test(exchanged_replicas_change_places),
       cmocka_unit_test(children_have_the_energy_of_parents),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/ising/disorder/disorder_samples_file.h"
 #include "models/ising/ising_keys.h"
 #include "models/ising2d/ising2d.h"
 #include "support/work_directory.h"
@@ -389,6 +390,52 @@ static void test_more_samples_than_a_file_has(void **state)
   ising_destroy(&model);
 }
 
+/* A text file of `samples` square samples, whose couplings are `size` but for signs, and `last`. */
+static void write_signs(const char *path, size_t length, size_t samples, double size, double last)
+{
+  const size_t count = 2 * length * length;
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "shape %zu %zu\n", length, length);
+  for (size_t sample = 0; sample < samples; sample++) {
+    fprintf(file, "couplings");
+    for (size_t i = 0; i < count; i++) {
+      const bool is_last = sample + 1 == samples && i + 1 == count;
+      fprintf(file, " %g", is_last ? last : (i * i + sample) % 3 == 0 ? -size : size);
+    }
+    fprintf(file, "\n");
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+/* 18 MB of numbers, more than are kept: numbers of one size are known after one pass, and what is
+ * known of them is what a second one finds, bit for bit. */
+static void test_numbers_of_one_size_are_read_once(void **state)
+{
+  enum { LENGTH = 256, SAMPLES = 12 };
+  const size_t shape[] = {LENGTH, LENGTH};
+  const double size = 0.7, quantum = 0x1p-20;
+  struct ising_samples_file file;
+  struct gpumc_error error = {0};
+  double square = 0;
+  (void)state;
+  for (int alike = 0; alike < 2; alike++) {
+    write_signs("large.txt", LENGTH, SAMPLES, size, alike ? size : 0.5);
+    assert_int_equal(ising_samples_open("large.txt", 2, shape, 0, &file, &error), GPUMC_OK);
+    assert_true(file.kept_samples < file.samples);
+    assert_int_equal(remove("large.txt"), 0);
+    assert_int_equal(ising_samples_weigh(&file, quantum, &error), alike ? GPUMC_OK : GPUMC_INVALID);
+    gpumc_error_free(&error);
+    const struct ising_file_values *values = &file.values[ISING_FILE_COUPLINGS];
+    for (size_t i = 0; alike && i < values->count; i++)
+      square += size * size / (double)values->count;
+    assert_true(!alike || values->square == square);
+    assert_true(!alike || fabs(values->rounding * size -
+                               fabs(rint(size / quantum) * quantum - size)) < 1e-20);
+    ising_samples_file_free(&file);
+  }
+}
+
 static void test_refusals(void **state)
 {
   static const struct {
@@ -433,6 +480,7 @@ int main(void)
       IN_DIRECTORY(test_text_file_errors),
       IN_DIRECTORY(test_file_errors),
       IN_DIRECTORY(test_more_samples_than_a_file_has),
+      cmocka_unit_test(test_numbers_of_one_size_are_read_once),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,11 +33,12 @@ static void test_overrides(void **state)
   assert_true(gpumc_params_real(&root, "algorithm.beta.to") == 2.5);
   assert_string_equal(gpumc_params_string(&root, "rng"), "philox4x32-7");
   gpumc_config_free(&config);
-  language_refuse_set(GOOD, assignments, 7,
-                      "--set output={model.J}.h5:1:17: not valid YAML: more follows behind the end of "
-                      "the value; put text with braces or brackets in quotes\n"
-                      "--set seed=:1:6: seed: expected an integer from 0 to 281474976710655, found "
-                      "empty text");
+  language_refuse_set(
+      GOOD, assignments, 7,
+      "--set output={model.J}.h5:1:17: not valid YAML: there is text after the end of "
+      "the value; put text with braces or brackets in quotes\n"
+      "--set seed=:1:6: seed: expected an integer from 0 to 281474976710655, found "
+      "empty text");
 }
 
 static void refuse_set(const char *text, const char *assignment, const char *message)

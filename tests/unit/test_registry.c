@@ -273,8 +273,8 @@ static size_t replicas_of(const struct gpumc_params *params)
 
 static const struct gpumc_algorithm_ops counted = {.name = "counted", .replicas = replicas_of};
 
-/* `auto` takes what costs least for the replicas that the keys ask for, the first where nothing is
- * known of them, and a kernel without a cost only where it is asked for. */
+/* `auto` takes the cheapest kernel for the replicas in the keys, the first if their number is
+ * unknown, and a kernel without a cost only if it is requested. */
 static void test_kernels_with_a_cost(void **state)
 {
   static const struct {

@@ -26,24 +26,24 @@ static void test_append(void **state)
   gpumc_text_free(&text);
 }
 
-static void test_append_printable(void **state)
+static void test_append_escaped(void **state)
 {
   static const struct {
-    const char *text, *line, *lines;
+    const char *text, *escaped[3]; /* by gpumc_escapes */
   } cases[] = {
-      {"plain \xce\xb2", "plain \xce\xb2", "plain \xce\xb2"},
-      {"a\n\tb\r", "a\\x0a\\x09b\\x0d", "a\n\tb\\x0d"},
-      {"\x1b[31m\x7f", "\\x1b[31m\\x7f", "\\x1b[31m\\x7f"},
-      {"\xc2\x9bm\xc2\xa0", "\\x9bm\xc2\xa0", "\\x9bm\xc2\xa0"},
-      {"\x9bm\xff\xc2", "\\x9bm\\xff\\xc2", "\\x9bm\\xff\\xc2"},
-      {"", "", ""},
+      {"plain \xce\xb2", {"plain \xce\xb2", "plain \xce\xb2", "plain \xce\xb2"}},
+      {"a\n\tb\r", {"a\\x0a\\x09b\\x0d", "a\n\tb\\x0d", "a\n\tb\r"}},
+      {"\x1b[31m\x7f", {"\\x1b[31m\\x7f", "\\x1b[31m\\x7f", "\x1b[31m\\u007f"}},
+      {"\xc2\x9bm\xc2\xa0", {"\\x9bm\xc2\xa0", "\\x9bm\xc2\xa0", "\\u009bm\xc2\xa0"}},
+      {"\x9bm\xff\xc2", {"\\x9bm\\xff\\xc2", "\\x9bm\\xff\\xc2", "\\ufffdm\\ufffd\\ufffd"}},
+      {"", {"", "", ""}},
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (int lines = 0; lines < 2; lines++) {
+    for (enum gpumc_escapes escapes = 0; escapes < 3; escapes++) {
       struct gpumc_text text = {0};
-      gpumc_text_append_printable(&text, cases[i].text, lines != 0);
-      assert_string_equal(gpumc_text_string(&text), lines ? cases[i].lines : cases[i].line);
+      gpumc_text_append_escaped(&text, cases[i].text, escapes);
+      assert_string_equal(gpumc_text_string(&text), cases[i].escaped[escapes]);
       gpumc_text_free(&text);
     }
 }
@@ -75,7 +75,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_append),
-      cmocka_unit_test(test_append_printable),
+      cmocka_unit_test(test_append_escaped),
       cmocka_unit_test(test_nearest_name),
       cmocka_unit_test(test_nearest_name_errors),
   };

@@ -165,9 +165,13 @@ enum gpumc_status canonical_digest(struct canonical *canonical, struct gpumc_err
   const size_t temperatures = canonical->betas.count;
   const size_t width = canonical_scratch_width(canonical);
   const int threads = threads_for(canonical);
+  if (threads == 1)
+    for (size_t m = 0; m < temperatures; m++)
+      add_temperature(canonical, m, canonical->scratch);
+  else
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
-  for (size_t m = 0; m < temperatures; m++)
-    add_temperature(canonical, m, canonical->scratch + (size_t)omp_get_thread_num() * width);
+    for (size_t m = 0; m < temperatures; m++)
+      add_temperature(canonical, m, canonical->scratch + (size_t)omp_get_thread_num() * width);
   canonical->measured++;
   return canonical->settings.series ? canonical_record(canonical, error) : GPUMC_OK;
 }

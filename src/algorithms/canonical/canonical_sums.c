@@ -110,8 +110,8 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_d
   return series + numbers * sizeof(double);
 }
 
-/* Bins and averages of the replicas, the curves of the summary and, where they are asked for, all
- * measurements; a checkpoint has the sums. */
+/* Bins and averages of the replicas, the curves of the summary and, if requested, all measurements;
+ * a checkpoint has the sums. */
 static void demand_disk(const struct canonical *canonical, struct gpumc_demand *demanded)
 {
   const struct canonical_settings *settings = &canonical->settings;

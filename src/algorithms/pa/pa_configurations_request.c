@@ -18,7 +18,7 @@ const struct gpumc_key pa_configurations_keys[] = {
      .maximum = PA_BETA_ROWS_MAXIMUM,
      .unit = "steps",
      .exactly_one_of = "moments",
-     .doc = "Every so many temperature steps, and after the last one."},
+     .doc = "Number of temperature steps between configurations; the last step always writes one."},
     GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "moments",
                    .doc = "At these inverse temperatures, which must be among those of the steps. "

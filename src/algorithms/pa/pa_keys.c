@@ -229,7 +229,7 @@ const struct gpumc_check pa_checks[] = {
     {.run = NULL},
 };
 
-/* Whoever gives the temperatures themselves has said the last one. */
+/* A list of temperatures includes the last one. */
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
 {
   (void)model;

@@ -1,5 +1,5 @@
-/* Population annealing: whether the averages over the runs can be trusted - independent families
- * enough, events enough behind every error, and runs that do not contradict each other. */
+/* Population annealing: whether the averages over the runs can be trusted: enough independent
+ * families, enough events for every error, and runs that do not contradict each other. */
 #include "algorithms/pa/pa_trust.h"
 
 #include <math.h>
@@ -94,8 +94,8 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
   if (families > families_needed)
     return;
   snprintf(text, sizeof text,
-           "the replicas of all runs scatter as %.4g independent families do, of which there "
-           "should be more than %g: averages may be biased and errors too small; use a larger "
+           "the replicas of all runs scatter like %.4g independent families, and more "
+           "than %g are needed: averages may be biased and errors too small; use a larger "
            "population, more runs, more sweeps or smaller steps",
            families, families_needed);
   warn(trust, all, text);
@@ -103,19 +103,14 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
 
 static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
 {
-  char text[256];
-  size_t bad = 0, hottest = 0;
-  for (size_t t = trust->temperatures; t-- > 0;)
-    if (trust->determined[t] == 0) {
-      bad++;
-      hottest = t;
-    }
-  if (bad == 0)
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(trust->determined, trust->pa->schedule.beta, trust->temperatures, true,
+                          where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %zu of %zu temperatures, the hottest beta = %g, the energy fluctuates in too few "
-           "families to know its error; use a larger population or stay above these temperatures",
-           bad, trust->temperatures, trust->pa->schedule.beta[hottest]);
+           "at %s, the energy fluctuates in too few families to know its error; use a larger "
+           "population or stay above these temperatures",
+           where);
   warn(trust, all, text);
 }
 
@@ -124,7 +119,7 @@ static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpum
   char text[192];
   snprintf(text, sizeof text,
            "the runs contradict each other at beta = %g: they scatter more than their families "
-           "tell; use a larger population, more sweeps or smaller steps",
+           "explain; use a larger population, more sweeps or smaller steps",
            trust->pa->schedule.beta[worst]);
   warn(trust, all, text);
 }

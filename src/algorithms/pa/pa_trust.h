@@ -21,7 +21,7 @@ void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run);
 /* The families of the average's temperature. */
 void pa_trust_regard_families(struct pa_trust *trust, struct pa_average *average);
-/* Curves and attributes of the summary, and a warning where they are not to be trusted. */
+/* Curves and attributes of the summary, and a warning if they cannot be trusted. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_trust_write(const struct pa_trust *trust, struct gpumc_error *error);
 /* Legal on a zeroed object. */

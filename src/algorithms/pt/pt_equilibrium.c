@@ -8,10 +8,10 @@
 #include "core/text.h"
 #include "core/trust.h"
 
-/* Samples of one model do not agree where their averages scatter by more than so many times the
- * variance that their change from bin to bin tells, and by more than chance tells. */
+/* Samples of one model disagree where the variance of their averages exceeds what their change from
+ * bin to bin suggests by more than this factor, and by more than chance explains. */
 static const double scatter_allowed = 30.0;
-/* Samples that have to fluctuate, of those there are. */
+/* Samples that have to fluctuate, or all if there are fewer. */
 enum { SAMPLES_IN_MOTION = 8 };
 /* Round trips of a walker, on average, without which cold temperatures have seen one descent at
  * most. */
@@ -218,42 +218,29 @@ static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
   gpumc_observer_tell(pt->context.observer, GPUMC_WARNING, text);
 }
 
-static void warn_of_equilibrium(struct pt *pt, const bool *equilibrated, struct gpumc_text *all)
+static void warn_of_equilibrium(struct pt *pt, const double *equilibrated, struct gpumc_text *all)
 {
-  char text[384];
-  size_t bad = 0, coldest = 0;
-  for (size_t t = 0; t < pt->settings.temperatures; t++)
-    if (!equilibrated[t]) {
-      bad++;
-      coldest = t;
-    }
-  if (bad == 0)
+  char text[384], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(equilibrated, pt->beta, pt->settings.temperatures, false, where) == 0)
     return;
   snprintf(text, sizeof text,
-           "not known to be in equilibrium at %zu of %zu temperatures, the coldest beta = %g: the "
-           "last %d bins of time disagree%s or are too short for errors, or samples or copies stay "
-           "apart; use more sweeps",
-           bad, pt->settings.temperatures, pt->beta[coldest], PT_BINS_COMPARED,
+           "not known to be in equilibrium at %s: the last %d bins of time disagree%s or are too "
+           "short for errors, or samples or copies stay apart; use more sweeps",
+           where, PT_BINS_COMPARED,
            pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
                                                           : "");
   warn(pt, all, text);
 }
 
-static void warn_of_events(struct pt *pt, const bool *determined, struct gpumc_text *all)
+static void warn_of_events(struct pt *pt, const double *determined, struct gpumc_text *all)
 {
-  char text[256];
-  size_t bad = 0, coldest = 0;
-  for (size_t t = 0; t < pt->settings.temperatures; t++)
-    if (!determined[t]) {
-      bad++;
-      coldest = t;
-    }
-  if (bad == 0)
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(determined, pt->beta, pt->settings.temperatures, false, where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %zu of %zu temperatures, the coldest beta = %g, hardly anything fluctuates: too few "
-           "events to know an error; use more sweeps or samples, or stay above these temperatures",
-           bad, pt->settings.temperatures, pt->beta[coldest]);
+           "at %s, hardly anything fluctuates: too few events to know an error; use more sweeps "
+           "or samples, or stay above these temperatures",
+           where);
   warn(pt, all, text);
 }
 
@@ -313,8 +300,8 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   warn(pt, all, text);
 }
 
-enum gpumc_status pt_write_warnings(struct pt *pt, const bool *equilibrated, const bool *determined,
-                                    struct gpumc_error *error)
+enum gpumc_status pt_write_warnings(struct pt *pt, const double *equilibrated,
+                                    const double *determined, struct gpumc_error *error)
 {
   struct gpumc_text all = {0};
   enum gpumc_status status = GPUMC_OK;

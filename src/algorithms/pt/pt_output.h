@@ -31,8 +31,8 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
 /* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
  * are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
-/* Whether the error of the energy at temperature t has events enough behind it. The average is that
- * of the last bin. */
+/* Whether the error of the energy at temperature t rests on enough events. The average is that of
+ * the last bin. */
 bool pt_determined(struct pt_average *average, size_t t);
 /* Whether there are several disorder samples, but too few for errors of their average. */
 bool pt_errors_are_thermal(const struct pt *pt);
@@ -41,9 +41,9 @@ uint64_t pt_round_trips(const struct pt *pt);
 double pt_round_trips_per_walker(const struct pt *pt);
 /* Whether walkers have made round trips, one each on average; true without exchanges. */
 bool pt_walkers_return(const struct pt *pt);
-/* Warnings of the summary: to the observer and into the file. */
-GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const bool *equilibrated,
-                                                     const bool *determined,
+/* Warnings of the summary: to the observer and into the file. Flags are 0 or 1, [temperatures]. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const double *equilibrated,
+                                                     const double *determined,
                                                      struct gpumc_error *error);
 
 /* summary/overlap_distribution and summary/link_overlap_distribution: distributions in the last

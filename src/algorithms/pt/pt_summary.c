@@ -50,9 +50,9 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
   return status == GPUMC_OK ? gpumc_curve_write(&place, &flow, false, values, error) : status;
 }
 
-/* [temperatures] */
+/* 0 or 1, [temperatures] */
 struct flags {
-  bool *equilibrated, *determined;
+  double *equilibrated, *determined;
 };
 
 static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct gpumc_error *error)
@@ -70,19 +70,16 @@ static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct g
 }
 
 static enum gpumc_status write_flag(struct pt *pt, const struct gpumc_label *label,
-                                    const bool *flag, double *values, bool *all,
-                                    struct gpumc_error *error)
+                                    const double *flag, bool *all, struct gpumc_error *error)
 {
   const struct gpumc_curve_place place = place_of(pt);
-  for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    values[t] = flag[t] ? 1.0 : 0.0;
-    *all = *all && flag[t];
-  }
-  return gpumc_curve_write(&place, label, true, values, error);
+  for (size_t t = 0; t < pt->settings.temperatures; t++)
+    *all = *all && flag[t] != 0;
+  return gpumc_curve_write(&place, label, true, flag, error);
 }
 
 static enum gpumc_status
-write_equilibrium(struct pt *pt, double *values, struct flags *flags, struct gpumc_error *error)
+write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
   const struct gpumc_label equilibrated = {
       "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
@@ -91,9 +88,9 @@ write_equilibrium(struct pt *pt, double *values, struct flags *flags, struct gpu
   bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
   enum gpumc_status status = find_flags(pt, flags, error);
   if (status == GPUMC_OK)
-    status = write_flag(pt, &equilibrated, flags->equilibrated, values, &all, error);
+    status = write_flag(pt, &equilibrated, flags->equilibrated, &all, error);
   if (status == GPUMC_OK)
-    status = write_flag(pt, &determined, flags->determined, values, &all, error);
+    status = write_flag(pt, &determined, flags->determined, &all, error);
   if (status == GPUMC_OK)
     status = gpumc_trust_record(&pt->context, all, error);
   return status == GPUMC_OK ? pt_write_warnings(pt, flags->equilibrated, flags->determined, error)
@@ -149,7 +146,7 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = write_numbers(pt, error);
   if (status == GPUMC_OK)
-    status = write_equilibrium(pt, values, &flags, error);
+    status = write_equilibrium(pt, &flags, error);
   if (status == GPUMC_OK && pt->terms.overlaps)
     status = pt_write_distributions(pt, error);
   if (status == GPUMC_OK)

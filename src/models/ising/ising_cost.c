@@ -1,6 +1,6 @@
-/* What a sweep costs with each kernel, as far as the configuration tells: for the choice of
+/* What a sweep costs with each kernel, as far as the configuration determines it: for the choice of
  * `kernel.variant: auto`, which must be the same on every device. Rates are those of one core with
- * AVX-512 (docs/performance.md); on GPUs they stand in about the same proportions. */
+ * AVX-512; what GPUs do with few replicas is in docs/performance.md, "Few replicas". */
 #include "models/ising/ising.h"
 
 enum {
@@ -8,8 +8,9 @@ enum {
 };
 /* Spin flips per nanosecond. A replica that has a word for itself costs as much as 32. */
 static const double multispin_rate = 16.0, spin_rate = 4.8;
-/* Of `packed`, for each site of a row: short rows leave vectors empty; and its highest. */
-static const double packed_rate_of_site = 0.01, packed_rate_maximum = 10.0;
+/* Of `packed` on large lattices. On small ones the two halves of a sweep, in which nobody goes on
+ * before all are done, cost as much time as so many sites more. */
+static const double packed_rate = 10.0, packed_waiting_sites = 20000;
 
 double ising_multispin_cost(const struct gpumc_model *model, size_t replicas)
 {
@@ -24,7 +25,5 @@ double ising_spin_cost(const struct gpumc_model *model, size_t replicas)
 
 double ising_packed_cost(const struct gpumc_model *model, size_t replicas)
 {
-  const double rate = packed_rate_of_site * (double)ising_parameters(model)->lattice.length_x;
-  return (double)model->sites * (double)replicas /
-         (rate < packed_rate_maximum ? rate : packed_rate_maximum);
+  return ((double)model->sites + packed_waiting_sites) * (double)replicas / packed_rate;
 }

@@ -11,7 +11,10 @@ enum {
   CACHE_LINE = 64,
   PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
   PART_MEASURED = 1 << 13, /* that it measures at a time */
-  PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more */
+  PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more; */
+  PART_SWEPT = 1 << 15,    /* fewer where so many bytes are in fewer */
+  PART_BLOCKS = 8,         /* or so many of the same samples, in parts of which a thread has */
+  PARTS_A_THREAD = 64,     /* so many */
 };
 
 static int at_least_one(int threads)
@@ -148,31 +151,6 @@ enum gpumc_status ising_cpu_randomize(struct gpumc_ensemble *ensemble, struct gp
   return GPUMC_OK;
 }
 
-enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                  const double *beta, int64_t *const *channel,
-                                  struct gpumc_error *error)
-{
-  (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_cpu_layout *layout = storage->layout;
-  const size_t places = ising_cpu_places(ensemble), part = ising_cpu_blocks(layout, PART_REPLICAS);
-  if (sweeps > 0)
-    layout->set_rules(ensemble, beta);
-#pragma omp parallel for schedule(dynamic, part) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    if (place.count == 0)
-      continue;
-    if (sweeps > 0)
-      layout->sweep(ensemble, &place, sweeps);
-    if (channel != NULL && sweeps > 0)
-      layout->measure_swept(ensemble, &place, channel);
-    else if (channel != NULL)
-      layout->measure(ensemble, &place, channel);
-  }
-  return GPUMC_OK;
-}
-
 /* Blocks of a thread at a time, about so many bytes: one that is large, many that are small. */
 static int part_blocks(const struct ising_cpu_storage *storage, size_t bytes)
 {
@@ -184,6 +162,57 @@ static int busy_threads(const struct ising_cpu_storage *storage, size_t places, 
 {
   const size_t parts = (places + (size_t)part - 1) / (size_t)part;
   return at_least_one(parts < (size_t)storage->threads ? (int)parts : storage->threads);
+}
+
+/* Blocks that a thread sweeps at a time. Where neighbours in the order of work share couplings, a
+ * few more, as long as every thread gets many parts. */
+static int swept_blocks(const struct gpumc_ensemble *ensemble, size_t places)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const int replicas = (int)ising_cpu_blocks(storage->layout, PART_REPLICAS),
+            bytes = part_blocks(storage, PART_SWEPT), least = replicas < bytes ? replicas : bytes;
+  const size_t parts = places / (PARTS_A_THREAD * (size_t)storage->threads);
+  const int part = parts < PART_BLOCKS ? (int)parts : PART_BLOCKS;
+  return ensemble->plan.samples > 1 && part > least ? part : least;
+}
+
+static void
+sweep_place(struct gpumc_ensemble *ensemble, size_t i, uint32_t sweeps, int64_t *const *channel)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_cpu_layout *layout = storage->layout;
+  const struct ising_cpu_place place = ising_cpu_next_place(ensemble, 0, ensemble->runs, i);
+  if (place.count == 0)
+    return;
+  if (channel != NULL && sweeps > 0)
+    layout->sweep_and_measure(ensemble, &place, sweeps, channel);
+  else if (channel != NULL)
+    layout->measure(ensemble, &place, channel);
+  else if (sweeps > 0)
+    layout->sweep(ensemble, &place, sweeps);
+}
+
+/* A team of threads takes a microsecond to gather, even of one: as long as a small lattice. */
+enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                  const double *beta, int64_t *const *channel,
+                                  struct gpumc_error *error)
+{
+  (void)error;
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct ising_cpu_layout *layout = storage->layout;
+  const size_t places = ising_cpu_places(ensemble);
+  const int part = swept_blocks(ensemble, places), threads = busy_threads(storage, places, part);
+  if (sweeps > 0)
+    layout->set_rules(ensemble, beta);
+  if (threads == 1) {
+    for (size_t i = 0; i < places; i++)
+      sweep_place(ensemble, i, sweeps, channel);
+    return GPUMC_OK;
+  }
+#pragma omp parallel for schedule(dynamic, part) num_threads(threads)
+  for (size_t i = 0; i < places; i++)
+    sweep_place(ensemble, i, sweeps, channel);
+  return GPUMC_OK;
 }
 
 enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
@@ -208,12 +237,12 @@ enum gpumc_status ising_cpu_overlap(struct gpumc_ensemble *ensemble, size_t firs
 {
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t blocks = storage->run_blocks, places = runs * blocks;
+  const size_t places = runs * storage->run_blocks;
   const int part = part_blocks(storage, PART_MEASURED);
 #pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
   for (size_t i = 0; i < places; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, first * blocks + i);
-    const size_t run = i / blocks;
+    const struct ising_cpu_place place = ising_cpu_next_place(ensemble, first, runs, i);
+    const size_t run = place.run - first;
     if (place.count > 0)
       storage->layout->overlap(ensemble, &place,
                                ising_cpu_block(storage, second + run, place.block),

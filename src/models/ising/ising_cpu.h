@@ -46,10 +46,10 @@ struct ising_cpu_layout {
                 uint32_t sweeps);
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
                   int64_t *const *channel);
-  /* The same, straight after `sweep` of this block by this thread, whose scratch is as that left
-   * it. */
-  void (*measure_swept)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
-                        int64_t *const *channel);
+  /* Both, one after the other. */
+  void (*sweep_and_measure)(const struct gpumc_ensemble *ensemble,
+                            const struct ising_cpu_place *place, uint32_t sweeps,
+                            int64_t *const *channel);
   /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
    */
   void (*overlap)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
@@ -93,18 +93,38 @@ static inline size_t ising_cpu_places(const struct gpumc_ensemble *ensemble)
   return ensemble->runs * storage->run_blocks;
 }
 
-/* Number i of them; count = 0 for one that is not in use. */
+/* A block of a run; count = 0 for one that is not in use. */
 static inline struct ising_cpu_place
-ising_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
+ising_cpu_place_of(const struct gpumc_ensemble *ensemble, size_t run, size_t block)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  struct ising_cpu_place place = {.run = i / storage->run_blocks, .block = i % storage->run_blocks};
+  struct ising_cpu_place place = {.run = run, .block = block};
   const size_t size = ensemble->size[place.run], most = storage->layout->replicas;
   place.first = place.block * most;
   place.count = size > place.first ? size - place.first : 0;
   place.count = place.count < most ? place.count : most;
   place.data = ising_cpu_block(storage, place.run, place.block);
   return place;
+}
+
+/* Number i of them. */
+static inline struct ising_cpu_place
+ising_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  return ising_cpu_place_of(ensemble, i / storage->run_blocks, i % storage->run_blocks);
+}
+
+/* Number i of the blocks of `runs` runs, in an order in which they are worked on: those of the same
+ * samples one after the other, whose couplings are then in the cache. */
+static inline struct ising_cpu_place
+ising_cpu_next_place(const struct gpumc_ensemble *ensemble, size_t first_run, size_t runs, size_t i)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const bool by_sample = ensemble->plan.samples > 1;
+  return by_sample ? ising_cpu_place_of(ensemble, first_run + i % runs, i / runs)
+                   : ising_cpu_place_of(ensemble, first_run + i / storage->run_blocks,
+                                        i % storage->run_blocks);
 }
 
 /* The calling thread's. */

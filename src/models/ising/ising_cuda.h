@@ -29,7 +29,7 @@
 
 #define ISING_PACKED_CUDA_NAMES                                                                    \
   .device = "cuda", .variant = "packed", .cost = ising_packed_cost,                                \
-  .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",       \
+  .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",  \
   .takes = ISING_TAKES_PACKED, .trajectory = "ising.packed.1",                                     \
   .capabilities = ISING_CUDA_CAPABILITIES
 

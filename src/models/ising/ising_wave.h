@@ -28,7 +28,9 @@ ising_wave_square(const struct ising_wave *wave, const int64_t *cosine, const in
     if (wave->along[axis])
       total += (unsigned __int128)((__int128)cosine[axis] * cosine[axis]) +
                (unsigned __int128)((__int128)sine[axis] * sine[axis]);
-  return (int64_t)((total / wave->axes) >> wave->shift);
+  /* Shifted first, so that most quotients are of 64 bits. */
+  total >>= wave->shift;
+  return (int64_t)(total >> 64 == 0 ? (uint64_t)total / wave->axes : total / wave->axes);
 }
 
 struct gpumc_model;

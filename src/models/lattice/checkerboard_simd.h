@@ -48,6 +48,13 @@ GPUMC_INLINE gpumc_v32 gpumc_load_where(uint32_t where, const uint32_t *words, g
 #endif
 }
 
+/* The bit of site k, the first of a vector, in the masks of its block: 0 where a vector is a block.
+ */
+GPUMC_INLINE size_t gpumc_checkerboard_edge_shift(size_t k)
+{
+  return (int)GPUMC_VECTOR_WORDS == (int)GPUMC_EDGE_SITES ? 0 : k % GPUMC_EDGE_SITES;
+}
+
 /* neighbour[] (enum gpumc_neighbour) of a vector of words from k on, a multiple of the vector's
  * length. `dimension`: a constant; `edges`: of the colour of the sites; `other`: a working copy of
  * the other colour. */
@@ -57,7 +64,7 @@ gpumc_checkerboard_neighbours(const struct gpumc_checkerboard *lattice, const si
                               size_t k, gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM])
 {
   const struct gpumc_checkerboard_edges *edge = &edges[k / GPUMC_EDGE_SITES];
-  const size_t row = lattice->row, plane = lattice->plane, shift = k % GPUMC_EDGE_SITES;
+  const size_t row = lattice->row, plane = lattice->plane, shift = gpumc_checkerboard_edge_shift(k);
   const uint32_t *at = other + k;
   gpumc_v32 side = gpumc_load(at + 1);
   side = gpumc_load_where(edge->back >> shift, at - 1, side);

@@ -8,12 +8,19 @@
 
 #include "core/simd.h"
 
-enum { GPUMC_COUNTER_PLANES = 27 };
+/* GPUMC_COUNTER_ROOM: planes more for the sum over a vector. */
+enum { GPUMC_COUNTER_PLANES = 27, GPUMC_COUNTER_ROOM = 4 };
 
 /* Counts up to 2^27 - 1 in each lane. */
 struct gpumc_vertical_counter {
-  gpumc_v32 plane[GPUMC_COUNTER_PLANES];
+  gpumc_v32 plane[GPUMC_COUNTER_PLANES + GPUMC_COUNTER_ROOM];
 };
+
+GPUMC_INLINE void gpumc_counter_clear(struct gpumc_vertical_counter *counter, size_t planes)
+{
+  for (size_t p = 0; p < planes; p++)
+    counter->plane[p] = gpumc_broadcast(0);
+}
 
 /* a + b + c = sum + 2 carry. */
 GPUMC_INLINE gpumc_v32 gpumc_full_add(gpumc_v32 *sum, gpumc_v32 b, gpumc_v32 c)
@@ -59,48 +66,40 @@ GPUMC_INLINE gpumc_v32 gpumc_exchange_words(gpumc_v32 v, uint32_t width)
   return __builtin_shuffle(v, gpumc_lane_numbers() ^ width);
 }
 
-/* Bits first .. first + GPUMC_VECTOR_WORDS - 1, one for each word. */
-GPUMC_INLINE gpumc_v32 gpumc_lane_bits(uint32_t first)
+/* count[]: lane by lane the number whose bit p stands in word[p * stride]. */
+GPUMC_INLINE void gpumc_counter_lanes(const uint32_t *word, size_t stride, size_t planes,
+                                      gpumc_v32 count[32 / GPUMC_VECTOR_WORDS])
 {
-  return gpumc_broadcast(1) << (gpumc_lane_numbers() + first);
-}
-
-/* 2^p where a word of `bits` has the lane's bit set, 0 elsewhere. */
-GPUMC_INLINE gpumc_v32 gpumc_counter_value(gpumc_v32 bits, gpumc_v32 lane_bits, uint32_t p)
-{
-#if defined(__AVX512F__)
-  return (gpumc_v32)_mm512_maskz_set1_epi32(
-      _mm512_test_epi32_mask((__m512i)bits, (__m512i)lane_bits), (int)((uint32_t)1 << p));
-#else
-  return (gpumc_v32)((bits & lane_bits) != 0) & ((uint32_t)1 << p);
-#endif
+  for (size_t v = 0; v < 32 / GPUMC_VECTOR_WORDS; v++)
+    count[v] = gpumc_broadcast(0);
+  for (size_t p = 0; p < planes; p++)
+    for (size_t v = 0; v < 32 / GPUMC_VECTOR_WORDS; v++)
+      count[v] =
+          gpumc_add_where(word[p * stride] >> v * GPUMC_VECTOR_WORDS, count[v], (uint32_t)1 << p);
 }
 
 /* count[lane] += the counts of that lane over all words of the vectors. Words are added pairwise,
- * bit-sliced, until each holds the sum of all; then each stands for one of the lanes. */
+ * bit-sliced, until each holds the sum of all, where the counts were. */
 static inline void
-gpumc_counter_flush(const struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
+gpumc_counter_flush(struct gpumc_vertical_counter *counter, size_t planes, int64_t count[32])
 {
-  gpumc_v32 plane[32] = {0};
-  memcpy(plane, counter->plane, planes * sizeof *plane);
+  gpumc_v32 *plane = counter->plane;
 #pragma GCC unroll 4
   for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
     gpumc_v32 carry = gpumc_broadcast(0);
-    for (size_t p = 0; p <= planes; p++) {
+    for (size_t p = 0; p < planes; p++) {
       gpumc_v32 other = gpumc_exchange_words(plane[p], width);
       gpumc_v32 next = gpumc_majority(plane[p], other, carry);
       plane[p] = gpumc_xor3(plane[p], other, carry);
       carry = next;
     }
+    plane[planes] = carry;
   }
-  for (uint32_t first = 0; first < 32; first += GPUMC_VECTOR_WORDS) {
-    const gpumc_v32 lane_bits = gpumc_lane_bits(first);
-    gpumc_v32 total = gpumc_broadcast(0);
-    for (uint32_t p = 0; p < planes; p++)
-      total |= gpumc_counter_value(plane[p], lane_bits, p);
+  gpumc_v32 total[32 / GPUMC_VECTOR_WORDS];
+  gpumc_counter_lanes((const uint32_t *)(const void *)plane, GPUMC_VECTOR_WORDS, planes, total);
+  for (size_t v = 0; v < 32 / GPUMC_VECTOR_WORDS; v++)
     for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++)
-      count[first + i] += total[i];
-  }
+      count[v * GPUMC_VECTOR_WORDS + i] += total[v][i];
 }
 
 #endif

@@ -51,7 +51,7 @@ const char *ising_disorder_no_bits(const struct gpumc_model *model);
 /* Sample `number` after the first: coupling[sites][dimension] = J(i, i + e_d) and field[sites] =
  * h_i, the uniform field included, in quanta; sites in the order x + Lx (y + Ly z). NULL: not
  * wanted. For any instance, with disorder or without. Samples of a file are read into memory when
- * one of them is first asked for, so calls for one instance must follow one another. */
+ * one of them is first needed, so calls for one instance must follow one another. */
 GPUMC_MUST_CHECK enum gpumc_status ising_disorder_sample(const struct gpumc_model *model,
                                                          size_t number, int32_t *coupling,
                                                          int32_t *field, struct gpumc_error *error);

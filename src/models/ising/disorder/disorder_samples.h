@@ -5,7 +5,7 @@
 #include "models/ising/ising.h"
 
 /* *disorder is NULL where the settings have none. Reads the file of ISING_FILE, and keeps some of
- * its samples; GPUMC_INVALID when it does not hold what is asked for. */
+ * its samples; GPUMC_INVALID when it does not hold the requested samples. */
 GPUMC_MUST_CHECK enum gpumc_status ising_samples_create(const struct ising_settings *settings,
                                                         struct ising_disorder **disorder,
                                                         struct gpumc_error *error);

@@ -76,9 +76,9 @@ static enum gpumc_status lengthen(const struct ising_samples_file *file,
   capacity = larger(count, smaller(capacity, most));
   double *longer = realloc(values->kept, capacity * sizeof *longer);
   if (longer == NULL)
-    return gpumc_error_set(
-        error, GPUMC_INVALID,
-        "%s: the samples that are asked for do not fit into the memory that is left", file->path);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: the requested samples do not fit into the memory that is left",
+                           file->path);
   values->kept = longer;
   values->capacity = capacity;
   return GPUMC_OK;
@@ -150,6 +150,25 @@ static enum gpumc_status weigh(struct ising_samples_pass *pass, enum ising_file_
   return GPUMC_OK;
 }
 
+/* What weigh() makes of numbers that are all of the same size, from that size alone: the same bits
+ * of `square`, for spectra are made of it. */
+static void weigh_alike(struct ising_file_values *values, double quantum)
+{
+  const double size = values->largest, term = size * size / (double)values->count;
+  for (size_t i = 0; i < values->count; i++)
+    values->square += term;
+  if (size != 0.0)
+    values->rounding = fabs(rint(size / quantum) * quantum - size) / size;
+}
+
+static bool all_are_alike(const struct ising_samples_file *file)
+{
+  bool alike = true;
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+    alike = alike && (file->values[kind].count == 0 || file->values[kind].alike);
+  return alike;
+}
+
 enum gpumc_status
 ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpumc_error *error)
 {
@@ -157,6 +176,11 @@ ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpum
   enum gpumc_status status = GPUMC_OK;
   for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
     file->values[kind].square = file->values[kind].rounding = 0.0;
+  if (all_are_alike(file)) {
+    for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
+      weigh_alike(&file->values[kind], quantum);
+    return GPUMC_OK;
+  }
   if (file->kept_samples == file->samples)
     for (enum ising_file_kind kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++)
       status = weigh(&weights.pass, kind, 0, file->values[kind].kept, file->values[kind].kept_count,

@@ -1,7 +1,7 @@
 /* Samples of quenched disorder in files, text or HDF5 (docs/file-format.md).
  *
- * A file is read from its beginning to its end in blocks, and only the samples that are asked for
- * stay in memory; what is known of all of them is gathered on the way. */
+ * A file is read from its beginning to its end in blocks, and only the requested samples stay in
+ * memory; what is known of all of them is gathered on the way. */
 #ifndef GPUMC_ISING_DISORDER_SAMPLES_FILE_H
 #define GPUMC_ISING_DISORDER_SAMPLES_FILE_H
 

@@ -16,7 +16,10 @@ enum { RANK_MAXIMUM = 3, ROOM = 1 << 19 };
 static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const char *name,
                           struct gpumc_error *error)
 {
-  if (!gpumc_hdf5_exists(group, name)) {
+  bool found;
+  if (gpumc_hdf5_find(file, group, name, &found, error) != GPUMC_OK)
+    return H5I_INVALID_HID;
+  if (!found) {
     (void)gpumc_error_set(error, GPUMC_INVALID, "%s: holds no dataset %s", file->path, name);
     return H5I_INVALID_HID;
   }
@@ -243,8 +246,11 @@ static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t g
       "couplings", "[samples][sites][dimension]", 3, {0, samples->sites, samples->dimension}};
   struct target target = {pass, ISING_FILE_COUPLINGS, room};
   size_t same;
+  bool has_fields = false;
   enum gpumc_status status = read_dataset(file, group, &couplings, &target, &pass->samples, error);
-  if (status != GPUMC_OK || !gpumc_hdf5_exists(group, "fields"))
+  if (status == GPUMC_OK && gpumc_hdf5_find(file, group, "fields", &has_fields, error) != GPUMC_OK)
+    status = GPUMC_INVALID;
+  if (status != GPUMC_OK || !has_fields)
     return status;
   const struct wanted fields = {"fields", "[samples][sites]", 2, {pass->samples, samples->sites}};
   target.kind = ISING_FILE_FIELDS;
@@ -275,9 +281,11 @@ ising_samples_read_hdf5(struct ising_samples_pass *pass, struct gpumc_error *err
   pass->file->verified = true;
   if (gpumc_hdf5_open(pass->file->path, GPUMC_HDF5_READ, &file, error) != GPUMC_OK)
     return GPUMC_INVALID;
-  const char *place = gpumc_hdf5_exists(file->id, "disorder") ? "disorder" : "/";
-  hid_t group = gpumc_hdf5_open_group(file, file->id, place, error);
+  bool in_group = false;
+  hid_t group = H5I_INVALID_HID;
   enum gpumc_status status = GPUMC_INVALID;
+  if (gpumc_hdf5_find(file, file->id, "disorder", &in_group, error) == GPUMC_OK)
+    group = gpumc_hdf5_open_group(file, file->id, in_group ? "disorder" : "/", error);
   if (group >= 0)
     status = read_group(file, group, pass, error);
   gpumc_hdf5_release(group);

@@ -49,6 +49,9 @@ struct ising_multispin_group {
   uint32_t number;
   uint32_t *scratch;
   bool copied; /* a sweep of the group has left its working copies in scratch */
+  /* [ISING_LANES], set by `sweep` to what the last sweep leaves, for `measure`; or NULL. Only where
+   * ising_multispin_counts_bonds(). */
+  int64_t *unsatisfied;
 };
 
 /* PLAIN: Metropolis without any field. */
@@ -66,6 +69,13 @@ struct ising_multispin_rule {
   uint32_t spin_up[ISING_CLASSES_MAXIMUM];
   struct gpumc_bit_thresholds thresholds;
 };
+
+/* Whether sweeps know the bonds of each site by number. */
+static inline bool ising_multispin_counts_bonds(const struct ising_multispin_instance *instance,
+                                                const struct ising_multispin_rule *rule)
+{
+  return rule->update == ISING_PLAIN && instance->lattice.dimension == 3;
+}
 
 /* One replica that is copied: bit `lane` of the new words is bit `lane - rotation` of the source.
  */

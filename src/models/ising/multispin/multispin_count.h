@@ -22,8 +22,9 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
 {
   const size_t planes =
       gpumc_counter_planes(arrays * (n / GPUMC_VECTOR_WORDS + ISING_COUNT_VECTORS));
-  struct gpumc_vertical_counter counter = {0};
-  gpumc_v32 ones = counter.plane[0], twos = counter.plane[1];
+  struct gpumc_vertical_counter counter;
+  gpumc_v32 ones = gpumc_broadcast(0), twos = ones;
+  gpumc_counter_clear(&counter, planes);
   for (size_t a = 0; a < arrays; a++)
     for (size_t i = 0; i + ISING_COUNT_BLOCK <= n; i += ISING_COUNT_BLOCK) {
       const uint32_t *at = array[a] + i;
@@ -40,7 +41,15 @@ ising_count_up(const uint32_t *const *array, size_t arrays, size_t n, int64_t co
   gpumc_counter_flush(&counter, planes, count);
 }
 
-/* Sets the sums of waves, from working copies. */
+/* Whether the lattice is one for ising_multispin_cube, which sets the sums of waves and spins up
+ * from working copies. */
+bool GPUMC_ISA_NAME(ising_multispin_is_cube)(const struct gpumc_checkerboard *lattice);
+void GPUMC_ISA_NAME(ising_multispin_cube)(const struct gpumc_checkerboard *lattice,
+                                          const uint32_t *const sites[2],
+                                          const struct ising_multispin_waves *waves,
+                                          struct ising_multispin_sums *sums);
+
+/* Sets the sums of waves of any lattice, from working copies. */
 void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *lattice,
                                           const uint32_t *const sites[2],
                                           const struct ising_multispin_waves *waves,

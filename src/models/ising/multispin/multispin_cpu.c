@@ -114,19 +114,16 @@ static int64_t wave_of(const struct ising_multispin_waves *waves,
   return ising_wave_square(&waves->wave, cosine, sine);
 }
 
-/* `copied`: as in struct ising_multispin_group. */
 static void measure_as(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
-                       bool copied, int64_t *const *channel)
+                       const struct ising_multispin_group *group, int64_t *const *channel)
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
-  struct ising_multispin_group group = group_of(ensemble, place);
   const int64_t sites = (int64_t)ensemble->model->sites;
   const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
   const size_t first = place->run * ensemble->plan.capacity + place->first;
   const bool waves = channel[ISING_WAVE] != NULL;
   struct ising_multispin_sums sums;
-  group.copied = copied;
-  ops_of(ensemble)->measure(&group, NULL, waves ? &tables->waves : NULL, &sums);
+  ops_of(ensemble)->measure(group, NULL, waves ? &tables->waves : NULL, &sums);
   for (size_t lane = 0; lane < place->count; lane++) {
     if (channel[ISING_ENERGY] != NULL)
       channel[ISING_ENERGY][first + lane] =
@@ -142,13 +139,23 @@ static void measure_as(const struct gpumc_ensemble *ensemble, const struct ising
 static void measure_group(const struct gpumc_ensemble *ensemble,
                           const struct ising_cpu_place *place, int64_t *const *channel)
 {
-  measure_as(ensemble, place, false, channel);
+  const struct ising_multispin_group group = group_of(ensemble, place);
+  measure_as(ensemble, place, &group, channel);
 }
 
-static void measure_swept_group(const struct gpumc_ensemble *ensemble,
-                                const struct ising_cpu_place *place, int64_t *const *channel)
+static void sweep_and_measure_group(const struct gpumc_ensemble *ensemble,
+                                    const struct ising_cpu_place *place, uint32_t sweeps,
+                                    int64_t *const *channel)
 {
-  measure_as(ensemble, place, true, channel);
+  const struct ising_multispin_tables *tables = tables_of(ensemble);
+  const struct ising_multispin_rule *rule = &tables->rule[place->run];
+  struct ising_multispin_group group = group_of(ensemble, place);
+  int64_t unsatisfied[ISING_LANES];
+  if (ising_multispin_counts_bonds(&tables->instance, rule))
+    group.unsatisfied = unsatisfied;
+  ops_of(ensemble)->sweep(&group, rule, ensemble->time, sweeps);
+  group.copied = true;
+  measure_as(ensemble, place, &group, channel);
 }
 
 static void overlap_group(const struct gpumc_ensemble *ensemble,
@@ -212,7 +219,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_group,
     .measure = measure_group,
-    .measure_swept = measure_swept_group,
+    .sweep_and_measure = sweep_and_measure_group,
     .overlap = overlap_group,
 };
 

@@ -17,8 +17,12 @@ static void sweep(const struct ising_multispin_group *group,
 {
   const struct ising_multispin_instance *instance = group->instance;
   const struct gpumc_checkerboard *lattice = &instance->lattice;
-  struct ising_sweep work = {
-      .instance = instance, .rule = rule, .group = group->number, .time = time, .sweeps = sweeps};
+  struct ising_sweep work = {.instance = instance,
+                             .rule = rule,
+                             .group = group->number,
+                             .time = time,
+                             .sweeps = sweeps,
+                             .unsatisfied = group->unsatisfied};
   for (size_t colour = 0; colour < 2; colour++) {
     if (group->signs != NULL)
       work.signs[colour] =
@@ -32,7 +36,13 @@ static void sweep(const struct ising_multispin_group *group,
   work.undecided.open = ising_multispin_part(lattice, group->scratch, 1);
   for (size_t b = 0; b < ISING_CLASS_BITS; b++)
     work.undecided.class_bit[b] = ising_multispin_part(lattice, group->scratch, 2 + b);
+  for (size_t lane = 0; group->unsatisfied != NULL && lane < ISING_LANES; lane++)
+    group->unsatisfied[lane] = 0;
   variant_of(instance, rule)(&work);
+  if (group->unsatisfied != NULL && rule->like == 0)
+    for (size_t lane = 0; lane < ISING_LANES; lane++)
+      group->unsatisfied[lane] =
+          (int64_t)(2 * lattice->dimension * lattice->colour) - group->unsatisfied[lane];
   for (size_t colour = 0; colour < 2; colour++)
     memcpy(group->words + colour * lattice->colour, work.sites[colour],
            lattice->colour * sizeof *group->words);

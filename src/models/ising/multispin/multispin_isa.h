@@ -4,6 +4,7 @@
 
 #include "core/simd.h"
 #include "models/ising/multispin/multispin.h"
+#include "models/lattice/checkerboard_simd.h"
 
 enum { ISING_CLASS_BITS = 3 };
 
@@ -13,6 +14,13 @@ struct ising_undecided {
   size_t count;
 };
 
+/* Where the signs of the vector of sites from k on begin, k a multiple of its length. */
+GPUMC_INLINE size_t ising_sign_word(size_t k, size_t slots)
+{
+  const size_t shift = gpumc_checkerboard_edge_shift(k);
+  return (k - shift) * slots + shift;
+}
+
 /* The sweeps of a group on its working copies. `signs`: of each colour. */
 struct ising_sweep {
   const struct ising_multispin_instance *instance;
@@ -21,6 +29,7 @@ struct ising_sweep {
   uint32_t *sites[2];
   uint32_t group, time, sweeps;
   struct ising_undecided undecided;
+  int64_t *unsatisfied; /* of the group: bonds that the last sweep leaves are added; or NULL */
 };
 
 /* Entry [signs][dimension - 2][rounds == 7], by kind of update. */

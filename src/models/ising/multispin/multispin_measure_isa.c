@@ -21,8 +21,7 @@ GPUMC_INLINE void bonds_of(const struct subject *subject, const size_t dimension
   for (size_t i = 0; i < 2 * dimension; i++) {
     gpumc_v32 sign = gpumc_broadcast(0);
     if (has_signs)
-      sign = gpumc_load(subject->signs + (k / GPUMC_EDGE_SITES * slots + i) * GPUMC_EDGE_SITES +
-                        k % GPUMC_EDGE_SITES);
+      sign = gpumc_load(subject->signs + ising_sign_word(k, slots) + i * GPUMC_EDGE_SITES);
     bond[i] = inside & gpumc_xor3(spin, bond[i], sign);
   }
 }
@@ -37,8 +36,9 @@ GPUMC_INLINE void count_bonds(const struct subject *subject, const size_t dimens
   const size_t most = 2 * dimension * ((end - k0) / GPUMC_VECTOR_WORDS + ISING_COUNT_VECTORS);
   const size_t planes = gpumc_counter_planes(most < 16 ? 16 : most);
   const gpumc_v32 zero = gpumc_broadcast(0);
-  struct gpumc_vertical_counter counter = {0};
+  struct gpumc_vertical_counter counter;
   gpumc_v32 ones = zero, twos = zero, fours = zero, eights = zero;
+  gpumc_counter_clear(&counter, planes);
   for (size_t k = k0; k < end; k += ISING_COUNT_BLOCK) {
     gpumc_v32 two[4 * ISING_AXES] = {0}, four[2 * ISING_AXES], eight[ISING_AXES];
 #pragma GCC unroll 4
@@ -110,12 +110,14 @@ static struct subject subject_of(const struct ising_multispin_group *group, cons
                             .scratch = group->scratch};
   for (size_t colour = 0; colour < 2; colour++) {
     uint32_t *sites = ising_multispin_copy_of(lattice, group->scratch, colour);
+    const uint32_t *words = group->words + colour * lattice->colour;
     subject.sites[colour] = sites;
     if (group->copied)
       continue;
-    memcpy(sites, group->words + colour * lattice->colour, lattice->colour * sizeof *sites);
+    if (other == NULL)
+      memcpy(sites, words, lattice->colour * sizeof *sites);
     for (size_t k = 0; other != NULL && k < lattice->colour; k++)
-      sites[k] ^= other[colour * lattice->colour + k];
+      sites[k] = words[k] ^ other[colour * lattice->colour + k];
   }
   if (!group->copied)
     gpumc_checkerboard_wrap(lattice, subject.sites[1], sizeof(uint32_t));
@@ -130,20 +132,29 @@ void GPUMC_ISA_NAME(ising_multispin_measure)(const struct ising_multispin_group 
   const struct gpumc_checkerboard *lattice = &group->instance->lattice;
   const struct subject subject = subject_of(group, other);
   const bool random_fields = subject.signs != NULL && group->instance->signs == ISING_FIELD_SIGNS;
-  memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
+  const bool cube = waves != NULL && GPUMC_ISA_NAME(ising_multispin_is_cube)(lattice);
+  const uint32_t *const sites[2] = {subject.sites[0], subject.sites[1]};
+  const bool counted = other == NULL && group->unsatisfied != NULL;
+  if (counted)
+    memcpy(sums->unsatisfied, group->unsatisfied, sizeof sums->unsatisfied);
+  else
+    memset(sums->unsatisfied, 0, sizeof sums->unsatisfied);
   memset(sums->up, 0, sizeof sums->up);
   memset(sums->along, 0, sizeof sums->along);
   for (size_t k0 = 0; k0 < lattice->colour; k0 += ISING_PART) {
     const size_t end = k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
     const uint32_t *const colour[2] = {subject.sites[0] + k0, subject.sites[1] + k0};
-    count_bonds_of_part(&subject, k0, end, sums->unsatisfied);
-    ising_count_up(colour, 2, end - k0, sums->up);
+    if (!counted)
+      count_bonds_of_part(&subject, k0, end, sums->unsatisfied);
+    if (!cube)
+      ising_count_up(colour, 2, end - k0, sums->up);
     if (random_fields)
       count_along(&subject, k0, end, sums->along);
   }
+  if (cube)
+    GPUMC_ISA_NAME(ising_multispin_cube)(lattice, sites, waves, sums);
+  else if (waves != NULL)
+    GPUMC_ISA_NAME(ising_multispin_wave)(lattice, sites, waves, sums);
   if (!random_fields)
     memcpy(sums->along, sums->up, sizeof sums->along);
-  if (waves != NULL)
-    GPUMC_ISA_NAME(ising_multispin_wave)
-  (lattice, (const uint32_t *const[2]){subject.sites[0], subject.sites[1]}, waves, sums);
 }

@@ -13,6 +13,7 @@
 #include "core/simd_philox.h"
 #include "models/ising/multispin/multispin_isa.h"
 #include "models/lattice/checkerboard_simd.h"
+#include "models/lattice/vertical_counter.h"
 
 enum { ISING_FIRST_DRAWS = 2, ISING_DRAWS = GPUMC_BIT_PLANES / GPUMC_PLANES_A_DRAW };
 
@@ -144,12 +145,43 @@ GPUMC_INLINE void ising_set_aside(const struct ising_variant as, struct ising_un
   undecided->count = at + (size_t)__builtin_popcount(words);
 }
 
+/* Unsatisfied bonds of the sites of a part, counted while they are updated: those of a colour are
+ * all that there are. */
+struct ising_bonds {
+  struct gpumc_vertical_counter counter;
+  size_t planes;
+  uint32_t end; /* sites from here on do not count */
+};
+
+/* Of updated sites n bonds were unsatisfied, and 6 - n are where `flips` is set. */
+GPUMC_INLINE void ising_count_bonds(struct ising_bonds *bonds, gpumc_v32 index, gpumc_v32 flips,
+                                    const gpumc_v32 n[ISING_CLASS_BITS])
+{
+  const gpumc_v32 inside = (gpumc_v32)(index < gpumc_broadcast(bonds->end));
+  gpumc_v32 *plane = bonds->counter.plane;
+  const gpumc_v32 ones = inside & n[0];
+  gpumc_v32 carry = plane[0] & ones;
+  plane[0] ^= ones;
+  carry = gpumc_full_add(&plane[1], inside & (n[1] ^ (flips & ~n[0])), carry);
+  carry = gpumc_full_add(&plane[2], inside & (n[2] ^ (flips & ~(n[0] & n[1]))), carry);
+  gpumc_counter_add(&bonds->counter, 3, bonds->planes, carry);
+}
+
+/* Of sites that had been counted with n < 3 and are flipped after all: 2 (3 - n) more. */
+GPUMC_INLINE void ising_count_late_bonds(struct ising_bonds *bonds, gpumc_v32 index,
+                                         gpumc_v32 flips, const gpumc_v32 n[ISING_CLASS_BITS])
+{
+  flips &= (gpumc_v32)(index < gpumc_broadcast(bonds->end));
+  gpumc_counter_add(&bonds->counter, 1, bonds->planes, flips & ~n[0]);
+  gpumc_counter_add(&bonds->counter, 2, bonds->planes, flips & ~n[1]);
+}
+
 /* Compare the four bits of `draw` for all words set aside, flip what is accepted, keep what is
  * open. */
 GPUMC_INLINE void
 ising_finish_draw(const struct ising_variant as, const struct ising_multispin_rule *rule,
                   const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
-                  uint32_t first_word, uint32_t draw, uint32_t *sites)
+                  uint32_t first_word, uint32_t draw, uint32_t *sites, struct ising_bonds *bonds)
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, draw);
   const size_t count = undecided->count;
@@ -168,6 +200,8 @@ ising_finish_draw(const struct ising_variant as, const struct ising_multispin_ru
     gpumc_v32 flips = open & less;
     for (size_t lane = 0; lane < GPUMC_VECTOR_WORDS; lane++)
       sites[index[lane]] ^= flips[lane];
+    if (bonds != NULL)
+      ising_count_late_bonds(bonds, index, flips, class_bit);
     ising_set_aside(as, undecided, index, open & equal, class_bit);
   }
 }
@@ -189,12 +223,12 @@ GPUMC_INLINE gpumc_v32 ising_apply_signs(const struct ising_variant as, const ui
 
 /* Update the vector of words from k on, whose neighbours are known; words with an open lane are set
  * aside. `sign`: of the field, 0 where all have the same. `first_word`: that of sites[0] in the
- * counters. */
+ * counters. `bonds`: NULL if not wanted; as in ising_multispin_counts_bonds(). */
 GPUMC_INLINE void
 ising_update_vector(const struct ising_variant as, const struct ising_multispin_rule *rule,
                     const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
                     uint32_t first_word, size_t k, gpumc_v32 sign, const gpumc_v32 *neighbour,
-                    uint32_t *sites)
+                    uint32_t *sites, struct ising_bonds *bonds)
 {
   gpumc_v32 u[ISING_FIRST_DRAWS][GPUMC_PLANES_A_DRAW], less, equal;
   const uint32_t label[ISING_FIRST_DRAWS] = {gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, 0),
@@ -208,21 +242,23 @@ ising_update_vector(const struct ising_variant as, const struct ising_multispin_
                 &equal);
   gpumc_store(sites + k, (as.update == ISING_HEAT_BATH ? sign : spin) ^ (less | ~at.need));
   ising_set_aside(as, undecided, index, equal & at.need, at.class_bit);
+  if (bonds != NULL)
+    ising_count_bonds(bonds, index, less | ~at.need, at.class_bit);
 }
 
 GPUMC_INLINE void
 ising_finish_words(const struct ising_variant as, const struct ising_multispin_rule *rule,
                    const struct gpumc_philox_stream *stream, struct ising_undecided *undecided,
-                   uint32_t first_word, uint32_t *sites)
+                   uint32_t first_word, uint32_t *sites, struct ising_bonds *bonds)
 {
   for (uint32_t draw = ISING_FIRST_DRAWS; draw < ISING_DRAWS && undecided->count > 0; draw++)
-    ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites);
+    ising_finish_draw(as, rule, stream, undecided, first_word, draw, sites, bonds);
 }
 
 /* Update the sites k0 <= k < end of a colour; k0 is a multiple of the vector length. */
 GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct ising_sweep *sweep,
                                     const struct gpumc_philox_stream *stream, size_t colour,
-                                    size_t k0, size_t end)
+                                    size_t k0, size_t end, struct ising_bonds *bonds)
 {
   const struct gpumc_checkerboard lattice = sweep->instance->lattice;
   const struct gpumc_checkerboard_edges *edges = sweep->instance->edges[colour];
@@ -236,12 +272,33 @@ GPUMC_INLINE void ising_update_part(const struct ising_variant as, const struct 
     gpumc_v32 neighbour[GPUMC_NEIGHBOURS_MAXIMUM], sign = gpumc_broadcast(0);
     gpumc_checkerboard_neighbours(&lattice, as.dimension, edges, other, k, neighbour);
     if (as.signs != ISING_SAME_SIGNS)
-      sign = ising_apply_signs(
-          as, signs + k / GPUMC_EDGE_SITES * GPUMC_EDGE_SITES * slots + k % GPUMC_EDGE_SITES,
-          neighbour);
-    ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites);
+      sign = ising_apply_signs(as, signs + ising_sign_word(k, slots), neighbour);
+    ising_update_vector(as, rule, stream, &undecided, first_word, k, sign, neighbour, sites, bonds);
   }
-  ising_finish_words(as, rule, stream, &undecided, first_word, sites);
+  ising_finish_words(as, rule, stream, &undecided, first_word, sites, bonds);
+}
+
+static inline size_t ising_part_end(const struct gpumc_checkerboard *lattice, size_t k0)
+{
+  return k0 + ISING_PART < lattice->colour ? k0 + ISING_PART : lattice->colour;
+}
+
+/* The same, with the bonds that it leaves unsatisfied. */
+GPUMC_INLINE void ising_update_and_count(const struct ising_variant as,
+                                         const struct ising_sweep *sweep,
+                                         const struct gpumc_philox_stream *stream, size_t colour,
+                                         size_t k0, size_t end)
+{
+  /* Words that are set aside are counted where they stand then: once for each draw at the most. */
+  const size_t vectors = (end - k0 + GPUMC_VECTOR_WORDS - 1) / GPUMC_VECTOR_WORDS;
+  const size_t most = vectors * (1 + ISING_DRAWS - ISING_FIRST_DRAWS);
+  const size_t planes = gpumc_counter_planes(GPUMC_NEIGHBOURS_MAXIMUM * most);
+  struct ising_bonds bonds;
+  bonds.planes = planes;
+  bonds.end = (uint32_t)end;
+  gpumc_counter_clear(&bonds.counter, planes);
+  ising_update_part(as, sweep, stream, colour, k0, end, &bonds);
+  gpumc_counter_flush(&bonds.counter, planes, sweep->unsatisfied);
 }
 
 GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct ising_sweep *sweep)
@@ -251,9 +308,13 @@ GPUMC_INLINE void ising_sweep_as(const struct ising_variant as, const struct isi
     const struct gpumc_philox_stream stream =
         gpumc_philox_stream_make(sweep->rule->random, sweep->group, sweep->time + s);
     for (size_t colour = 0; colour < 2; colour++) {
+      const bool counts = as.update == ISING_PLAIN && as.dimension == 3 && colour == 1 &&
+                          sweep->unsatisfied != NULL && s + 1 == sweep->sweeps;
       for (size_t k = 0; k < lattice->colour; k += ISING_PART)
-        ising_update_part(as, sweep, &stream, colour, k,
-                          k + ISING_PART < lattice->colour ? k + ISING_PART : lattice->colour);
+        if (counts)
+          ising_update_and_count(as, sweep, &stream, colour, k, ising_part_end(lattice, k));
+        else
+          ising_update_part(as, sweep, &stream, colour, k, ising_part_end(lattice, k), NULL);
       gpumc_checkerboard_wrap(lattice, sweep->sites[colour], sizeof(uint32_t));
     }
   }

@@ -6,9 +6,7 @@
  * folded into one, so that none is summed over its vector alone. There plane x is taken together
  * with plane x + L/2, where cosine and sine have the opposite sign (ising_wave_table): spins up in
  * the one and spins down in the other are counted together. */
-#include "models/ising/multispin/multispin_count.h"
-
-enum { TAKEN = 8, LANE_VECTORS = ISING_LANES / GPUMC_VECTOR_WORDS };
+#include "models/ising/multispin/multispin_planes.h"
 
 /* Vectors on their way into a counter, by their place in memory, their words that count, and what
  * is turned over in them. A counter's low planes stay in registers meanwhile. */
@@ -18,19 +16,6 @@ struct taken {
   uint32_t down[TAKEN];
   size_t held;
 };
-struct low_planes {
-  gpumc_v32 ones, twos, fours;
-};
-
-/* Eight vectors, each worth 1; returns the carry, worth 8. */
-GPUMC_INLINE gpumc_v32 add_eight(struct low_planes *low, const gpumc_v32 bits[TAKEN])
-{
-  const gpumc_v32 first =
-      gpumc_counter_add4(&low->ones, &low->twos, bits[0], bits[1], bits[2], bits[3]);
-  const gpumc_v32 second =
-      gpumc_counter_add4(&low->ones, &low->twos, bits[4], bits[5], bits[6], bits[7]);
-  return gpumc_full_add(&low->fours, first, second);
-}
 
 GPUMC_INLINE void add_taken(struct taken *taken, struct low_planes *low,
                             struct gpumc_vertical_counter *counter, size_t planes)
@@ -41,70 +26,6 @@ GPUMC_INLINE void add_taken(struct taken *taken, struct low_planes *low,
     bits[i] = (gpumc_load(taken->at[i]) ^ taken->down[i]) & ising_within(taken->words[i]);
   gpumc_counter_add(counter, 3, planes, add_eight(low, bits));
   taken->held = 0;
-}
-
-/* Planes of a counter of so many vectors, at least those that stay in registers. */
-static size_t counter_planes(size_t vectors)
-{
-  const size_t planes = gpumc_counter_planes(vectors);
-  return planes < 3 ? 3 : planes;
-}
-
-GPUMC_INLINE void
-set_low_planes(struct gpumc_vertical_counter *counter, const struct low_planes *low)
-{
-  counter->plane[0] = low->ones;
-  counter->plane[1] = low->twos;
-  counter->plane[2] = low->fours;
-}
-
-/* Sums along one axis of count times cosine and sine, modulo 2^64, of even and odd lanes apart;
- * `cosines` and `sines`: of the sites that are counted, up or down. */
-struct axis_sums {
-  const struct ising_multispin_waves *waves;
-  gpumc_v64 cosine[LANE_VECTORS][2], sine[LANE_VECTORS][2];
-  int64_t cosines, sines;
-};
-
-GPUMC_INLINE void add_products(int32_t factor, const gpumc_v32 count[LANE_VECTORS],
-                               gpumc_v64 sum[LANE_VECTORS][2])
-{
-  const uint64_t size = factor < 0 ? -(uint64_t)factor : (uint64_t)factor;
-  const gpumc_v64 wide = size - (gpumc_v64){0};
-  for (size_t v = 0; v < LANE_VECTORS; v++) {
-    const gpumc_v64 even = gpumc_multiply_low(wide, (gpumc_v64)count[v]);
-    const gpumc_v64 odd = gpumc_multiply_low(wide, (gpumc_v64)count[v] >> 32);
-    sum[v][0] = factor < 0 ? sum[v][0] - even : sum[v][0] + even;
-    sum[v][1] = factor < 0 ? sum[v][1] - odd : sum[v][1] + odd;
-  }
-}
-
-/* Add plane x, whose counts, of `sites` sites, stand in word w of the planes counts[]. */
-static void add_plane(struct axis_sums *sums, size_t x, size_t sites, const gpumc_v32 *counts,
-                      size_t planes, size_t w)
-{
-  const int32_t cosine = sums->waves->cosine[x], sine = sums->waves->sine[x];
-  const uint32_t *word = (const uint32_t *)(const void *)counts + w;
-  gpumc_v32 count[LANE_VECTORS] = {gpumc_broadcast(0)};
-  for (size_t p = planes; p-- > 0;)
-    for (uint32_t v = 0; v < LANE_VECTORS; v++)
-      count[v] = count[v] + count[v] +
-                 gpumc_counter_value(gpumc_broadcast(word[p * GPUMC_VECTOR_WORDS]),
-                                     gpumc_lane_bits(v * GPUMC_VECTOR_WORDS), 0);
-  add_products(cosine, count, sums->cosine);
-  add_products(sine, count, sums->sine);
-  sums->cosines += (int64_t)cosine * (int64_t)sites;
-  sums->sines += (int64_t)sine * (int64_t)sites;
-}
-
-/* A spin is twice its bit, less 1. */
-static void set_sums(gpumc_v64 sum[LANE_VECTORS][2], int64_t constant, int64_t lanes[ISING_LANES])
-{
-  for (size_t lane = 0; lane < ISING_LANES; lane++) {
-    const size_t i = lane % GPUMC_VECTOR_WORDS;
-    const uint64_t of_bits = sum[lane / GPUMC_VECTOR_WORDS][i % 2][i / 2];
-    lanes[lane] = (int64_t)(2 * of_bits - (uint64_t)constant);
-  }
 }
 
 /* The planes across an axis: plane x is `segments` segments of `words` words in each colour. */
@@ -159,27 +80,6 @@ static void count_planes(const struct planes *planes, const uint32_t *const site
   set_low_planes(counter, &low);
 }
 
-/* sum[]: bit p of word w is that of the count of all words of counter w. */
-static size_t fold(struct gpumc_vertical_counter counter[GPUMC_VECTOR_WORDS], size_t planes)
-{
-#pragma GCC unroll 4
-  for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
-    const gpumc_v32 upper = (gpumc_v32)((gpumc_lane_numbers() & width) != 0);
-    for (size_t i = 0; i < width; i++) {
-      gpumc_v32 *one = counter[i].plane, *other = counter[i + width].plane;
-      gpumc_v32 carry = gpumc_broadcast(0);
-      for (size_t p = 0; p < planes; p++) {
-        const gpumc_v32 here = gpumc_select(upper, other[p], one[p]);
-        const gpumc_v32 there = gpumc_exchange_words(gpumc_select(upper, one[p], other[p]), width);
-        one[p] = gpumc_xor3(here, there, carry);
-        carry = gpumc_majority(here, there, carry);
-      }
-      one[planes] = carry;
-    }
-  }
-  return planes;
-}
-
 /* All planes across y and z, x and x + L/2 together. */
 static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_t *const sites[2],
                          const uint32_t *along, struct axis_sums sums[ISING_AXES])
@@ -192,15 +92,14 @@ static void add_segments(const struct gpumc_checkerboard *lattice, const uint32_
     size_t axis[GPUMC_VECTOR_WORDS];
     for (size_t i = 0; i < GPUMC_VECTOR_WORDS; i++) {
       const size_t x = (first + i) % half;
-      for (size_t p = 0; p < bits; p++)
-        counter[i].plane[p] = gpumc_broadcast(0);
+      gpumc_counter_clear(&counter[i], bits);
       if (first + i >= all)
         continue;
       axis[i] = along[1] && first + i < half ? 1 : 2;
       const struct planes planes = planes_of(lattice, axis[i]);
       count_planes(&planes, sites, x, x + half, &counter[i], bits);
     }
-    const size_t folded = fold(counter, bits);
+    const size_t folded = fold(counter, GPUMC_VECTOR_WORDS, bits, GPUMC_VECTOR_WORDS / 2, 1);
     for (size_t i = 0; i < GPUMC_VECTOR_WORDS && first + i < all; i++)
       add_plane(&sums[axis[i]], (first + i) % half, across, counter[0].plane, folded, i);
   }
@@ -213,8 +112,8 @@ static void count_columns(const struct gpumc_checkerboard *lattice, const uint32
 {
   const size_t lines = lattice->length_y * lattice->length_z;
   struct low_planes low[2];
-  for (size_t p = 0; p < bits; p++)
-    counter[0].plane[p] = counter[1].plane[p] = gpumc_broadcast(0);
+  gpumc_counter_clear(&counter[0], bits);
+  gpumc_counter_clear(&counter[1], bits);
   low[0].ones = low[0].twos = low[0].fours = gpumc_broadcast(0);
   low[1] = low[0];
   for (size_t line = 0, y = 0, z = 0; line < lines; line += TAKEN) {
@@ -256,14 +155,10 @@ void GPUMC_ISA_NAME(ising_multispin_wave)(const struct gpumc_checkerboard *latti
                                           struct ising_multispin_sums *sums)
 {
   struct axis_sums of[ISING_AXES];
-  memset(of, 0, sizeof of);
   for (size_t axis = 0; axis < ISING_AXES; axis++)
-    of[axis].waves = waves;
+    clear_sums(&of[axis], waves);
   if (waves->wave.along[0])
     add_columns(lattice, sites, &of[0]);
   add_segments(lattice, sites, waves->wave.along, of);
-  for (size_t axis = 0; axis < ISING_AXES; axis++) {
-    set_sums(of[axis].cosine, of[axis].cosines, sums->cosine[axis]);
-    set_sums(of[axis].sine, of[axis].sines, sums->sine[axis]);
-  }
+  set_sums(of, sums);
 }

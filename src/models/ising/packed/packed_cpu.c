@@ -7,6 +7,10 @@
 #include "models/lattice/bit_interleave.h"
 #include "models/ising/ising_takes.h"
 
+/* Words of one colour that take a thread well longer than to wait for another one, a microsecond or
+ * so; parts of each thread, so that none waits long for the slowest. */
+enum { WORDS_OF_THREAD = 1024, PARTS_OF_THREAD = 4 };
+
 /* In portable form 64 sites in a row are 8 bytes, the least significant bit first. */
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[ISING_CPU_BLOCK])
@@ -128,20 +132,39 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return GPUMC_OK;
 }
 
+/* Threads that pay: they wait for each other twice a sweep. */
+static size_t threads_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct ising_cpu_storage *storage = ensemble->storage;
+  const size_t pay = ising_cpu_places(ensemble) * ising_packed_own_of(ensemble)->lattice.colour /
+                     WORDS_OF_THREAD,
+               all = (size_t)storage->threads;
+  return pay < 1 ? 1 : pay < all ? pay : all;
+}
+
+/* Rows of a part: no more than stay in the cache, and few enough that every thread has several. */
+static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
+{
+  const struct gpumc_checkerboard *lattice = &ising_packed_own_of(ensemble)->lattice;
+  const size_t most = ising_packed_part_lines(lattice), threads = threads_of(ensemble),
+               all = ising_cpu_places(ensemble) * ising_packed_lines(lattice);
+  const size_t lines = threads > 1 ? all / (threads * PARTS_OF_THREAD) : most;
+  return lines < 1 ? 1 : lines < most ? lines : most;
+}
+
 /* Every colour is done everywhere before the other one begins. */
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
                                int64_t *const *channel, struct gpumc_error *error)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
   struct ising_packed_own *own = ising_packed_own_of(ensemble);
   const struct ising_packed_ops *ops = ising_packed_ops_of(ensemble);
-  const size_t most = ising_packed_part_lines(&own->lattice),
-               parts = ising_packed_parts(ensemble, most);
+  const size_t most = lines_of_parts(ensemble), parts = ising_packed_parts(ensemble, most);
+  const int threads = (int)threads_of(ensemble);
   if (sweeps > 0)
     ising_multispin_set_rules(ensemble, &own->tables, beta);
-#pragma omp parallel num_threads(storage->threads)
+#pragma omp parallel num_threads(threads)
   for (uint32_t half = 0; half < 2 * sweeps; half++) {
-#pragma omp for schedule(dynamic, 8)
+#pragma omp for schedule(dynamic)
     for (size_t i = 0; i < parts; i++) {
       struct ising_cpu_place place;
       const struct ising_packed_part part = ising_packed_part_at(ensemble, most, i, &place);
@@ -156,7 +179,7 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     ISING_CPU_COMMON,
     .variant = "packed",
     .cost = ising_packed_cost,
-    .summary = "one bit a spin, 32 sites of a row a word, for huge lattices without disorder",
+    .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",
     .takes = ISING_TAKES_PACKED,
     .trajectory = "ising.packed.1",
     .capabilities = ISING_CPU_CAPABILITIES,

@@ -45,7 +45,7 @@ static void add_columns(const struct ising_packed_part *part, size_t parity,
     memset(plane[p], 0, row * sizeof *plane[p]);
   }
   for (size_t line = part->first; line < part->first + part->lines; line++) {
-    ising_packed_copy_row(part, colour_at(part, line, parity), line, word);
+    ising_packed_copy_rows(part, colour_at(part, line, parity), line, 1, word);
     for (size_t p = 0; p < ISING_PACKED_WAVE_BITS; p++)
       for (size_t i = 0; i < row; i++) {
         const uint32_t carry = plane[p][i] & word[i];
@@ -73,7 +73,7 @@ static void add_rows(const struct ising_packed_part *part,
     const size_t coordinate[ISING_AXES] = {0, line % lattice->length_y, line / lattice->length_y};
     int64_t spins = -(int64_t)lattice->length_x;
     for (size_t colour = 0; colour < 2; colour++) {
-      ising_packed_copy_row(part, colour, line, word);
+      ising_packed_copy_rows(part, colour, line, 1, word);
       spins += 2 * count_bits(word, NULL, lattice->row);
     }
     for (size_t axis = 1; axis < ISING_AXES; axis++)

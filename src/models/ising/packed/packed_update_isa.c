@@ -22,9 +22,9 @@ GPUMC_INLINE void update_as(const struct ising_variant as, const struct work *wo
     for (size_t d = 0; d < 2 * as.dimension; d++)
       neighbour[d] = gpumc_load(rows->near[d] + k);
     ising_update_vector(as, work->rule, &stream, &undecided, work->first_word, k,
-                        gpumc_broadcast(0), neighbour, rows->spin);
+                        gpumc_broadcast(0), neighbour, rows->spin, NULL);
   }
-  ising_finish_words(as, work->rule, &stream, &undecided, work->first_word, rows->spin);
+  ising_finish_words(as, work->rule, &stream, &undecided, work->first_word, rows->spin, NULL);
 }
 
 #define VARIANT(name, update, dimension, rounds)                                                   \

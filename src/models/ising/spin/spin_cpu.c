@@ -163,14 +163,20 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_
   }
 }
 
-/* One for each run; most have the temperature of the run before. */
+static bool is_rule_of(const struct ising_spin_rule *rule, double beta)
+{
+  return rule->exact.quantum > 0 && rule->exact.beta == beta;
+}
+
+/* One for each run; most have the temperature of the sweep before, or of the run before. */
 static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
 {
   struct ising_spin_rule *rule = tables_of(ensemble)->rule;
   for (size_t m = 0; m < ensemble->runs; m++)
-    rule[m] = m > 0 && beta[m] == beta[m - 1]
-                  ? rule[m - 1]
-                  : ising_spin_rule(ensemble->model, ensemble->plan.update, beta[m]);
+    if (!is_rule_of(&rule[m], beta[m]))
+      rule[m] = m > 0 && beta[m] == beta[m - 1]
+                    ? rule[m - 1]
+                    : ising_spin_rule(ensemble->model, ensemble->plan.update, beta[m]);
 }
 
 static void sweep_replica(const struct gpumc_ensemble *ensemble,
@@ -191,6 +197,14 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   ops_of(ensemble)->sweep(&with);
 }
 
+static void sweep_and_measure(const struct gpumc_ensemble *ensemble,
+                              const struct ising_cpu_place *place, uint32_t sweeps,
+                              int64_t *const *channel)
+{
+  sweep_replica(ensemble, place, sweeps);
+  measure_replica(ensemble, place, channel);
+}
+
 static const struct ising_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
@@ -206,7 +220,7 @@ static const struct ising_cpu_layout layout = {
     .set_rules = set_rules,
     .sweep = sweep_replica,
     .measure = measure_replica,
-    .measure_swept = measure_replica,
+    .sweep_and_measure = sweep_and_measure,
     .overlap = overlap_replicas,
 };
 
