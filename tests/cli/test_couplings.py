@@ -198,6 +198,30 @@ class Couplings(ProgramCase):
                 self.assertEqual(self.refused("couplings: file, file: bad.h5"),
                                  f"3:57: bad.h5: {message}")
 
+    def test_types_of_numbers(self):
+        """Those of numpy are read; HDF5 would convert any others too, but nobody writes them, and a damaged
+        type gives other numbers."""
+        real, whole = h5py.h5t.IEEE_F64LE.copy(), h5py.h5t.STD_I16LE.copy()
+        real.set_fields(62, 51, 11, 0, 51)
+        real.set_precision(63)
+        whole.set_precision(12)
+        biased = h5py.h5t.IEEE_F64LE.copy()
+        biased.set_ebias(1022)
+        usual = [h5py.h5t.py_create(np.dtype(name)) for name in
+                 ("f2", "<f4", ">f4", "<f8", ">f8", "longdouble", "i1", "<i4", ">i8", "u1")]
+        for number, kind in enumerate([*usual, real, whole, biased]):
+            with self.subTest(number=number):
+                with h5py.File(self.path("types.h5"), "w") as file:
+                    file["shape"] = [4, 6]
+                    space = h5py.h5s.create_simple((1, 24, 2))
+                    data = h5py.h5d.create(file.id, b"couplings", kind, space)
+                    data.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ones((1, 24, 2)))
+                if number < len(usual):
+                    self.gpumc("validate", self.config("couplings: file, file: types.h5"))
+                else:
+                    self.assertIn("and holds other values [1][24][2]",
+                                  self.refused("couplings: file, file: types.h5"))
+
     def test_text_files_that_are_refused(self):
         for text, message in (("", ": is empty, and must begin with 'shape'"),
                               ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "

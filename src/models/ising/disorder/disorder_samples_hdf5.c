@@ -26,12 +26,36 @@ static hid_t open_dataset(const struct gpumc_hdf5_file *file, hid_t group, const
   return gpumc_hdf5_open_dataset(file, group, name, error);
 }
 
+/* Whether floating-point numbers are those of IEEE 754 with 16, 32 or 64 bits, or the machine's own
+ * long ones. HDF5 converts from anything that a damaged type may declare, to other numbers. */
+static bool is_usual_real(hid_t type)
+{
+  static const struct {
+    size_t bytes, exponent, mantissa, bias;
+  } usual[] = {{2, 5, 10, 15}, {4, 8, 23, 127}, {8, 11, 52, 1023}};
+  size_t sign, exponent_at, exponent, mantissa_at, mantissa;
+  if (H5Tequal(type, H5T_NATIVE_LDOUBLE) > 0)
+    return true;
+  if (H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0 ||
+      H5Tget_norm(type) != H5T_NORM_IMPLIED || mantissa_at != 0)
+    return false;
+  for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+    if (H5Tget_size(type) == usual[i].bytes)
+      return sign == 8 * usual[i].bytes - 1 && exponent_at == usual[i].mantissa &&
+             exponent == usual[i].exponent && mantissa == usual[i].mantissa &&
+             H5Tget_ebias(type) == usual[i].bias;
+  return false;
+}
+
 static bool holds_numbers(hid_t data)
 {
   hid_t type = H5Dget_type(data);
   const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  const bool whole = class != H5T_NO_CLASS && H5Tget_offset(type) == 0 &&
+                     H5Tget_precision(type) == 8 * H5Tget_size(type);
+  const bool numbers = class == H5T_INTEGER ? whole : class == H5T_FLOAT && is_usual_real(type);
   gpumc_hdf5_release(type);
-  return class == H5T_INTEGER || class == H5T_FLOAT;
+  return numbers;
 }
 
 /* Whether a dataset holds numbers in an array of this rank, whose extent is then given. */
