@@ -79,9 +79,9 @@ struct gpumc_series_estimate {
   double observed_freedom; /* as their kurtosis limits them: two for each rare event */
   double bin_time;         /* tau by the bins, which the error is formed with */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
-  double time_error;           /* standard error of tau */
-  double effective_samples;    /* count / (2 tau) */
-  uint64_t bin_length;         /* of the level that was chosen */
+  double time_error;        /* standard error of tau; NaN where values are taken for independent */
+  double effective_samples; /* count / (2 tau) */
+  uint64_t bin_length;      /* of the level that was chosen */
   uint64_t
       bins; /* that give the error; 0: no level is long enough, or the merged series disagree */
   /* How much the beginning is higher than the rest, as a normal deviate: that of the most

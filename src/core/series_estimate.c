@@ -176,14 +176,20 @@ static double freedom_of(const struct gpumc_series_level *level, double bins)
   return fourths > 0 ? fmin(gaussian, level->differences * level->differences / fourths) : gaussian;
 }
 
+/* 2 tau variance of independent values. */
+static double independent_product(const struct gpumc_series *series)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  const double freedom = (double)(values->bins - series->merged);
+  return freedom > 0 ? values->squares / freedom : 0;
+}
+
 /* 2 tau variance from the levels. Where they show no more than noise or there are too few values
  * for any of them (freedom 0), the values count as independent. */
 static double
 correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
 {
-  const struct gpumc_series_level *values = &series->level[0];
-  double freedom = (double)(values->bins - series->merged);
-  double independent = freedom > 0 ? values->squares / freedom : 0;
+  const double independent = independent_product(series);
   struct products products;
   size_t chosen;
   form_products(series, &products);
@@ -254,7 +260,8 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   estimate->error = sqrt(product / count);
   estimate->bin_time = 0.5 * product / estimate->variance;
   estimate->autocorrelation_time = estimate->bin_time;
-  estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
+  if (product != independent_product(series))
+    estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
   if (estimate->bins > 0) {
     gpumc_series_find_drift(series, product, estimate);
     gpumc_series_find_time(series, estimate);
