@@ -94,6 +94,8 @@ struct gpumc_series_estimate {
    * no drift. */
   bool converged;
 };
+/* Whether all values are alike but for their rounding. */
+bool gpumc_series_is_constant(const struct gpumc_series *series);
 void gpumc_series_estimate(const struct gpumc_series *series,
                            struct gpumc_series_estimate *estimate);
 

@@ -270,9 +270,8 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   estimate->converged = estimate->converged && !estimate->drifts;
 }
 
-/* All values alike but for their rounding. A sum of h numbers is wrong by h epsilon at most,
- * relative to them, and so is the mean. */
-static bool is_constant(const struct gpumc_series *series)
+/* A sum of h numbers is wrong by h epsilon at most, relative to them, and so is the mean. */
+bool gpumc_series_is_constant(const struct gpumc_series *series)
 {
   const struct gpumc_series_level *values = &series->level[0];
   const double rounding = ((double)series->members + roundings) * DBL_EPSILON * fabs(values->mean);
@@ -298,7 +297,7 @@ void gpumc_series_estimate(const struct gpumc_series *series,
                                              .time_error = NAN,
                                              .drift = NAN,
                                              .effective_samples = NAN};
-  if (values->bins > 1 && is_constant(series))
+  if (values->bins > 1 && gpumc_series_is_constant(series))
     set_undetermined(estimate);
   else if (values->bins > 1)
     set_correlated(series, estimate);

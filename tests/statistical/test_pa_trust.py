@@ -20,18 +20,19 @@ CONFIG = """\
 gpumc: 1
 seed: 1
 model: {{name: ising2d, shape: [{side}, {side}]}}
-algorithm: {{name: pa, population: {population}, sweeps: 3, runs: {runs}, beta: {{to: {to}, step: {step}}},
+algorithm: {{name: pa, population: {population}, sweeps: 3, runs: {runs}, blocks: {blocks}, beta: {{to: {to}, step: {step}}},
   reweight: {{from: 0, to: {to}, step: {step}}}}}
 output: "{folder}/{{seed}}.h5"
 campaign: {{seed: [{seeds}]}}
 """
 
 
-def repeat(seeds, **values):
+def repeat(seeds, blocks=64, **values):
     """What the configuration gives: by name [seeds, ...], reweighted curves as r_NAME, attributes of the summary."""
     found = []
     with gpumc.folder() as folder:
-        gpumc.run_config(CONFIG.format(folder=folder, seeds=", ".join(map(str, range(1, seeds + 1))), **values),
+        gpumc.run_config(CONFIG.format(folder=folder, blocks=blocks,
+                                       seeds=", ".join(map(str, range(1, seeds + 1))), **values),
                          folder)
         for seed in range(1, seeds + 1):
             path = os.path.join(folder, f"{seed}.h5")
@@ -80,6 +81,21 @@ class Trust(unittest.TestCase):
                 bound = gpumc.chi_square_bounds(int(good.sum()), 3.9)[1]
                 with self.subTest(name=name, beta=beta[t]):
                     self.assertLess(np.mean(z ** 2), bound)
+
+    def test_few_events_do_not_pass(self):
+        """Where a replica in 3000 is above the ground state on average, and one in 900: with few blocks, in which one
+        event is as much as five in many, and with many runs, in which the blocks and the runs see the same events.
+        At beta = 1.3 and 1.4 at most 3 % are determined, one in 100 by the rule and four standard deviations."""
+        for runs, population, blocks in ((1, 3000, 8), (1, 3000, 16), (16, 190, 64)):
+            found = repeat(100, blocks=blocks, side=4, population=population, runs=runs, to=1.5, step=0.1)
+            share = found["determined"].mean(0)
+            print(f"{runs} runs, {blocks} blocks: determined at beta = 1.2 to 1.5", share[-4:])
+            with self.subTest(runs=runs, blocks=blocks):
+                self.assertFalse(found["trusted"].any())
+                self.assertLessEqual(share[-3:].max(), 0.05)
+                self.assertEqual(share[-1], 0)
+                if blocks < 16:
+                    self.assertFalse(share.any())
 
     def test_runs_together(self):
         """Four runs of a quarter of the replicas are trusted about as often as one; half of them are not. The
