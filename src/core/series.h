@@ -89,7 +89,8 @@ struct gpumc_series_estimate {
    * no window is long enough. */
   double drift;
   uint64_t drift_length; /* of that window */
-  bool drifts;           /* beyond what one stationary series in some thousand does */
+  bool drifts; /* beyond 4.5, and what chance explains in one of 100 results with as many series */
+  uint64_t companions; /* series that the result has, this one included */
   /* 32 such bins, 500 tau in all by their level and by those below, enough observed freedom, and
    * no drift. */
   bool converged;
@@ -98,5 +99,9 @@ struct gpumc_series_estimate {
 bool gpumc_series_is_constant(const struct gpumc_series *series);
 void gpumc_series_estimate(const struct gpumc_series *series,
                            struct gpumc_series_estimate *estimate);
+/* The same for one of so many series of a result, which together raise one false alarm of a drift
+ * in 100 results at most. */
+void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
+                                 struct gpumc_series_estimate *estimate);
 
 #endif

@@ -284,8 +284,8 @@ static void set_undetermined(struct gpumc_series_estimate *estimate)
   estimate->variance = 0;
 }
 
-void gpumc_series_estimate(const struct gpumc_series *series,
-                           struct gpumc_series_estimate *estimate)
+void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
+                                 struct gpumc_series_estimate *estimate)
 {
   const struct gpumc_series_level *values = &series->level[0];
   *estimate = (struct gpumc_series_estimate){.count = values->bins,
@@ -296,9 +296,16 @@ void gpumc_series_estimate(const struct gpumc_series *series,
                                              .autocorrelation_time = NAN,
                                              .time_error = NAN,
                                              .drift = NAN,
-                                             .effective_samples = NAN};
+                                             .effective_samples = NAN,
+                                             .companions = companions};
   if (values->bins > 1 && gpumc_series_is_constant(series))
     set_undetermined(estimate);
   else if (values->bins > 1)
     set_correlated(series, estimate);
+}
+
+void gpumc_series_estimate(const struct gpumc_series *series,
+                           struct gpumc_series_estimate *estimate)
+{
+  gpumc_series_estimate_among(series, 1, estimate);
 }

@@ -159,7 +159,7 @@ estimate_means(const struct canonical_evaluation *evaluation, struct canonical_e
     for (size_t b = 0; b < chains; b++)
       gpumc_series_merge(&together, &canonical->sums[evaluation->m].chain[b * means + k]);
     together.members = (canonical->settings.replicas + chains - 1) / chains;
-    gpumc_series_estimate(&together, &estimates->mean[k]);
+    gpumc_series_estimate_among(&together, canonical->betas.count * means, &estimates->mean[k]);
     if (canonical->settings.each_sample)
       together.between = 0;
     if (canonical_mean(k) == CANONICAL_ENERGY)
