@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 FALSE_ALARMS = 0.01  # of all comparisons together, in a run in equilibrium
+ALARMS_OF_DRIFT = 0.8 * FALSE_ALARMS  # of those
+FLIPS_GROUPS = 16
 BINS_COMPARED = 3
 SCATTER_ALLOWED = 30
-FREEDOM_NEEDED, DEVIATIONS_NEEDED = 15, 45
+FREEDOM_NEEDED = 15
 SAMPLES_IN_MOTION = 8
 
 
@@ -48,67 +50,106 @@ def fisher_tail(ratio, numerator, denominator):
     return incomplete_beta(denominator / 2, numerator / 2, denominator / (denominator + numerator * ratio))
 
 
-def comparisons(temperatures, compared):
-    """At every temperature two bins with the last one and the scatter of the samples, of every compared
-    quantity, and the Gaussian identity."""
-    return temperatures * (compared * BINS_COMPARED + 1)
-
-
-def within(deviation, error, freedom, count):
-    """Whether chance explains the deviations, [temperatures]; error without Student's factor."""
+def in_groups(differences):
+    """Differences of the samples, [samples, temperatures], over their root sum of squares and added up in groups:
+    [groups, temperatures]. 0 where they are 0."""
+    size = np.sqrt((differences ** 2).sum(0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(deviation == 0, 0, deviation / error)
-    return np.array([student_tail(t, freedom) * count >= FALSE_ALARMS for t in ratio])
+        scaled = np.where(size > 0, differences / size, 0)
+    groups = min(FLIPS_GROUPS, len(scaled))
+    return np.array([scaled[first::groups].sum(0) for first in range(groups)])
 
 
-def agree(after, before, count):
-    """Whether two bins agree: [samples, temperatures] each."""
-    change, samples = after - before, len(after)
-    return within(change.mean(0), change.std(0, ddof=1) / math.sqrt(samples), samples - 1, count)
+def flips_chance(pools):
+    """Share of all sign flips of the groups, none included, with which the products of different groups add up
+    to as much as they do, in the pool where this is the most; and that pool. pools: [pools, groups, groups]."""
+    groups = pools.shape[1]
+    products = pools * (1 - np.eye(groups))
+    deviations = np.sqrt(2 * (products ** 2).sum((1, 2)))
+    if not deviations.any():
+        return 1.0, 0
+    ways = np.arange(2 ** (groups - 1))[:, None]
+    signs = 1.0 - 2 * (ways >> np.arange(groups) & 1)
+    known = deviations > 0
+    sums = np.full((len(ways), len(pools)), -np.inf)
+    for p in np.flatnonzero(known):
+        sums[:, p] = ((signs @ products[p]) * signs).sum(1) / deviations[p]
+    largest = sums.max(1)
+    return (largest >= largest[0] - 1e-9).mean(), int(sums[0].argmax())
+
+
+def without_rounding(differences, scale):
+    """Differences [samples, temperatures] that are no rounding of numbers as large as `scale`, or 0."""
+    size = np.sqrt((differences ** 2).sum(0))
+    return np.where(size > 1e-12 * np.sqrt((scale ** 2).sum(0)), differences, 0)
+
+
+def steady(differences):
+    """Where numbers of the samples, each [samples, temperatures], are 0 on average as far as chance explains it,
+    over all samples: [temperatures]."""
+    groups = np.array([in_groups(each) for each in differences])
+    products = np.einsum("jat,jbt->tab", groups, groups)[::-1].cumsum(0)
+    temperatures = len(products)
+    coldest = [2 ** k for k in range(temperatures.bit_length()) if 2 ** k < temperatures] + [temperatures]
+    chance, strongest = flips_chance(products[np.array(coldest) - 1])
+    good = np.ones(temperatures, bool)
+    if chance > ALARMS_OF_DRIFT:
+        return good
+    for each in differences:
+        samples = len(each)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.abs(each.mean(0)) / (each.std(0, ddof=1) / math.sqrt(samples))
+        good &= np.array([not size or student_tail(t, samples - 1) >= FALSE_ALARMS
+                          for t, size in zip(ratio, each.any(0))])
+    if good.all():
+        good[-coldest[strongest]:] = False
+    return good
 
 
 def samples_agree(after, before, count):
     """Whether samples of one model do not stay apart."""
-    freedom = len(after) - 1
+    freedom, alarms = len(after) - 1, FALSE_ALARMS - ALARMS_OF_DRIFT
     apart = after.var(0, ddof=1) - (1e-12 * after.mean(0)) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = 3 * apart / (after - before).var(0, ddof=1)
-    return np.array([not (r > SCATTER_ALLOWED and fisher_tail(r, freedom, freedom) * count < FALSE_ALARMS)
+    return np.array([not (r > SCATTER_ALLOWED and fisher_tail(r, freedom, freedom) * count < alarms)
                      for r in ratio])
 
 
-def in_motion(joined):
-    """Whether the energy of a sample has more than one value in the last bin: [samples, temperatures]."""
-    return joined["energy2"] - joined["energy"] ** 2 > 1e-9 * joined["energy2"]
+def in_motion(joined, values):
+    """Whether the energy of a sample, the mean of so many values, has more than one value in the last bin:
+    [samples, temperatures]."""
+    rounding = np.finfo(float).eps * (values / 4 + 16)
+    return joined["energy2"] - joined["energy"] ** 2 > rounding * joined["energy2"]
 
 
-def equilibrated(joined, earlier, disorder, identity=None):
+def equilibrated(joined, earlier, disorder, values, identity=None):
     """Where the last three bins agree, [temperatures]. joined[NAME] and earlier[0 and 1][NAME] are [samples,
-    temperatures]; identity: the violation of the Gaussian identity and its error."""
+    temperatures], means of so many values; identity: the same of the violation of the Gaussian identity."""
     samples, temperatures = joined["energy"].shape
     if len(earlier) < BINS_COMPARED - 1:
         return np.zeros(temperatures, int)
-    count = comparisons(temperatures, len(earlier[0]))
+    count = temperatures * len(earlier[0])
     good, still = np.ones(temperatures, bool), np.ones((samples, temperatures), bool)
+    differences = []
     for name, before in earlier[0].items():
         after = joined[name]
-        for values in (bins[name] for bins in earlier):
-            good &= agree(after, values, count)
-            still &= np.abs(after - values) <= 1e-12 * np.abs(after)
+        for bins in earlier:
+            still &= np.abs(after - bins[name]) <= 1e-12 * np.abs(after)
+            differences.append(without_rounding(after - bins[name], after))
         good &= disorder or samples_agree(after, before, count)
-    good &= ~(still & in_motion(joined)).any(0)
     if identity is not None:
-        freedom = samples - 1
-        good &= within(identity[0], identity[1] * math.sqrt((freedom - 2) / freedom), freedom, count)
+        differences.append(without_rounding(identity, joined["energy"]))
+    good &= ~(still & in_motion(joined, values)).any(0) & steady(differences)
     return good.astype(int)
 
 
-def determined(joined, freedom, disorder):
+def determined(joined, freedom, disorder, values):
     """Where the energy fluctuates often enough to know its error, [temperatures], from the degrees of freedom
-    of this error."""
+    of this error; energies of the samples are means of so many values."""
     samples = len(joined["energy"])
-    needed = FREEDOM_NEEDED * min(1, samples / DEVIATIONS_NEEDED)
+    needed = min(FREEDOM_NEEDED, samples / 2)
     good = freedom >= needed
     if not disorder:
-        good &= in_motion(joined).sum(0) >= min(samples, SAMPLES_IN_MOTION)
+        good &= in_motion(joined, values).sum(0) >= min(samples, SAMPLES_IN_MOTION)
     return good.astype(int)

@@ -79,9 +79,9 @@ struct gpumc_series_estimate {
   double observed_freedom; /* as their kurtosis limits them: two for each rare event */
   double bin_time;         /* tau by the bins, which the error is formed with */
   double autocorrelation_time; /* tau: 1/2 + sum of rho(t) over t >= 1, in measurements */
-  double time_error;           /* standard error of tau */
-  double effective_samples;    /* count / (2 tau) */
-  uint64_t bin_length;         /* of the level that was chosen */
+  double time_error;        /* standard error of tau; NaN where values are taken for independent */
+  double effective_samples; /* count / (2 tau) */
+  uint64_t bin_length;      /* of the level that was chosen */
   uint64_t
       bins; /* that give the error; 0: no level is long enough, or the merged series disagree */
   /* How much the beginning is higher than the rest, as a normal deviate: that of the most
@@ -89,12 +89,19 @@ struct gpumc_series_estimate {
    * no window is long enough. */
   double drift;
   uint64_t drift_length; /* of that window */
-  bool drifts;           /* beyond what one stationary series in some thousand does */
+  bool drifts; /* beyond 4.5, and what chance explains in one of 100 results with as many series */
+  uint64_t companions; /* series that the result has, this one included */
   /* 32 such bins, 500 tau in all by their level and by those below, enough observed freedom, and
    * no drift. */
   bool converged;
 };
+/* Whether all values are alike but for their rounding. */
+bool gpumc_series_is_constant(const struct gpumc_series *series);
 void gpumc_series_estimate(const struct gpumc_series *series,
                            struct gpumc_series_estimate *estimate);
+/* The same for one of so many series of a result, which together raise one false alarm of a drift
+ * in 100 results at most. */
+void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
+                                 struct gpumc_series_estimate *estimate);
 
 #endif

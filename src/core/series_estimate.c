@@ -176,14 +176,20 @@ static double freedom_of(const struct gpumc_series_level *level, double bins)
   return fourths > 0 ? fmin(gaussian, level->differences * level->differences / fourths) : gaussian;
 }
 
+/* 2 tau variance of independent values. */
+static double independent_product(const struct gpumc_series *series)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  const double freedom = (double)(values->bins - series->merged);
+  return freedom > 0 ? values->squares / freedom : 0;
+}
+
 /* 2 tau variance from the levels. Where they show no more than noise or there are too few values
  * for any of them (freedom 0), the values count as independent. */
 static double
 correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
 {
-  const struct gpumc_series_level *values = &series->level[0];
-  double freedom = (double)(values->bins - series->merged);
-  double independent = freedom > 0 ? values->squares / freedom : 0;
+  const double independent = independent_product(series);
   struct products products;
   size_t chosen;
   form_products(series, &products);
@@ -254,7 +260,8 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   estimate->error = sqrt(product / count);
   estimate->bin_time = 0.5 * product / estimate->variance;
   estimate->autocorrelation_time = estimate->bin_time;
-  estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
+  if (product != independent_product(series))
+    estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
   if (estimate->bins > 0) {
     gpumc_series_find_drift(series, product, estimate);
     gpumc_series_find_time(series, estimate);
@@ -263,9 +270,8 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
   estimate->converged = estimate->converged && !estimate->drifts;
 }
 
-/* All values alike but for their rounding. A sum of h numbers is wrong by h epsilon at most,
- * relative to them, and so is the mean. */
-static bool is_constant(const struct gpumc_series *series)
+/* A sum of h numbers is wrong by h epsilon at most, relative to them, and so is the mean. */
+bool gpumc_series_is_constant(const struct gpumc_series *series)
 {
   const struct gpumc_series_level *values = &series->level[0];
   const double rounding = ((double)series->members + roundings) * DBL_EPSILON * fabs(values->mean);
@@ -278,8 +284,8 @@ static void set_undetermined(struct gpumc_series_estimate *estimate)
   estimate->variance = 0;
 }
 
-void gpumc_series_estimate(const struct gpumc_series *series,
-                           struct gpumc_series_estimate *estimate)
+void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
+                                 struct gpumc_series_estimate *estimate)
 {
   const struct gpumc_series_level *values = &series->level[0];
   *estimate = (struct gpumc_series_estimate){.count = values->bins,
@@ -290,9 +296,16 @@ void gpumc_series_estimate(const struct gpumc_series *series,
                                              .autocorrelation_time = NAN,
                                              .time_error = NAN,
                                              .drift = NAN,
-                                             .effective_samples = NAN};
-  if (values->bins > 1 && is_constant(series))
+                                             .effective_samples = NAN,
+                                             .companions = companions};
+  if (values->bins > 1 && gpumc_series_is_constant(series))
     set_undetermined(estimate);
   else if (values->bins > 1)
     set_correlated(series, estimate);
+}
+
+void gpumc_series_estimate(const struct gpumc_series *series,
+                           struct gpumc_series_estimate *estimate)
+{
+  gpumc_series_estimate_among(series, 1, estimate);
 }

@@ -29,6 +29,8 @@ static const double half_deviations = 1.5;
 /* Largest contribution of lags beyond the window, likewise: more means a slow mode of little
  * weight. */
 static const double longer_deviations = 4;
+/* Correlations below zero by so many standard deviations are not noise. */
+static const double negative_deviations = 4;
 /* Lags that are looked at, in shares of a series and of all values. */
 static const double longest_of_each = 1.0 / 8, longest_of_all = 1.0 / 32;
 
@@ -220,12 +222,31 @@ static bool is_flat(const struct windows *windows, size_t w)
   return true;
 }
 
+/* Whether values a few measurements apart are anticorrelated by more than the noise of a covariance
+ * (Bartlett, Suppl. J. R. Stat. Soc. 8, 27 (1946)). Sums up to a sharp window then swing about the
+ * whole sum, and the first maximum would pass for a plateau. The bins' windows have slanted ends
+ * and do not swing. */
+static bool is_anticorrelated(const struct windows *windows)
+{
+  const size_t lags = windows->count < 2 * LAGS ? windows->count : 2 * LAGS;
+  double squares = 1, least = 0;
+  for (size_t lag = 1; lag < lags; lag++) {
+    const double correlation =
+        (windows->sum[lag] - windows->sum[lag - 1]) / (2 * windows->variance);
+    squares += 2 * correlation * correlation;
+    least = fmin(least, correlation);
+  }
+  return least < -negative_deviations * sqrt(squares / windows->values);
+}
+
 /* The error is Wolff's equation 42. */
 void gpumc_series_find_time(const struct gpumc_series *series,
                             struct gpumc_series_estimate *estimate)
 {
   struct windows windows;
   form_windows(series, &windows);
+  if (is_anticorrelated(&windows))
+    return;
   for (size_t w = 1; w < windows.count; w++)
     if (is_long_enough(&windows, w) && is_flat(&windows, w)) {
       const double time = time_of(&windows, w);

@@ -5,11 +5,15 @@
 #include <stdio.h>
 
 static const double freedom_needed = 15;
-static const double deviations_needed = 45;
 
-bool gpumc_trust_freedom(double freedom, size_t n)
+bool gpumc_trust_freedom(double freedom)
 {
-  return freedom >= freedom_needed * fmin(1, (double)n / deviations_needed);
+  return freedom >= freedom_needed;
+}
+
+bool gpumc_trust_samples(double freedom, size_t n)
+{
+  return freedom >= fmin(freedom_needed, (double)n / 2);
 }
 
 size_t gpumc_trust_failing(const double *passed, const double *beta, size_t count, bool hottest,

@@ -8,9 +8,12 @@
  * many right results, at most. */
 #define GPUMC_FALSE_ALARMS 0.01
 
-/* Whether a variance from n deviations has degrees of freedom enough for a result to be trusted: 15
- * of 45 or more deviations, that is five blocks with rare events, of fewer a third of them. */
-bool gpumc_trust_freedom(double freedom, size_t n);
+/* Whether a variance has degrees of freedom enough for a result to be trusted: 15, that is five of
+ * many deviations with rare events, four of 32. Of fewer than 16 deviations it never has. */
+bool gpumc_trust_freedom(double freedom);
+/* The same of n samples, which are as many as there are: of fewer than 30 half of them is enough,
+ * more than one rare event of 8 or two of 16 give. */
+bool gpumc_trust_samples(double freedom, size_t n);
 
 enum { GPUMC_FAILING_BYTES = 96 };
 /* Counts the temperatures at which passed[count] is 0, and describes them: "3 of 16 temperatures,

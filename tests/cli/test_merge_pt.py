@@ -143,14 +143,15 @@ class Merge(ProgramCase):
         self.assertEqual(merged["trusted"], 0)
         self.assertIn("0 round trips of a walker", merged["warning"])
 
-    def test_sweeps_that_do_not_reach_every_state(self):
-        """In the samples of one file."""
+    def test_warnings_of_one_file(self):
+        """Whatever the program knew against the task of one file from the start."""
         paths = [self.make(f"part{i}", model__sample=24 * i, algorithm__sweeps=20480) for i in range(2)]
         self.assertEqual(self.merge(*paths)["summary"].attrs["trusted"], 1)
-        with edited(paths[1]) as file:
-            file["summary"].attrs["ergodicity_warning"] = "not every state"
-        merged = self.merge(*paths)["summary"].attrs
-        self.assertEqual((merged["trusted"], merged["ergodicity_warning"]), (0, "not every state"))
+        for path, name in zip(paths, ("generator_warning", "ergodicity_warning")):
+            with edited(path) as file:
+                file["summary"].attrs[name] = "not every state"
+            merged = self.merge(*paths)["summary"].attrs
+            self.assertEqual((merged["trusted"], merged[name]), (0, "not every state"))
 
     def test_the_gaussian_identity_of_all_samples(self):
         """Short runs that cannot tell each by itself that they violate it."""

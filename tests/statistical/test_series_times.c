@@ -90,11 +90,48 @@ static void test_scatter_is_less_than_that_of_bins(void **state)
   judge(0.8, 20000, 8, 1);
 }
 
+/* Alternating correlations: sums up to a window swing about the whole one. The time is that of the
+ * bins, with their error. The control is the sum of the first correlation alone, with which the
+ * search for a window used to end. */
+static void judge_alternating(double phi, int merged)
+{
+  const size_t n = 40000;
+  const double exact = autoregressive_time(phi);
+  const struct outcome outcome = repeat_series(phi, n, merged);
+  print_message("phi %.2f, %zu values in %d: tau/exact %.4f, scatter %.4f, error %.4f\n", phi, n,
+                merged, outcome.mean, outcome.scatter, outcome.error);
+  assert_true(is_error(outcome.scatter, outcome.error));
+  assert_true(fabs(outcome.mean - 1) < outcome.error / 2);
+  assert_true(fabs((0.5 + phi + phi * phi) / exact - 1) > 5 * outcome.error);
+}
+
+static void test_anticorrelated_series(void **state)
+{
+  (void)state;
+  judge_alternating(-0.5, 1);
+  judge_alternating(-0.5, 8);
+}
+
+/* Correlations that leave less than 2 tau = 1/4 are not told from noise: no time, and not
+ * converged. The error is that of independent values, which is too large. */
+static void test_hardly_any_sum_is_unknown(void **state)
+{
+  (void)state;
+  for (uint32_t repeat = 0; repeat < 20; repeat++) {
+    const struct gpumc_series_estimate found =
+        autoregressive_estimate(-0.9, SEED, repeat, 40000, 1);
+    assert_true(isnan(found.time_error) && !found.converged);
+    assert_true(fabs(found.error * sqrt(40000 / found.variance) - 1) < 0.01);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scatter_of_times_is_their_error),
       cmocka_unit_test(test_scatter_is_less_than_that_of_bins),
+      cmocka_unit_test(test_anticorrelated_series),
+      cmocka_unit_test(test_hardly_any_sum_is_unknown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,12 +171,48 @@ static void test_common_drift_is_found(void **state)
   assert_true(former.count > REPEATS / 2);
 }
 
+/* Independent Gaussian numbers, the first 64 of which are higher by `shift`. */
+static struct gpumc_series shifted(double shift, uint32_t repeat)
+{
+  struct autoregressive process;
+  struct gpumc_series series = {0};
+  autoregressive_begin(&process, 0, SEED + 1, repeat);
+  for (size_t i = 0; i < 16384; i++)
+    gpumc_series_add(&series, autoregressive_next(&process) + (i < 64 ? shift : 0));
+  return series;
+}
+
+/* A result with many series holds the rate of false alarms of one: a deviate of 4.5 to 5 is a drift
+ * in few series, and chance in 10,000 of them; a larger one is a drift among these, too. */
+static void test_limit_grows_with_the_series(void **state)
+{
+  (void)state;
+  int few = 0, many = 0, large = 0;
+  for (uint32_t repeat = 0; repeat < 200; repeat++) {
+    struct gpumc_series_estimate alone, among;
+    const struct gpumc_series series = shifted(0.6, repeat), far = shifted(1.5, repeat);
+    gpumc_series_estimate(&series, &alone);
+    gpumc_series_estimate_among(&series, 10000, &among);
+    assert_true(alone.drift == among.drift && alone.drifts == (fabs(alone.drift) > 4.5));
+    few += alone.drifts;
+    many += among.drifts;
+    assert_false(among.drifts && fabs(among.drift) < 5.2);
+    gpumc_series_estimate_among(&far, 10000, &among);
+    large += among.drifts;
+  }
+  print_message("of 200 series %d drift in a result of their own, %d among 10,000, %d with a "
+                "larger shift\n",
+                few, many, large);
+  assert_true(few > 100 && many < few && large > 190);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_handful_of_events_does_not_pass),
       cmocka_unit_test(test_stationary_series_do_not_drift),
       cmocka_unit_test(test_common_drift_is_found),
+      cmocka_unit_test(test_limit_grows_with_the_series),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

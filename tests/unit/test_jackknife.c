@@ -52,8 +52,24 @@ static void test_freedom_of_rare_events(void **state)
     const struct gpumc_variance variance = gpumc_jackknife(values, 1, BLOCKS);
     const double ratio = variance.freedom / (double)events;
     assert_true(ratio > 3 && ratio < 4);
-    assert_int_equal(gpumc_trust_freedom(variance.freedom, BLOCKS), events >= 5);
+    assert_int_equal(gpumc_trust_freedom(variance.freedom), events >= 5);
   }
+}
+
+/* Of so few deviations one, two or three events are no certain number. */
+static void test_events_in_few_deviations(void **state)
+{
+  (void)state;
+  const size_t cases[][2] = {{8, 1}, {10, 1}, {16, 1}, {16, 2}, {20, 2}, {32, 2}, {32, 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double values[BLOCKS];
+    for (size_t b = 0; b < cases[i][0]; b++)
+      values[b] = b < cases[i][1] ? -1 : -2;
+    const double freedom = gpumc_jackknife(values, 1, cases[i][0]).freedom;
+    assert_false(gpumc_trust_freedom(freedom));
+    assert_false(gpumc_trust_samples(freedom, cases[i][0]));
+  }
+  assert_true(gpumc_trust_samples(7, 8) && !gpumc_trust_freedom(7));
 }
 
 static void test_probabilities(void **state)
@@ -76,6 +92,7 @@ int main(void)
       cmocka_unit_test(test_what_does_not_fluctuate_is_undetermined),
       cmocka_unit_test(test_rounding_is_that_of_the_arithmetic),
       cmocka_unit_test(test_freedom_of_rare_events),
+      cmocka_unit_test(test_events_in_few_deviations),
       cmocka_unit_test(test_probabilities),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,9 +141,7 @@ static void test_error_time_and_variance_belong_together(void **state)
   assert_close(found.error * found.error, 2 * time * found.variance / 20000, 1e-13);
   assert_close(found.effective_samples, 10000 / found.autocorrelation_time, 1e-13);
   assert_true((double)found.bin_length >= 4 * time && (double)found.bin_length < 16 * time);
-  /* A third of the bins, less what their kurtosis says: that of Gaussian ones scatters by 7 %. */
-  assert_true(found.freedom <= 20000 / (double)found.bin_length / 3);
-  assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.5);
+  assert_close(found.freedom, 20000 / (double)found.bin_length / 3, 0.01);
   /* Of 2100 tau, with a window of about 6 tau: 2 sqrt(5.5/2100). */
   assert_close(found.time_error / found.autocorrelation_time, 0.10, 0.3);
   assert_int_equal(found.bins, 20000 / found.bin_length);

@@ -5,12 +5,12 @@
  * are independent of each other. Samples of the disorder: canonical_samples.c. */
 #include "algorithms/canonical/canonical_estimate.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/canonical/canonical_evaluation.h"
+#include "core/jackknife.h"
 #include "core/memory.h"
 
 /* Bins of the jackknife are that many autocorrelation times long, where there are as many. */
@@ -159,7 +159,11 @@ estimate_means(const struct canonical_evaluation *evaluation, struct canonical_e
     for (size_t b = 0; b < chains; b++)
       gpumc_series_merge(&together, &canonical->sums[evaluation->m].chain[b * means + k]);
     together.members = (canonical->settings.replicas + chains - 1) / chains;
-    gpumc_series_estimate(&together, &estimates->mean[k]);
+    gpumc_series_estimate_among(&together, canonical->betas.count * means, &estimates->mean[k]);
+    if (canonical->settings.each_sample)
+      together.between = 0;
+    if (canonical_mean(k) == CANONICAL_ENERGY)
+      estimates->still = gpumc_series_is_constant(&together);
     estimates->mean[k].error *= scale;
     estimates->mean[k].effective_samples *= members;
     estimates->converged = estimates->converged && estimates->mean[k].converged;
@@ -180,13 +184,36 @@ static double scale_of(const struct canonical_evaluation *evaluation, size_t poi
   return beta * beta * (double)canonical->context.model->sites * energy * energy;
 }
 
-/* Errors of what has not fluctuated but by rounding are unknown, a sum of n numbers being wrong by
- * n epsilon at most. At beta = 0 the specific heat is exactly 0. */
-static void forget_rounding(const struct canonical_evaluation *evaluation,
-                            struct canonical_estimates *estimates)
+/* Additions that round a mean, as they happen one after the other: within a bin of time or, of a
+ * sample, over the whole time. In n of them equal numbers lose n/4 epsilon at most. */
+static double roundings_of(const struct canonical_evaluation *evaluation)
 {
   const struct canonical *canonical = evaluation->canonical;
-  const double additions = (double)canonical->measured + (double)canonical->settings.replicas;
+  const struct gpumc_bins *bins = &canonical->sums[evaluation->m].bins;
+  const double longest = canonical->settings.each_sample ? (double)canonical->measured
+                                                         : (double)bins->state[GPUMC_BINS_LENGTH];
+  return longest / 4 + GPUMC_BINS_MOST + (double)canonical->settings.replicas;
+}
+
+/* The error of a result, given what rounding may amount to: no less than that, and unknown of what
+ * never fluctuated. Whether a derived quantity did, nothing but its error tells. */
+static double regard_rounding(const struct canonical_estimates *estimates, size_t means,
+                              size_t result, double error, double rounding)
+{
+  bool still = result == CANONICAL_SPECIFIC_HEAT ? estimates->still : error <= rounding;
+  for (size_t k = 0; k < means; k++)
+    if (canonical_mean(k) == result)
+      still = estimates->mean[k].variance == 0;
+  return still ? NAN : isnan(error) ? error : fmax(error, rounding);
+}
+
+/* At beta = 0 the specific heat is exactly 0. */
+static void regard_roundings(const struct canonical_evaluation *evaluation,
+                             struct canonical_estimates *estimates)
+{
+  const struct canonical *canonical = evaluation->canonical;
+  const size_t means = canonical_means(&canonical->quantities);
+  const double roundings = roundings_of(evaluation);
   for (size_t p = 0; p < evaluation->points; p++) {
     const double *value = estimates->value + p * evaluation->stride;
     double *error = estimates->error + p * evaluation->stride;
@@ -194,8 +221,8 @@ static void forget_rounding(const struct canonical_evaluation *evaluation,
       const double scale = scale_of(evaluation, p, i, value);
       const bool exact = i == CANONICAL_SPECIFIC_HEAT && scale == 0 && value[i] == 0 &&
                          canonical->betas.beta[evaluation->m] == 0 && p == 0;
-      if (!exact && error[i] <= additions * DBL_EPSILON * scale)
-        error[i] = NAN;
+      if (!exact)
+        error[i] = regard_rounding(estimates, means, i, error[i], gpumc_rounding(roundings, scale));
     }
   }
 }
@@ -221,7 +248,7 @@ enum gpumc_status canonical_estimates_make(const struct canonical *canonical, si
                  ? canonical_estimate_samples(&evaluation, estimates, error)
                  : estimate_system(&evaluation, estimates, error);
     if (status == GPUMC_OK)
-      forget_rounding(&evaluation, estimates);
+      regard_roundings(&evaluation, estimates);
   }
   if (status != GPUMC_OK)
     canonical_estimates_free(estimates);

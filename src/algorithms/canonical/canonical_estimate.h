@@ -12,6 +12,7 @@ struct canonical_estimates {
   struct gpumc_series_estimate
       *mean;      /* [means] time series of the plain means, replicas together */
   bool converged; /* all of them */
+  bool still;     /* the energy never changed: of samples, that of none of them */
   /* With a sample for each replica: too few of them for errors; so short a time series that the
    * specific heat is still too low. */
   bool unknown, biased;

@@ -42,9 +42,8 @@ void pa_trust_free(struct pa_trust *trust)
 void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run)
 {
-  const struct pa_settings *settings = &trust->pa->settings;
-  if (q == PA_Q_ENERGY &&
-      !gpumc_trust_freedom(by_block.freedom + by_run.freedom, settings->strata * settings->blocks))
+  /* The same events make the blocks and the runs scatter: they count once. */
+  if (q == PA_Q_ENERGY && !gpumc_trust_freedom(by_block.freedom))
     trust->determined[row] = 0;
   const double chance =
       gpumc_fisher_tail(by_run.value / by_block.value, by_run.freedom, by_block.freedom);

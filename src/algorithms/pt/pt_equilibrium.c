@@ -4,6 +4,7 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
+#include "core/jackknife.h"
 #include "core/significance.h"
 #include "core/text.h"
 #include "core/trust.h"
@@ -21,20 +22,11 @@ static const double acceptance_needed = 0.01;
 /* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
 static const double uneven = 4.0;
 
-/* Comparisons that decide `equilibrated`: at every temperature, of every compared quantity, two
- * earlier bins with the last one and the scatter of samples, and the identity. */
+/* Of few samples the comparisons of two earlier bins with the last one, at every temperature and of
+ * every compared quantity. */
 static double comparisons(const struct pt *pt)
 {
-  const size_t of_temperature = pt->terms.n_compared * PT_BINS_COMPARED + 1;
-  return (double)(pt->settings.temperatures * of_temperature);
-}
-
-/* Whether chance explains a deviation, given the standard error and its degrees of freedom. Without
- * deviation there is nothing to explain, whatever the error. */
-static bool within(const struct pt *pt, double deviation, double error_of, double freedom)
-{
-  return deviation == 0 ||
-         gpumc_student_tail(deviation / error_of, freedom) * comparisons(pt) >= GPUMC_FALSE_ALARMS;
+  return (double)(pt->settings.temperatures * pt->terms.n_compared * (PT_BINS_COMPARED - 1));
 }
 
 struct scatter {
@@ -54,31 +46,34 @@ static struct scatter scatter_of(const double *after, const double *before, size
   return scatter;
 }
 
-/* The samples' differences scatter independently, however alike the bins of one sample are. */
-static bool agree_by_sample(const struct pt *pt, size_t bin, size_t last, size_t compared, size_t t)
-{
-  const size_t samples = pt->settings.samples;
-  const struct scatter change = scatter_of(pt_remembered(pt, last, compared, t),
-                                           pt_remembered(pt, bin, compared, t), samples);
-  return within(pt, change.mean, sqrt(change.variance / (double)samples), (double)(samples - 1));
-}
-
 /* An error with Student's factor, whose freedom is not known to be more, without it. */
 static double plain(double error_of, double freedom)
 {
   return error_of * sqrt((freedom - 2) / freedom);
 }
 
+static bool is_same(double a, double b)
+{
+  return fabs(a - b) <= 1e-12 * fabs(a);
+}
+
 /* Of few samples: the bins are independent, with errors from blocks of time, no fewer than those
- * without which pt_block_groups does not know them. */
+ * without which pt_block_groups does not know them. A bin that stood still has no error; where
+ * neither has one, only equal ones agree. */
 static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t quantity, size_t t)
 {
-  const double difference =
-      pt_bin_values(pt, last, quantity)[t] - pt_bin_values(pt, bin, quantity)[t];
-  const double error_of =
-      hypot(pt_bin_errors(pt, last, quantity)[t], pt_bin_errors(pt, bin, quantity)[t]);
+  const double value[2] = {pt_bin_values(pt, last, quantity)[t],
+                           pt_bin_values(pt, bin, quantity)[t]};
+  const double error_of[2] = {pt_bin_errors(pt, last, quantity)[t],
+                              pt_bin_errors(pt, bin, quantity)[t]};
   const double freedom = PT_FEWEST_GROUPS - 1;
-  return within(pt, difference, plain(error_of, freedom), freedom);
+  double squares = 0;
+  for (int i = 0; i < 2; i++)
+    squares += isnan(error_of[i]) ? 0 : error_of[i] * error_of[i];
+  return is_same(value[0], value[1]) ||
+         gpumc_student_tail((value[0] - value[1]) / plain(sqrt(squares), freedom), freedom) *
+                 comparisons(pt) >=
+             GPUMC_FALSE_ALARMS;
 }
 
 /* The quantity that is the mean of a term. */
@@ -105,22 +100,25 @@ static bool samples_agree(const struct pt *pt, size_t last, size_t compared, siz
   const struct scatter apart = scatter_of(after, NULL, pt->settings.samples);
   const struct scatter change = scatter_of(after, before, pt->settings.samples);
   const double rounding = 1e-12 * apart.mean, freedom = (double)(pt->settings.samples - 1);
+  const double comparisons = (double)(pt->settings.temperatures * pt->terms.n_compared);
+  const double alarms = GPUMC_FALSE_ALARMS - PT_ALARMS_OF_DRIFT;
   const double ratio = 3.0 * (apart.variance - rounding * rounding) / change.variance;
   return !(ratio > scatter_allowed &&
-           gpumc_fisher_tail(ratio, freedom, freedom) * comparisons(pt) < GPUMC_FALSE_ALARMS);
+           gpumc_fisher_tail(ratio, freedom, freedom) * comparisons < alarms);
 }
 
-static bool is_same(double a, double b)
-{
-  return fabs(a - b) <= 1e-12 * fabs(a);
-}
-
-/* Whether a sample's energy has more than one value in the last bin. */
+/* Whether a sample's energy has more than one value in the last bin. Sums of n equal numbers are
+ * wrong by n/4 epsilon at most. */
 static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
 {
   const double energy = pt_term_mean_of_all(pt, PT_TERM_ENERGY, t, s);
   const double energy2 = pt_term_mean_of_all(pt, PT_TERM_ENERGY2, t, s);
-  return energy2 - energy * energy > 1e-9 * energy2;
+  double measurements = 0;
+  for (size_t b = 0; b < pt->bin.blocks; b++)
+    measurements += (double)pt->bin.measurements[b];
+  const double values =
+      measurements * (double)gpumc_tempering_values(&pt->tempering.plan, PT_TERM_ENERGY);
+  return energy2 - energy * energy > gpumc_rounding(values / 4, energy2);
 }
 
 /* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
@@ -145,30 +143,17 @@ static bool is_moving(const struct pt *pt, size_t last, size_t t)
   return good;
 }
 
-/* The averages of the two sides are over samples, which are independent. */
-static bool obeys_identity(const struct pt *pt, size_t last, size_t t)
-{
-  const size_t identity = pt->quantities.identity;
-  const double freedom = (double)(pt->settings.samples - 1);
-  return within(pt, pt_bin_values(pt, last, identity)[t],
-                plain(pt_bin_errors(pt, last, identity)[t], freedom), freedom);
-}
-
 bool pt_equilibrated(const struct pt *pt, size_t t)
 {
-  const size_t last = pt->timeline.bins - 1, identity = pt->quantities.identity;
+  const size_t last = pt->timeline.bins - 1;
   bool good = pt->timeline.bins >= PT_BINS_COMPARED;
-  for (size_t back = 1; back < PT_BINS_COMPARED && good; back++)
+  for (size_t back = 1; back < PT_BINS_COMPARED && good && pt->settings.by_time; back++)
     for (size_t i = 0; i < pt->terms.n_compared && good; i++)
-      good = pt->settings.by_time
-                 ? agree_by_time(pt, last - back, last,
-                                 quantity_of(&pt->quantities, pt->terms.compared[i]), t)
-                 : agree_by_sample(pt, last - back, last, i, t);
+      good = agree_by_time(pt, last - back, last,
+                           quantity_of(&pt->quantities, pt->terms.compared[i]), t);
   good = good && is_moving(pt, last, t);
   if (good && pt->settings.by_time)
     (void)pt_block_groups(pt, t, &good);
-  if (good && identity < pt->quantities.count && !pt->settings.by_time)
-    good = obeys_identity(pt, last, t);
   return good;
 }
 
@@ -179,7 +164,7 @@ bool pt_determined(struct pt_average *average, size_t t)
   size_t moving = 0;
   pt_average_at(average, t, value, error_of);
   const size_t energy = quantity_of(&pt->quantities, PT_TERM_ENERGY);
-  const bool good = gpumc_trust_freedom(average->freedom[energy], average->left_outs);
+  const bool good = gpumc_trust_samples(average->freedom[energy], average->left_outs);
   for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
     moving += is_in_motion(pt, t, s);
   return good &&

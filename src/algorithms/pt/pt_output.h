@@ -28,8 +28,15 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
          ((bin % PT_BINS_COMPARED * pt->terms.n_compared + compared) * temperatures + t) * samples;
 }
 
-/* Whether at temperature t the compared quantities of the last bins of time agree, blocks of time
- * are long enough for errors from them, and samples and copies do not stay apart. */
+/* Of the false alarms of a run: those of a drift over the samples. With 8 samples chance leaves one
+ * of 128 ways, 0.0078. */
+#define PT_ALARMS_OF_DRIFT (0.8 * GPUMC_FALSE_ALARMS)
+/* Where the last bins of all samples agree, and obey the Gaussian identity: steady[temperatures],
+ * 1 or 0. All 1 where samples are too few and errors are from blocks of time. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_find_drift(const struct pt *pt, double *steady, struct gpumc_error *error);
+/* Besides: whether at temperature t the compared quantities of the last bins of time agree, blocks
+ * of time are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
 /* Whether the error of the energy at temperature t rests on enough events. The average is that of
  * the last bin. */

@@ -61,12 +61,13 @@ static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct g
   enum gpumc_status status = pt_average_init(pt, &average, error);
   if (status != GPUMC_OK)
     return status;
-  for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    flags->equilibrated[t] = pt_equilibrated(pt, t);
+  status = pt_find_drift(pt, flags->equilibrated, error);
+  for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
+    flags->equilibrated[t] = flags->equilibrated[t] != 0 && pt_equilibrated(pt, t);
     flags->determined[t] = pt_determined(&average, t);
   }
   pt_average_free(&average);
-  return GPUMC_OK;
+  return status;
 }
 
 static enum gpumc_status write_flag(struct pt *pt, const struct gpumc_label *label,
