@@ -1,6 +1,7 @@
 """Binder parameter and correlation length over L against the temperature, for several sizes of one
 model, and where the curves of neighbouring sizes cross."""
 import dataclasses
+import statistics
 
 import numpy as np
 
@@ -17,6 +18,12 @@ ROUNDING = 1e-12
 
 # Inverse temperatures that are no farther apart are one.
 SAME = 1e-9
+
+# Standard errors at which an interval has to be closed on both sides to be said.
+CLOSED = 2.0
+
+# Probability that the difference at any of all temperatures is beyond what a limit of one side is made with.
+CHANCE = 0.01
 
 # Of the model: what the sizes may differ in.
 OF_ONE_SIZE = ("shape", "disorder_seed", "sample", "file")
@@ -39,13 +46,15 @@ class Panel:
 @dataclasses.dataclass(frozen=True)
 class Crossing:
     """Temperature where the curves of two sizes cross, and the interval `lower` to `upper` that holds the
-    true one with a probability of 68 %. 0 is below all temperatures of the files, infinity above. `gap`: the
-    temperatures round the crossing where they are too far apart for what the errors could tell."""
+    true one with a probability of 68 %, or its one limit with `level` percent. 0 is below all temperatures of the
+    files, infinity above. `gap`: the temperatures round the crossing where they are too far apart for what the errors
+    could tell."""
     sides: tuple
     temperature: float
     lower: float
     upper: float
     gap: tuple = ()
+    level: int = 68
 
 
 def panels(results):
@@ -140,16 +149,48 @@ def crossing(small, large, errors=1):
     Without a place where it is so beyond its error, that end is open.
     """
     apart = difference(small, large)
-    known = crossing_of.estimate(apart)
+    return crossing_of_difference((small.side, large.side), apart, crossing_of.estimate(apart), errors)
+
+
+def crossing_of_difference(sides, apart, known, errors):
+    """The same from the difference and its estimate."""
     margin = errors * known.errors
     cold = crossing_of.cold_side(known)
     temperature = zero_after(cold - 1, known.beta, known.values) if cold > 0 else np.inf
     is_hot = apart.beta < (known.beta[cold] if cold < len(known.beta) else np.inf)
     sure = np.abs(apart.values) > errors * apart.errors
     closed = [np.any(sure & ~is_hot & (apart.values > 0)), np.any(sure & is_hot & (apart.values < 0))]
-    return Crossing((small.side, large.side), temperature, cold_end(known, margin, cold) if closed[0] else 0.0,
+    return Crossing(sides, temperature, cold_end(known, margin, cold) if closed[0] else 0.0,
                     hot_end(known, margin, cold) if closed[1] else np.inf,
                     gap_at(temperature, known, apart.beta))
+
+
+def statements(panel):
+    """What is said of the crossings of neighbouring sizes."""
+    return [statement(small, large) for small, large in zip(panel.curves, panel.curves[1:])]
+
+
+def statement(small, large):
+    """The crossing with the interval, or the limit, that is said of it."""
+    apart = difference(small, large)
+    known = crossing_of.estimate(apart)
+    return what_is_said([crossing_of_difference((small.side, large.side), apart, known, errors)
+                         for errors in error_levels(len(apart.beta))])
+
+
+def error_levels(count):
+    """Standard errors of what_is_said()'s three crossings, of so many temperatures."""
+    return 1, CLOSED, statistics.NormalDist().inv_cdf(1 - CHANCE / count)
+
+
+def what_is_said(crossings):
+    """The first, with its interval of one error, if that of CLOSED errors is closed on both sides: of intervals that
+    noise has closed fewer hold the crossing than 68 %. Else the last, whose limits are those of a level of 95 % even
+    though they are made where the difference is the most certain of all temperatures (Bonferroni)."""
+    one, closed, limits = crossings
+    if is_inside(closed.lower) and is_inside(closed.upper):
+        return one
+    return dataclasses.replace(limits, level=95)
 
 
 def gap_at(temperature, known, beta):
@@ -258,36 +299,56 @@ class Common(Crossing):
 
 
 def common(found):
-    """One crossing of all pairs of all panels, the temperature at which the squares of their differences, in standard
-    errors, are the least, with the interval in which they are at most 1 more.
+    """What is said of one crossing of all pairs of all panels, the temperature at which the squares of their
+    differences, in standard errors, are the least, with the interval in which they are at most 1 more.
 
     Neighbouring pairs of a panel share a size, and so part of their errors, with opposite signs. The panels are of the
     same simulations: their squares are averaged, as if one told no more than the other, which errs on the safe side.
     A pair says no more beyond the places where its difference is the most certain than at these.
+
+    A pair that crosses nowhere takes part as well: its difference excludes temperatures, and to leave out those
+    whose zero noise has moved beyond the temperatures would be a choice by the result. But such pairs alone make no
+    crossing, and nor does a least value at the end of the temperatures.
     """
-    known = [[crossing_of.estimate(difference(*pair)) for pair in zip(panel.curves, panel.curves[1:])]
-             for panel in found]
+    apart = [[difference(*pair) for pair in zip(panel.curves, panel.curves[1:])] for panel in found]
+    known = [[crossing_of.estimate(pair) for pair in panel] for panel in apart]
     pairs = [pair for panel in known for pair in panel]
     beta = np.linspace(min(pair.beta[0] for pair in pairs), max(pair.beta[-1] for pair in pairs), 4001)
-    squares = [squares_at(beta, panel.curves, of_panel) for panel, of_panel in zip(found, known)]
-    total = np.mean(squares, axis=0)
-    best = int(np.argmin(total))
-    inside = np.flatnonzero(total <= total[best] + 1)
-    lower = 1 / beta[inside[-1]] if inside[-1] + 1 < len(beta) else 0.0
-    upper = 1 / beta[inside[0]] if inside[0] > 0 else np.inf
+    crossed = [crossings(panel) for panel in found]
+    total = np.mean([squares_at(beta, panel.curves, *of_panel)
+                     for panel, *of_panel in zip(found, known, crossed)], axis=0)
+    is_any = any(is_inside(pair.temperature) for panel in crossed for pair in panel)
     freedom = len(pairs) - 1
-    agree = total[best] * len(found) <= freedom + 2 * np.sqrt(2 * freedom)
+    agree = total.min() * len(found) <= freedom + 2 * np.sqrt(2 * freedom)
     sides = tuple(size.side for size in found[0].curves)
-    return Common(sides, 1 / beta[best], lower, upper, agree=bool(agree))
+    levels = error_levels(max(len(pair.beta) for panel in apart for pair in panel))
+    return what_is_said([Common(sides, least_at(beta, total) if is_any else np.inf, *ends_of(beta, total, errors),
+                                agree=bool(agree)) for errors in levels])
 
 
-def squares_at(beta, curves, pairs):
-    """Sum of squares of the differences of one panel at each of `beta`."""
+def least_at(beta, squares):
+    """Temperature of the least of them; 0 and infinity at the ends."""
+    best = int(np.argmin(squares))
+    if best + 1 == len(beta):
+        return 0.0
+    return 1 / beta[best] if best > 0 else np.inf
+
+
+def ends_of(beta, squares, errors):
+    """Temperatures within which the squares are above the least by no more than so many errors are."""
+    inside = np.flatnonzero(squares <= squares.min() + errors ** 2)
+    return (1 / beta[inside[-1]] if inside[-1] + 1 < len(beta) else 0.0,
+            1 / beta[inside[0]] if inside[0] > 0 else np.inf)
+
+
+def squares_at(beta, curves, pairs, crossings):
+    """Sum of squares of the differences of one panel at each of `beta`. What neighbouring pairs share is taken from
+    where they cross, or from the middle of the temperatures."""
     in_errors = np.stack([np.interp(beta, pair.beta, pair.values / pair.errors) for pair in pairs])
     together = np.eye(len(pairs))
     for k, (small, shared, large) in enumerate(zip(curves, curves[1:], curves[2:])):
-        places = [1 / crossing(*pair).temperature for pair in ((small, shared), (shared, large))]
-        at = np.mean([place for place in places if 0 < place < np.inf] or [np.mean(shared.beta)])
+        places = [1 / pair.temperature for pair in crossings[k:k + 2] if is_inside(pair.temperature)]
+        at = np.mean(places or [np.mean(shared.beta)])
         first, middle, last = (error_at(size, at) for size in (small, shared, large))
         together[k, k + 1] = together[k + 1, k] = -middle ** 2 / (np.hypot(first, middle) *
                                                                   np.hypot(middle, last))
@@ -312,19 +373,21 @@ def place(crossing):
     if lower and upper:
         digits = int(np.clip(np.ceil(1 - np.log10(max(crossing.upper - crossing.lower, 1e-9))), 3, 8))
     known = f"T = {crossing.temperature:.{digits}f}"
-    limits = [f"T > {crossing.lower:.{digits}f}"] * int(lower) + [f"T < {crossing.upper:.{digits}f}"] * int(upper)
-    if not is_resolved(crossing):
-        return "; ".join(["no crossing resolved", *limits])
-    if lower and upper:
+    if lower and upper and is_resolved(crossing):
         return f"{known} ({crossing.lower:.{digits}f} to {crossing.upper:.{digits}f})"
-    return f"{known} ({limits[0]})"
+    if lower and upper:
+        return "no crossing resolved"
+    limits = [f"T > {crossing.lower:.{digits}f}"] * int(lower) + [f"T < {crossing.upper:.{digits}f}"] * int(upper)
+    if is_resolved(crossing):
+        return f"{known} ({limits[0]} at {crossing.level} %)"
+    return "; ".join(["no crossing resolved", *(f"{limit} at {crossing.level} %" for limit in limits)])
 
 
 def table(found):
     """A line for each panel and crossing, one for all of them together, and what is to be said of them."""
     lines, gaps = [], []
     for panel in found:
-        for crossing in crossings(panel):
+        for crossing in statements(panel):
             cross = " cross at " if is_resolved(crossing) else ": "
             lines.append(f"{panel.title}: L = {crossing.sides[0]} and {crossing.sides[1]}{cross}"
                          f"{place(crossing)}")
@@ -335,7 +398,7 @@ def table(found):
     if len(lines) > 1:
         whole = common(found)
         lines.append(f"all pairs together: {place(whole)}")
-        if not whole.agree:
+        if is_resolved(whole) and not whole.agree:
             lines.append("the pairs differ by more than their errors: crossings drift with the size, and those of "
                          "the largest sizes are the nearest to T_c")
     return "\n".join(lines + gaps)
@@ -361,7 +424,7 @@ def draw(plt, found, title):
 
 def draw_difference(axes, small, large, colour):
     """With a band where the two cross."""
-    apart, found = difference(small, large), crossing(small, large)
+    apart, found = difference(small, large), statement(small, large)
     coldest, hottest = 1 / apart.beta[-1], 1 / apart.beta[0]
     if is_inside(found.lower) or is_inside(found.upper):
         axes.axvspan(max(found.lower, coldest), min(found.upper, hottest), color=colour, alpha=0.2,

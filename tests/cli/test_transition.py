@@ -53,15 +53,24 @@ class Crossings(unittest.TestCase):
         self.assertAlmostEqual(found.lower, 1 / (0.8 + 0.03 * np.sqrt(2)))
 
     def test_beyond_the_temperatures(self):
+        # Of 11 temperatures limits are of 3.12 errors: 1.041 is 1/(1.005 - 3.12 * 0.01 * sqrt(2)).
         for at, error, known in ((1.2, 0.01, "no crossing resolved"),
                                  (0.4, 0.01, "no crossing resolved"),
-                                 (1.005, 0.01, "no crossing resolved; T < 1.009"),
-                                 (0.495, 0.01, "no crossing resolved; T > 1.964"),
-                                 (0.95, 0.1, "T = 1.053 (T < 1.177)"),
-                                 (0.55, 0.1, "T = 1.818 (T > 1.537)"),
+                                 (1.005, 0.01, "no crossing resolved; T < 1.041 at 95 %"),
+                                 (0.495, 0.01, "no crossing resolved; T > 1.855 at 95 %"),
+                                 (0.95, 0.1, "T = 1.053 (T < 1.571 at 95 %)"),
+                                 (0.55, 0.1, "T = 1.818 (T > 1.158 at 95 %)"),
+                                 (0.75, 0.1, "T = 1.333 (1.176 to 1.540)"),
+                                 (0.75, 0.15, "no crossing resolved"),
                                  (0.75, 0.5, "no crossing resolved")):
-            found = transition.crossing(line(4, 1.0, at), line(8, 2.0, at, error))
-            self.assertEqual(transition.place(found), known)
+            with self.subTest(at=at, error=error):
+                found = transition.statement(line(4, 1.0, at), line(8, 2.0, at, error))
+                self.assertEqual(transition.place(found), known)
+
+    def test_limits_are_of_all_temperatures(self):
+        """Of more temperatures a limit needs a more certain difference, by Bonferroni's rule."""
+        for count, errors in ((1, 2.3263), (10, 3.0902), (50, 3.5401)):
+            self.assertAlmostEqual(transition.error_levels(count)[2], errors, 4)
 
     def test_of_curves_that_cross_several_times(self):
         """The crossing is the likeliest one, and no doubtful one is outside of the interval."""
@@ -125,6 +134,36 @@ class Crossings(unittest.TestCase):
         apart = transition.Panel("", "", [line(4, 1.0), line(8, 2.0, at=0.75), line(16, 4.0, at=0.85)])
         self.assertIn("crossings drift with the size", transition.table([apart]))
 
+    def test_pairs_that_do_not_cross(self):
+        """All pairs together have no crossing where no pair has one, and are not said to disagree; a pair that has none,
+        colder or hotter than all temperatures, hides not that of another."""
+        def lines(*places):
+            sizes = [line(4, 0.0)]
+            for side, at in zip((8, 16, 32), places):
+                sizes.append(transition.Curve(side, sizes[0].beta, sizes[-1].values + sizes[0].beta - at, sizes[0].errors))
+            return [transition.Panel("Binder parameter", "", sizes)]
+        for places, known in (((0.3, 0.3), "all pairs together: no crossing resolved"),
+                              ((1.3, 1.3), "all pairs together: no crossing resolved"),
+                              ((0.3, 1.3), "all pairs together: no crossing resolved"),
+                              ((0.75, 1.003), "L = 4 and 8 cross at T = 1.333"),
+                              ((0.497, 0.75), "L = 8 and 16 cross at T = 1.333"),
+                              ((0.3, 0.75, 1.3), "L = 8 and 16 cross at T = 1.333")):
+            with self.subTest(places=places), np.errstate(all="raise"):
+                text = transition.table(lines(*places))
+                self.assertIn(known, text)
+                self.assertEqual("pairs together: T =" in text, 0.75 in places, text)
+                self.assertEqual("the pairs differ" in text, 0.75 in places, text)
+
+    def test_pairs_that_do_not_cross_exclude(self):
+        """Two pairs cross at 1.25 with an error of 0.1; where a third is known to be past its own, there is no room."""
+        beta = np.linspace(0.5, 1.0, 11)
+        flat = transition.Curve(4, beta, np.zeros(11), np.full(11, 0.1), np.eye(11))
+        second = transition.Curve(8, beta, beta - 0.8, np.full(11, 0.1), np.eye(11))
+        without = transition.common([transition.Panel("", "", [flat, second])])
+        third = transition.Curve(16, beta, second.values + 2 * (beta - 0.45), np.full(11, 0.1), np.eye(11))
+        whole = transition.common([transition.Panel("", "", [flat, second, third])])
+        self.assertGreater(whole.temperature, without.temperature)
+
     def test_temperatures_too_far_apart(self):
         """For errors that small it is said; of more temperatures and larger errors it is not."""
         for count, error, told in ((3, 1e-6, True), (21, 0.05, False)):
@@ -152,6 +191,14 @@ class OnTheProgram(ProgramCase):
     def test_picture(self):
         self.plot("6x6x6.h5", "4x4x4.h5", "-o", "transition.png")
         self.assertEqual(self.path("transition.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
+    def test_three_sizes_that_do_not_cross(self):
+        """Ferromagnets hotter than their transition."""
+        self.gpumc("run", self.path("job.yaml"), "--quiet", "--set", "model={name: ising2d, shape: [4, 4]}", "--set",
+                   "algorithm={name: canonical, update: heat_bath, beta: {from: 0.2, to: 0.4, count: 8}, replicas: 8, "
+                   "thermalization: 100, sweeps: 3000}", "--set", "campaign={model.shape: [[4, 4], [8, 8], [16, 16]]}")
+        shown = self.plot("4x4.h5", "8x8.h5", "16x16.h5", "-o", "hot.png")
+        self.assertIn("all pairs together: no crossing resolved", shown.stdout)
 
     def test_refusals(self):
         shown = self.plot("4x4x4.h5", "4x4x4.h5", code=1)
