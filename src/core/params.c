@@ -233,6 +233,15 @@ given_value(const struct block *block, const struct gpumc_key *key, const struct
   return cJSON_CreateNull();
 }
 
+/* Whether a mistake elsewhere, told already, explains why `key` is absent: it or the sibling that
+ * takes its place was meant there. */
+static bool is_explained(const struct block *block, const struct gpumc_key *key)
+{
+  return gpumc_wrong_has(block->report, block->name, key->name) ||
+         (key->required_unless != NULL &&
+          gpumc_wrong_has(block->report, block->name, key->required_unless));
+}
+
 static bool is_required(const struct block *block, const struct gpumc_key *key)
 {
   return key->required || (key->required_unless != NULL &&
@@ -246,7 +255,7 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
   const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
   cJSON *value = NULL;
   if (entry == NULL && is_required(block, key)) {
-    if (!gpumc_wrong_has(block->report, block->name, key->name))
+    if (!is_explained(block, key))
       gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,
                            in_block(block, name));
     gpumc_wrong_note(block->report, block->name, key->name);

@@ -62,9 +62,26 @@ class AllAtOnce(ProgramCase):
                     algorithm="pa, populations: 100, beta: {to: 1, step: 0.1}")
         self.refuse("unknown key 'steps' in algorithm.beta; did you mean 'step'?",
                     algorithm="pa, population: 100, beta: {to: 1, steps: 0.1}")
+        self.refuse("unknown key 'vlues' in algorithm.beta; did you mean 'values'?",
+                    algorithm="pa, population: 100, beta: {vlues: [0.1, 0.2]}")
         self.refuse("missing key 'to' in algorithm.beta", algorithm="pa, population: 100, beta: {step: 0.1}")
         self.refuse("beta.to = 2 must be the last of beta.values, 1: leave it out",
                     algorithm="pa, population: 100, beta: {to: 2, values: [0.5, 1]}")
+
+    def test_the_variant_of_a_misspelt_model_or_algorithm(self):
+        wrong = "kernel: {variant: tiledd}\n"
+        self.refuse("did you mean 'ising2d'?", "no kernel variant 'tiledd' on cpu", model="isng2d",
+                    algorithm=CANONICAL + "beta: {values: 0.4}", more=wrong)
+        self.refuse("did you mean 'canonical'?", "no kernel variant 'tiledd' on cpu", more=wrong,
+                    algorithm="canonica, thermalization: 10, sweeps: 100, beta: {values: 0.4}")
+        self.refuse("expected one of", "no model has a kernel variant 'tiledd'; did you mean 'tiled'?", model="heisenberg",
+                    algorithm=CANONICAL + "beta: {values: 0.4}", more=wrong)
+
+    def test_a_known_variant_of_a_misspelt_model_is_no_mistake(self):
+        for variant in ("auto", "tiled", "replica"):
+            for model in ("isng2d", "heisenberg"):
+                self.refuse("model.name", model=model, algorithm=CANONICAL + "beta: {values: 0.4}",
+                            more=f"kernel: {{variant: {variant}}}\n")
 
     def test_no_name_is_near_another_without_a_common_letter(self):
         process = self.validate(INVALID, "ea", "shape: [4, 4], J: 1", CANONICAL + "beta: {values: 0.4}")
