@@ -199,6 +199,43 @@ is_open(const struct gpumc_language *language, const cJSON *resolved, const char
          view_whole(language, resolved, NULL, "model", &model) && reads_file(language, &model);
 }
 
+/* A variant that no model has; `place` of the name. */
+static void
+refuse_for_all(struct gpumc_language *language, struct gpumc_mark place, const char *variant)
+{
+  const struct gpumc_model_ops *const *models = language->plugins->models;
+  const char *nearest = NULL;
+  for (size_t i = 0; models[i] != NULL; i++) {
+    if (gpumc_kernel_named(models[i], NULL, variant) != NULL)
+      return;
+    for (size_t k = 0; models[i]->kernels[k] != NULL; k++) {
+      const char *pair[] = {nearest, models[i]->kernels[k]->variant};
+      nearest =
+          gpumc_nearest_name(variant, nearest != NULL ? pair : pair + 1, nearest != NULL ? 2 : 1);
+    }
+  }
+  gpumc_report_mistake(&language->report, place, "no model has a kernel variant '%s'%s%s%s",
+                       variant, nearest != NULL ? "; did you mean '" : "",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+/* Where no kernel can be chosen, since it is not known for what: whether the model, or that which
+ * is probably meant, has a variant of this name. */
+static void check_variant_name(struct gpumc_language *language, const struct gpumc_node *root,
+                               const char *variant)
+{
+  const struct gpumc_node *node = gpumc_node_find(root, "kernel.variant");
+  struct gpumc_error error = {0};
+  if (node == NULL || strcmp(variant, "auto") == 0)
+    return;
+  if (language->model == NULL)
+    refuse_for_all(language, node->mark, variant);
+  else if (gpumc_kernel_named(language->model, NULL, variant) == NULL &&
+           gpumc_kernel_refuse_variant(language->model, "cpu", variant, &error) != GPUMC_OK)
+    gpumc_report_mistake(&language->report, node->mark, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+}
+
 /* `*kernel`: the one that was chosen, or NULL where there is none or it stays open. False when
  * memory ran out. */
 static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
@@ -208,10 +245,13 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
   struct gpumc_error error = {0};
   const struct gpumc_params block = view(resolved, root, "kernel");
   struct gpumc_params params;
-  if (wish->model == NULL || wish->algorithm == NULL ||
-      !gpumc_params_narrow(&block, &language->report, "variant", &params))
+  if (!gpumc_params_narrow(&block, &language->report, "variant", &params))
     return true;
   const char *variant = gpumc_params_string(&params, "variant");
+  if (wish->model == NULL || wish->algorithm == NULL) {
+    check_variant_name(language, root, variant);
+    return true;
+  }
   bool good = true;
   if (choose_kernel(wish, variant, kernel, &error)) {
     const bool open = is_open(language, resolved, variant);
