@@ -17,8 +17,8 @@
 
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
 Finished results end in a checksum of the whole file, which is verified before HDF5 sees the file; who
-changes one on purpose calls seal(path) afterwards. `with opened(path) as file` gives the h5py.File itself,
-verified. Needs numpy and h5py. The format itself is in docs/file-format.md.
+changes one on purpose calls seal(path) afterwards. A file is verified once in a process, and again when it has
+changed. `with opened(path) as file` gives the h5py.File itself, verified. Needs numpy and h5py. The format itself is in docs/file-format.md.
 """
 import contextlib
 import dataclasses
@@ -29,6 +29,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 import unicodedata
 import zlib
 
@@ -45,7 +46,13 @@ REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 _MAGIC = b"gpumc-sealed-1\0\0"
 _SEAL = struct.Struct("<16sQII")
 _BLOCK = 1 << 22
-_PROBE_SECONDS = 300
+_PROBE_SECONDS = 300  # and the time of reading at _PROBE_BYTES a second
+_PROBE_BYTES = 1e7
+_SETTLED_SECONDS = 2  # a file that changed just now may change again without another time of change
+
+# What was found of which state of a file: (path's _state(), question) -> answer.
+_known = {}
+_is_probe = False  # this process only tries whether HDF5 survives
 
 
 def printable(text):
@@ -106,7 +113,7 @@ class Result:
 
 def read(path):
     """The result at `path` as a Result; ResultError if it is none."""
-    with opened(path) as file:
+    with _opened(path, ["read"]) as file, reading(path):
         config = json.loads(_scalar_text(file, "config/resolved") or "{}")
         summary, labels = _table(file.get("summary"))
         _check_structure(config, summary)
@@ -162,7 +169,8 @@ def configurations(path, sweep=None, temperature=None, beta=None, run=None):
     temperature, and `run`, only those of that run, which is spins[k][0] then. What a stopped run has not written
     at all temperatures of a time, or of all of a population, is left out.
     """
-    with opened(path) as file:
+    chosen = [None if value is None else float(value) for value in (sweep, temperature, beta, run)]
+    with _opened(path, ["configurations", json.dumps(chosen)]) as file, reading(path):
         if "configurations" not in file:
             raise ResultError(f"{path}: no configurations; algorithm.configurations asks for them, and "
                               "tools/merge-pt leaves them in the files that it merges")
@@ -267,20 +275,37 @@ def _unpack(portable, spins):
 @contextlib.contextmanager
 def opened(path, result=True):
     """The h5py.File at `path`, verified: its checksum if it has one, that all of it is in this one file
-    and, of a `result`, its format. ResultError if not, or if the code in the `with` block finds something that
-    gpumc does not write."""
+    and, of a `result`, its format. ResultError if not. What the `with` block raises is left as it is; reading()
+    is for errors of the file."""
+    with _opened(path, ["everything"], result) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def reading(path):
+    """Code that reads the file at `path` and does nothing else: what it raises is the fault of the file, and
+    becomes a ResultError that says so."""
+    try:
+        yield
+    except MemoryError:
+        raise ResultError(f"{path}: not enough memory to read it") from None
+    except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as reason:
+        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
+
+
+def _opened(path, trial, result=True):
+    """The open file, verified. `trial`: arguments of _probe(), what is going to be read."""
     path = os.fspath(path)
     sealed = _verify(path)
     if not sealed:
-        _survives(path)
-    try:
-        with _open(path) as file:
-            if result:
-                _check_format(path, file, sealed)
-            _check_members(path, file, set())
-            yield file
-    except (AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError) as reason:
-        raise ResultError(f"{path}: not as gpumc writes it ({type(reason).__name__}: {reason}); {REMEDY}") from None
+        _survives(path, trial)
+    with reading(path), contextlib.ExitStack() as stack:
+        file = stack.enter_context(_open(path))
+        if result:
+            _check_format(path, file, sealed)
+        _check_members(path, file, set())
+        stack.pop_all()
+        return file
 
 
 def seal(path):
@@ -314,42 +339,81 @@ def _sum(file, size):
     return value
 
 
+def _state(path):
+    """Another one where the file at `path` is another or has changed; None where that could not be seen."""
+    now = os.stat(path)
+    is_settled = max(now.st_mtime, now.st_ctime) + _SETTLED_SECONDS <= time.time()
+    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns) if is_settled else None
+
+
+def _once(path, question, answer):
+    """What answer() says of the file, called once for each of its states."""
+    state = _state(path)
+    if state is not None and (state, question) in _known:
+        return _known[state, question]
+    found = answer()
+    if state is not None and _state(path) == state:
+        _known[state, question] = found
+    return found
+
+
 def _verify(path):
     """Whether the file is sealed; ResultError where the seal does not fit, before HDF5 sees the file."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise ResultError(f"{path}: not a regular file")
-        with open(path, "rb") as file:
-            size = _size_without_seal(file)
-            file.seek(size)
-            found = file.read()
-            if len(found) != _SEAL.size:
-                return False
-            _, length, total, own = _SEAL.unpack(found)
-            if (length, total, own) == (size, _sum(file, size), zlib.crc32(found[:-4])):
-                return True
+        return _once(path, "sealed", lambda: _has_seal(path))
     except OSError as reason:
         raise ResultError(f"{path}: {reason.strerror}") from None
+
+
+def _has_seal(path):
+    """As _verify(), by reading all of the file."""
+    with open(path, "rb") as file:
+        size = _size_without_seal(file)
+        file.seek(size)
+        found = file.read()
+        if len(found) != _SEAL.size:
+            return False
+        _, length, total, own = _SEAL.unpack(found)
+        if (length, total, own) == (size, _sum(file, size), zlib.crc32(found[:-4])):
+            return True
     raise ResultError(f"{path}: damaged: its contents do not match the checksum at its end; {REMEDY}")
 
 
-def _survives(path):
+def _survives(path, trial):
     """A damaged file without a checksum can crash HDF5, and everything with it, so another process
-    reads it first. What else is wrong with it is found here afterwards."""
-    if not sys.executable:
-        return
+    reads first what is going to be read. What else is wrong with it is found here afterwards."""
+    if sys.executable and not _is_probe:
+        _once(path, tuple(trial), lambda: _try(path, trial))
+
+
+def _try(path, trial):
+    limit = _PROBE_SECONDS + os.path.getsize(path) / _PROBE_BYTES
     try:
-        code = subprocess.run([sys.executable, os.path.abspath(__file__), "--probe", path],
+        code = subprocess.run([sys.executable, os.path.abspath(__file__), "--probe", path, *trial],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=_PROBE_SECONDS, check=False).returncode
+                              timeout=limit, check=False).returncode
     except subprocess.TimeoutExpired:
-        raise ResultError(f"{path}: damaged: HDF5 does not get to its end; {REMEDY}") from None
+        raise ResultError(f"{path}: it has no checksum, and the process that reads such files first was not done after "
+                          f"{limit:.0f} s; try again, or read it in parts") from None
     if code < 0:
         raise ResultError(f"{path}: damaged: HDF5 crashes when it reads it (signal {-code}); {REMEDY}")
 
 
-def _probe(path):
-    """Everything that can be read is."""
+def _probe(path, what="everything", chosen="[]"):
+    """Reads what read(), configurations() with the arguments `chosen`, or anybody can read."""
+    global _is_probe
+    _is_probe = True
+    if what == "read":
+        read(path)
+    elif what == "configurations":
+        configurations(path, *json.loads(chosen))
+    else:
+        _probe_everything(path)
+
+
+def _probe_everything(path):
     def visit(_, item):
         dict(item.attrs)
         if isinstance(item, h5py.Dataset):
@@ -464,4 +528,4 @@ def _text(value):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--probe"]:
-        _probe(sys.argv[2])
+        _probe(*sys.argv[2:])

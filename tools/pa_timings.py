@@ -189,7 +189,7 @@ def write(path, timings):
 def read(path):
     """The timings at `path`; FileError if it holds none."""
     try:
-        with gpumc_reader.opened(path, result=False) as file:
+        with gpumc_reader.opened(path, result=False) as file, gpumc_reader.reading(path):
             return _read(path, file)
     except gpumc_reader.ResultError as reason:
         raise FileError(str(reason)) from None

@@ -1,0 +1,139 @@
+"""The Python reader: whose fault an error is, what it reads of a file and how often."""
+import pathlib
+import subprocess
+import sys
+import unittest
+from unittest import mock
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.program import ProgramCase
+
+sys.path.insert(0, str(device.ROOT / "tools"))
+import gpumc_reader  # noqa: E402
+
+CONFIG = """\
+gpumc: 1
+seed: 5
+model: {name: ising2d, shape: [4, 4]}
+algorithm: {name: canonical, beta: {values: [0.3, 0.5]}, replicas: 2, thermalization: 10, sweeps: 200,
+            configurations: {every: 50}}
+output: small.h5
+"""
+
+
+class Reader(ProgramCase):
+    device = None
+
+    def setUp(self):
+        super().setUp()
+        self.gpumc("run", self.write("c.yaml", CONFIG))
+        self.result = self.path("small.h5")
+
+    def take_seal_away(self):
+        """As in version 1, which had none."""
+        with h5py.File(self.result, "r+") as file:
+            file.attrs["format_version"] = np.int64(1)
+
+    def settled(self, seconds=0):
+        return mock.patch.object(gpumc_reader, "_SETTLED_SECONDS", seconds)
+
+
+class Faults(Reader):
+    def test_mistakes_of_the_user_stay_theirs(self):
+        for mistake in (KeyError("typo"), MemoryError(), FileNotFoundError("mine.txt"), ValueError(3)):
+            with self.assertRaises(type(mistake)) as caught:
+                with gpumc_reader.opened(self.result):
+                    raise mistake
+            self.assertIs(caught.exception, mistake)
+        with self.assertRaises(ValueError):
+            gpumc_reader.configurations(self.result, sweep="last")
+
+    def test_mistakes_of_the_file_are_told(self):
+        with h5py.File(self.result, "r+") as file:
+            del file["config/resolved"]
+            file["config/resolved"] = "{"
+        gpumc_reader.seal(self.result)
+        for read in (gpumc_reader.read, gpumc_reader.configurations):
+            with self.assertRaisesRegex(gpumc_reader.ResultError, "small.h5: not as gpumc writes it"):
+                read(self.result)
+
+    def test_too_little_memory_is_no_damage(self):
+        with mock.patch.object(gpumc_reader, "_table", side_effect=MemoryError):
+            with self.assertRaisesRegex(gpumc_reader.ResultError, "not enough memory to read it$"):
+                gpumc_reader.read(self.result)
+
+
+class Parts(Reader):
+    def test_a_file_is_verified_once(self):
+        with self.settled(), mock.patch.object(gpumc_reader, "_sum", wraps=gpumc_reader._sum) as verified:
+            for sweep in (50, 100, 150, 200):
+                gpumc_reader.configurations(self.result, sweep=sweep)
+            self.assertEqual(verified.call_count, 1)
+            gpumc_reader.seal(self.result)
+            gpumc_reader.read(self.result)
+            self.assertEqual(verified.call_count, 3)  # by seal() and read()
+
+    def test_a_changed_file_is_verified_again(self):
+        data = bytearray(self.result.read_bytes())
+        with self.settled():
+            gpumc_reader.read(self.result)
+            data[len(data) // 2] ^= 1
+            self.result.write_bytes(data)
+            with self.assertRaisesRegex(gpumc_reader.ResultError, "damaged"):
+                gpumc_reader.read(self.result)
+
+    def test_a_file_that_changed_just_now_is_not_remembered(self):
+        """It may change again at what its file system takes for the same time."""
+        with self.settled(3600), mock.patch.object(gpumc_reader, "_sum", wraps=gpumc_reader._sum) as verified:
+            gpumc_reader.read(self.result)
+            gpumc_reader.read(self.result)
+            self.assertEqual(verified.call_count, 2)
+
+    def test_files_without_a_checksum_are_tried_once(self):
+        self.take_seal_away()
+        with self.settled(), mock.patch.object(subprocess, "run", wraps=subprocess.run) as tried:
+            self.assertEqual(gpumc_reader.read(self.result).format_version, 1)
+            gpumc_reader.read(self.result)
+            self.assertEqual(tried.call_count, 1)
+            times, spins = gpumc_reader.configurations(self.result, sweep=100, temperature=1)
+            self.assertEqual((list(times), spins.shape), ([100], (1, 1, 2, 4, 4)))
+            self.assertEqual(tried.call_count, 2)
+
+    def read_by_probe(self, *trial):
+        """The datasets, each with how many of its rows were read."""
+        rows = {}
+        item = h5py.Dataset.__getitem__
+
+        def spy(dataset, *arguments, **options):
+            values = item(dataset, *arguments, **options)
+            rows[dataset.name] = rows.get(dataset.name, 0) + len(np.atleast_1d(values))
+            return values
+
+        with mock.patch.object(h5py.Dataset, "__getitem__", spy), mock.patch.object(gpumc_reader, "_is_probe", False):
+            gpumc_reader._probe(str(self.result), *trial)
+        return rows
+
+    def test_only_what_is_read_is_tried(self):
+        self.take_seal_away()
+        every = self.read_by_probe()["/configurations/bytes"]
+        self.assertNotIn("/configurations/bytes", self.read_by_probe("read"))
+        self.assertIn("/summary/energy", self.read_by_probe("read"))
+        part = self.read_by_probe("configurations", "[100, 1, null, null]")
+        self.assertEqual(part["/configurations/bytes"], every // 8)
+        self.assertNotIn("/summary/energy", part)
+
+    def test_a_trial_that_takes_long_shows_no_damage(self):
+        self.take_seal_away()
+        with mock.patch.object(subprocess, "run", side_effect=subprocess.TimeoutExpired("probe", 300)):
+            with self.assertRaises(gpumc_reader.ResultError) as caught:
+                gpumc_reader.read(self.result)
+        self.assertIn("was not done after 300 s; try again, or read it in parts", str(caught.exception))
+        self.assertNotIn("damaged", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
