@@ -183,6 +183,12 @@ static void print_keys(const struct gpumc_key *keys, int indent)
   }
 }
 
+/* What the kernel asks of the lattice. */
+static const char *taken_by(const struct gpumc_kernel_ops *kernel)
+{
+  return kernel->takes != NULL ? kernel->takes : "everything";
+}
+
 static void print_model(const struct gpumc_model_ops *model)
 {
   puts("\nObservables, besides energy, specific heat, free energy and entropy:");
@@ -203,7 +209,7 @@ static void print_model(const struct gpumc_model_ops *model)
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
     printf("  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", (*k)->variant,
            (*k)->device, (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary,
-           (*k)->takes != NULL ? (*k)->takes : "everything");
+           taken_by(*k));
 }
 
 static void print_subject(const struct subject *subject)
@@ -292,6 +298,7 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     cJSON_AddStringToObject(kernel, "variant", (*k)->variant);
     cJSON_AddStringToObject(kernel, "trajectory", (*k)->trajectory);
     cJSON_AddStringToObject(kernel, "summary", (*k)->summary);
+    cJSON_AddStringToObject(kernel, "takes", taken_by(*k));
     cJSON_AddBoolToObject(kernel, "absent", (*k)->absent);
     cJSON_AddItemToArray(kernels, kernel);
   }

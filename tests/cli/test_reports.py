@@ -201,6 +201,12 @@ class Plugins(ProgramCase):
                       "multispin on cpu", "Citation:", "@article"]:
             self.assertIn(words, text)
 
+    def test_kernels_say_what_they_take_in_json_too(self):
+        text = self.gpumc("describe", "ising2d").out
+        kernels = json.loads(self.gpumc("describe", "ising2d", "--json").out)["kernels"]
+        self.assertEqual([line.partition("takes: ")[2] for line in text.splitlines() if "takes: " in line],
+                         [kernel.get("takes") for kernel in kernels])
+
     def test_describe_an_algorithm(self):
         text = self.gpumc("describe", "pa").out
         for words in ["pa (algorithm)", "population", "10 to 2147483647", "in replicas",
