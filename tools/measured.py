@@ -9,7 +9,8 @@ SCALED_LEAST = 1e-290  # smaller errors, and numbers beyond its reciprocal, are 
 def text(value, error):
     """A value rounded to two digits of its standard error, which follow in parentheses and count from the last digit:
     -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0, or one that is unknown or infinite, the value
-    has seven digits: 0.5(0), 0.5(nan). A value that is not finite is "nan", "inf" or "-inf", whatever its error.
+    has seven digits: 0.5(0), 0.5(nan). An error below the last digit that the value can have stands in full: 1(1e-20). A
+    value that is not finite is "nan", "inf" or "-inf", whatever its error.
 
     The same text as gpumc_measured_text of src/core/units.c.
     """
@@ -23,7 +24,8 @@ def text(value, error):
         return f"{value:.7g}({error:.2g})"
     last = _exponent(error, 1) - 1
     first = _exponent(larger, DIGITS_MOST)
-    last = max(last, first - DIGITS_MOST)
+    if first - last > DIGITS_MOST:  # no digit of a double would be left for the error
+        return f"{value:.{DIGITS_MOST + 1}g}({error:.2g})"
     if _exponent(larger, max(first - last, 0)) > first:
         first += 1
     if PLAIN_LEAST <= first < PLAIN_MOST:

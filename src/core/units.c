@@ -136,8 +136,10 @@ const char *gpumc_measured_text(double value, double error, char text[static 64]
   }
   int last = exponent_of(error, 1) - 1;
   int first = exponent_of(larger, DIGITS_MOST);
-  if (first - last > DIGITS_MOST)
-    last = first - DIGITS_MOST;
+  if (first - last > DIGITS_MOST) { /* no digit of a double would be left for the error */
+    snprintf(text, 64, "%.*g(%.2g)", DIGITS_MOST + 1, value, error);
+    return text;
+  }
   if (exponent_of(larger, first > last ? first - last : 0) > first)
     first++;
   const bool plain = first >= PLAIN_LEAST && first < PLAIN_MOST;

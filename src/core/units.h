@@ -18,8 +18,9 @@ extern const char *const gpumc_size_pattern;
 
 /* A value rounded to two digits of its standard error, which follow it in parentheses and
  * count from its last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0,
- * one that is not known or not finite the value has seven digits: 0.5(0), 0.5(nan). A value that is
- * no number is "nan" or "inf", whatever its error. Returns `text`. */
+ * one that is not known or not finite the value has seven digits: 0.5(0), 0.5(nan). An error below
+ * the last digit that the value can have stands in full: 1(1e-20). A value that is no number is
+ * "nan" or "inf", whatever its error. Returns `text`. */
 const char *gpumc_measured_text(double value, double error, char text[static 64]);
 
 #endif

@@ -20,7 +20,8 @@ CASES = [
     (12.34, 9.96), (12.34, 15), (1234, 150), (0.02, 1.5), (0.02, 15), (99.96, 0.12), (999.96, 14), (9.9996e6, 51),
     (3, 0), (0, 0), (0, -0.0), (0, 0.1), (1.99995, math.nan), (1, -0.5), (1, math.inf), (1, -math.inf),
     (math.nan, 0.1), (math.inf, 0.1), (math.inf, math.nan), (0.5, 0.5), (2.5, 1e3), (0.125, 0.25), (2.675, 0.05),
-    (1.23456e-7, 1.2e-10), (1e-9, 2.34e-7), (1.23456789e12, 3.4e9), (1.5e7, 1.2e7), (1, 1e-17), (1e-5, 3e-7),
+    (1.23456e-7, 1.2e-10), (1e-9, 2.34e-7), (1.23456789e12, 3.4e9), (1.5e7, 1.2e7), (1, 1e-17), (1, 1e-20), (0.1, 2.5e-16),
+    (0.1, 2.5e-15), (123456789.125, 1e-12), (1.5e20, 3), (1e-5, 3e-7),
     (9.99999e-6, 1e-8), (1e-300, 1e-301), (1e300, 1e299), (1e290, 1e280), (1e-280, 1e-289), (5e-324, 5e-324),
     (1.7e308, 1.7e308), (9.95, 0.995), (9.5, 0.0995), (999999.96, 0.12), (9999999.6, 1.2), (99.5, 10), (1, 9.949),
 ]
@@ -42,7 +43,7 @@ class Measured(unittest.TestCase):
 
     def test_what_it_looks_like(self):
         for case, expected in (((-0.136, 0.0791), "-0.136(79)"), ((12.34, 1.54), "12.3(1.5)"), ((1234, 150), "1230(150)"),
-                               ((1.23456e-7, 1.2e-10), "1.2346(12)e-07"), ((3, 0), "3(0)"),
+                               ((1.23456e-7, 1.2e-10), "1.2346(12)e-07"), ((3, 0), "3(0)"), ((1, 1e-20), "1(1e-20)"),
                                ((-1.99995, math.nan), "-1.99995(nan)"), ((math.nan, 0.1), "nan")):
             self.assertEqual(measured.text(*case), expected)
 
@@ -51,7 +52,7 @@ class Measured(unittest.TestCase):
         cases = []
         for _ in range(10000):
             error = round(drawn.uniform(0.5, 10), drawn.randrange(6)) * 10.0 ** drawn.randrange(-14, 14)
-            value = drawn.uniform(-1, 1) * error * 10.0 ** drawn.uniform(-2, 14)
+            value = drawn.uniform(-1, 1) * error * 10.0 ** drawn.uniform(-2, 18)
             cases.append((drawn.choice([value, float(f"{value:.4g}"), float(f"{value:.2g}")]), error))
         self.compare(cases)
 
