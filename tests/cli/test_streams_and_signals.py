@@ -156,6 +156,22 @@ class Signals(ProgramCase):
             stop(process)
             self.assertEqual(process.returncode, STOPPED, process.err)
 
+    def test_before_the_program_is_loaded(self):
+        """The code may be that of the signal then; nothing is begun, and the same command runs."""
+        config = self.write("c.yaml", SMALL)
+        for i in range(20):
+            for name in self.names():
+                if name != "c.yaml":
+                    self.path(name).unlink()
+            process = self.start("run", config, "--quiet")
+            self.addCleanup(process.kill)
+            time.sleep(0.0005 * i)
+            stop(process)
+            self.assertIn(process.returncode, [STOPPED, -signal.SIGTERM, OK], process.err)
+            if process.returncode == -signal.SIGTERM:
+                self.assertEqual(self.names(), ["c.yaml"])
+        self.gpumc("run", config, "--quiet")
+
     def test_hang_up_leaves_a_checkpoint(self):
         config = self.write("c.yaml", LONG)
         process = self.start("run", config)
