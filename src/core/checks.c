@@ -55,7 +55,7 @@ static size_t next_name(const char **names)
   return strcspn(*names, " ");
 }
 
-bool gpumc_params_narrow(const struct gpumc_params *params, const struct gpumc_report *report,
+bool gpumc_params_narrow(const struct gpumc_params *params, struct gpumc_report *report,
                          const char *reads, struct gpumc_params *view)
 {
   const char *block = params->block != NULL ? params->block : "";
@@ -65,18 +65,21 @@ bool gpumc_params_narrow(const struct gpumc_params *params, const struct gpumc_r
     clean = !has_wrong(report, block, name, length);
   *view = *params;
   view->reads = clean ? reads : "";
+  view->report = report;
   return clean;
 }
 
-void gpumc_params_must_read(const struct gpumc_params *params, const char *dotted_key)
+bool gpumc_params_may_read(const struct gpumc_params *params, const char *dotted_key)
 {
   const char *name = params->reads;
   bool declared = name == NULL;
   const size_t key_length = strlen(dotted_key);
   for (size_t length; !declared && (length = next_name(&name)) > 0; name += length)
     declared = key_length >= length && is_related(name, length, dotted_key, key_length);
+  assert(declared && "a check reads the keys that it declares");
   if (!declared)
-    abort(); /* the plugin's fault, met by the first configuration of any kind */
+    gpumc_report_fault(params->report, params->block, dotted_key);
+  return declared;
 }
 
 void gpumc_checks_run(const struct gpumc_check *checks, enum gpumc_check_needs needs,

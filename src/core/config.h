@@ -39,7 +39,7 @@ struct gpumc_node {
 /* The mistakes found so far, each a line `source:line:column: message`; the same line only once,
  * and no more than GPUMC_MISTAKES_LISTED lines. `calls` counts repeated and unlisted mistakes too.
  * `wrong`: the dotted names of the keys of the present task that have one, a line each (params.h).
- */
+ * `fault`: an internal error met on the way, "" without. */
 enum { GPUMC_MISTAKES_LISTED = 1000 };
 
 struct gpumc_report {
@@ -47,10 +47,13 @@ struct gpumc_report {
   size_t mistakes;
   size_t calls;
   struct gpumc_text wrong;
+  struct gpumc_text fault;
 };
 
 void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, const char *format,
                           ...) GPUMC_PRINTF(3, 4);
+/* A check reads the key without declaring it: the internal error, of which the first is kept. */
+void gpumc_report_fault(struct gpumc_report *report, const char *block, const char *key);
 /* The lines in the order of their places. */
 void gpumc_report_sort(struct gpumc_report *report);
 void gpumc_report_free(struct gpumc_report *report);

@@ -101,7 +101,10 @@ static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_stat
 {
   if (status == GPUMC_OK)
     status = check_document(language, assignments, n_assignments, error);
-  if (status == GPUMC_OK && language->report.calls > 0) {
+  const struct gpumc_text *fault = &language->report.fault;
+  if (status == GPUMC_OK && (fault->length > 0 || fault->failed)) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s", gpumc_text_string(fault));
+  } else if (status == GPUMC_OK && language->report.calls > 0) {
     gpumc_report_sort(&language->report);
     const struct gpumc_text *lines = &language->report.lines;
     int length = lines->length > 0 ? (int)lines->length - 1 : 0;

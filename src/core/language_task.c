@@ -30,20 +30,21 @@ static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_n
 
 /* Of a task that may have mistakes: nothing can be read before the view is narrowed to keys that
  * have none. */
-static struct gpumc_params
-view(const cJSON *resolved, const struct gpumc_node *root, const char *block)
+static struct gpumc_params view(struct gpumc_language *language, const cJSON *resolved,
+                                const struct gpumc_node *root, const char *block)
 {
   return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
                                .node = gpumc_node_find(root, block),
                                .block = block,
-                               .reads = ""};
+                               .reads = "",
+                               .report = &language->report};
 }
 
 /* The whole block, which has no mistakes. */
-static bool view_whole(const struct gpumc_language *language, const cJSON *resolved,
+static bool view_whole(struct gpumc_language *language, const cJSON *resolved,
                        const struct gpumc_node *root, const char *block, struct gpumc_params *whole)
 {
-  const struct gpumc_params closed = view(resolved, root, block);
+  const struct gpumc_params closed = view(language, resolved, root, block);
   return gpumc_params_narrow(&closed, &language->report, NULL, whole);
 }
 
@@ -90,8 +91,8 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (!resolve_plugin(language, root, "model", language->model_keys, resolved) ||
       !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved))
     return false;
-  const struct gpumc_params model = view(resolved, root, "model");
-  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
+  const struct gpumc_params model = view(language, resolved, root, "model");
+  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
   const struct gpumc_check *checks =
       language->algorithm != NULL ? language->algorithm->checks : NULL;
   struct gpumc_subject subject = {.model = language->model};
@@ -155,7 +156,7 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
 static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
                                   const cJSON *resolved)
 {
-  const struct gpumc_params kernel = view(resolved, root, "kernel");
+  const struct gpumc_params kernel = view(language, resolved, root, "kernel");
   struct gpumc_params isa;
   if (!gpumc_params_narrow(&kernel, &language->report, "isa", &isa))
     return;
@@ -191,8 +192,7 @@ static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *vari
 }
 
 /* Only the instance, which is not made, would tell which kernel an automatic variant is. */
-static bool
-is_open(const struct gpumc_language *language, const cJSON *resolved, const char *variant)
+static bool is_open(struct gpumc_language *language, const cJSON *resolved, const char *variant)
 {
   struct gpumc_params model;
   return language->look && strcmp(variant, "auto") == 0 &&
@@ -243,7 +243,7 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
                         const struct gpumc_kernel_ops **kernel)
 {
   struct gpumc_error error = {0};
-  const struct gpumc_params block = view(resolved, root, "kernel");
+  const struct gpumc_params block = view(language, resolved, root, "kernel");
   struct gpumc_params params;
   if (!gpumc_params_narrow(&block, &language->report, "variant", &params))
     return true;
@@ -278,8 +278,8 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   struct gpumc_params whole;
   const struct gpumc_kernel_ops *kernel = NULL;
   bool good = check_plugins(language, root, resolved, &instance);
-  const struct gpumc_params algorithm = view(resolved, root, "algorithm");
-  const struct gpumc_params tiles = view(resolved, root, "kernel");
+  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
+  const struct gpumc_params tiles = view(language, resolved, root, "kernel");
   const struct gpumc_kernel_wish wish = {
       .model = language->model_is_guess ? NULL : language->model,
       .instance = instance.ops != NULL ? &instance : NULL,

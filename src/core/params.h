@@ -54,17 +54,19 @@ struct gpumc_key {
 /* A view of one block of a resolved configuration: values by dotted key below it, and, while the
  * configuration is being checked, the nodes they came from (NULL afterwards), the name of the block
  * and the keys that may be read, separated by blanks: a block stands for all keys in it, NULL for
- * all there are, "" for none. */
+ * all there are, "" for none. `report`: where a view that has `reads` tells of keys read beside
+ * them. */
 struct gpumc_params {
   const cJSON *values;
   const struct gpumc_node *node;
   const char *block;
   const char *reads;
+  struct gpumc_report *report;
 };
 
 /* Of the block that `params` views, those of the keys `reads` (NULL: all). False where one of them
  * has a mistake: then nothing can be read through `view`. */
-bool gpumc_params_narrow(const struct gpumc_params *params, const struct gpumc_report *report,
+bool gpumc_params_narrow(const struct gpumc_params *params, struct gpumc_report *report,
                          const char *reads, struct gpumc_params *view);
 
 struct gpumc_model;
@@ -94,8 +96,9 @@ void gpumc_checks_run(const struct gpumc_check *checks, enum gpumc_check_needs n
                       struct gpumc_report *report);
 
 /* Typed reading of a key that the plugin declared; asserts on a key that it did not, or of another
- * type, and aborts on one that the view does not hold. `has` is false for a key without default
- * that was not given. */
+ * type, and on one that the view does not hold; without assertions such a key is an internal error
+ * of the report, and reads as absent, false, 1, "" and a list of 1. `has` is false for a key
+ * without default that was not given. */
 bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key);
 bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key);
 int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);

@@ -14,8 +14,9 @@ void gpumc_wrong_forget(struct gpumc_report *report);
 /* Whether that key, a block that it is in, or a key in it has one. */
 bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const char *name);
 
-/* Aborts where the view does not hold the key: a check that reads what it does not declare. */
-void gpumc_params_must_read(const struct gpumc_params *params, const char *dotted_key);
+/* Whether the view holds the key. Where it does not, a check reads what it does not declare:
+ * asserts in debug builds, and is an internal error of the report in others. */
+bool gpumc_params_may_read(const struct gpumc_params *params, const char *dotted_key);
 
 /* Integers up to here are exact in JSON numbers and doubles. */
 #define GPUMC_INTEGER_LIMIT 9007199254740991.0

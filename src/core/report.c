@@ -49,6 +49,16 @@ void gpumc_report_mistake(struct gpumc_report *report, struct gpumc_mark mark, c
   gpumc_text_free(&line);
 }
 
+void gpumc_report_fault(struct gpumc_report *report, const char *block, const char *key)
+{
+  report->calls++;
+  if (report->fault.length == 0)
+    gpumc_text_append(&report->fault,
+                      "internal error: a check of '%s' reads key '%s', which it does not declare; "
+                      "please report it",
+                      block, key);
+}
+
 /* A line of the report taken apart; `order`: its number among the lines. */
 struct place {
   const char *text;
@@ -109,6 +119,7 @@ void gpumc_report_free(struct gpumc_report *report)
 {
   gpumc_text_free(&report->lines);
   gpumc_text_free(&report->wrong);
+  gpumc_text_free(&report->fault);
   report->mistakes = 0;
   report->calls = 0;
 }

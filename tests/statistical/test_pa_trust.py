@@ -119,6 +119,16 @@ class Trust(unittest.TestCase):
         few = repeat(20, side=16, population=250, runs=4, to=0.6, step=0.02)
         self.assertFalse(few["trusted"].any(), "control")
 
+    def test_runs_that_do_not_contradict_each_other(self):
+        """At most 1 % of right campaigns say so: of 200, ten or more with a chance of 5e-5. The control, runs that do
+        contradict each other, is in test_pa_runs.c."""
+        for runs in (2, 4, 16):
+            found = repeat(200, side=8, population=500, runs=runs, to=0.5, step=0.05)
+            flagged = sum("contradict each other" in text for text in found["warning"])
+            print(f"{runs} runs: {flagged} of 200 campaigns contradict themselves")
+            with self.subTest(runs=runs):
+                self.assertLess(flagged, 10)
+
 
 if __name__ == "__main__":
     device.require()

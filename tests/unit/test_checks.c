@@ -124,21 +124,27 @@ static void test_refused_keys_are_not_read_later(void **state)
 /* Whether the key can be read through a view of those keys. */
 static bool can_read(const char *reads, const char *key)
 {
+  cJSON *values = cJSON_Parse("{\"a\":1,\"ab\":1,\"b\":{\"c\":1}}");
+  struct gpumc_report report = {0};
+  const struct gpumc_params params = {
+      .values = values, .block = "block", .reads = reads, .report = &report};
+#ifdef NDEBUG
+  const bool has = gpumc_params_has(&params, key);
+  assert_int_equal(report.calls, has ? 0 : 1);
+  assert_int_equal(report.fault.length > 0, !has);
+  gpumc_report_free(&report);
+#else
   int status;
   const pid_t child = fork();
   assert_true(child >= 0);
-  if (child == 0) {
-    cJSON *values = cJSON_Parse("{\"a\":1,\"ab\":1,\"b\":{\"c\":1}}");
-    const struct gpumc_params params = {.values = values, .block = "block", .reads = reads};
-    const bool has = gpumc_params_has(&params, key);
-    cJSON_Delete(values);
-    _exit(has ? 0 : 1);
-  }
+  if (child == 0)
+    _exit(gpumc_params_has(&params, key) ? 0 : 1);
   assert_int_equal(waitpid(child, &status, 0), child);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return true;
-  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-  return false;
+  const bool has = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  assert_true(has || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+#endif
+  cJSON_Delete(values);
+  return has;
 }
 
 static void test_undeclared_keys_cannot_be_read(void **state)
@@ -153,6 +159,49 @@ static void test_undeclared_keys_cannot_be_read(void **state)
   assert_false(can_read("a b", "ab"));
   assert_false(can_read("ab", "a"));
 }
+
+#ifdef NDEBUG
+static void check_blindly(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_integer(params, "offset") != 5)
+    return;
+  struct gpumc_list list = gpumc_params_list(params, "shape");
+  assert_int_equal(gpumc_list_integer(&list) + gpumc_list_integer(&list), 2);
+  assert_false(gpumc_params_has(params, "note"));
+  assert_false(gpumc_params_boolean(params, "note"));
+  assert_string_equal(gpumc_params_string(params, "where"), "");
+  if (gpumc_params_real(params, "beta.to") + (double)gpumc_params_integer(params, "population") ==
+      2)
+    gpumc_params_mistake(params, report, "offset", "a mistake that is none");
+}
+
+/* The only sign of a check under an "if" that no test has met. */
+static void test_an_undeclared_key_is_an_internal_error(void **state)
+{
+  const struct gpumc_check blind_checks[] = {{.reads = "offset", .run = check_blindly}, {0}};
+  struct gpumc_algorithm_ops blind = fake_anneal;
+  blind.checks = blind_checks;
+  const struct gpumc_model_ops *const models[] = {&fake_chain, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&blind, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  const char *text = HEAD MODEL
+      "algorithm: {name: anneal, population: 100, offset: 5, beta: {to: 1.0, step: 0.1}}\n";
+  struct gpumc_config config;
+  struct gpumc_error error = {0};
+  (void)state;
+  assert_int_equal(
+      gpumc_config_parse_with(&plugins, "c.yaml", text, strlen(text), NULL, 0, &config, &error),
+      GPUMC_FAILURE);
+  assert_string_equal(gpumc_error_text(&error),
+                      "internal error: a check of 'algorithm' reads key 'shape', which it does not "
+                      "declare; please report it");
+  assert_null(config.tasks);
+  gpumc_error_free(&error);
+  gpumc_config_free(&config);
+}
+#endif
 
 /* The values of checks of a task with a mistake elsewhere are those of the task without. */
 static void test_a_mistake_in_one_task_of_a_campaign_is_not_that_of_the_next(void **state)
@@ -182,6 +231,9 @@ int main(void)
       cmocka_unit_test(test_checks_do_not_run_on_mistakes),
       cmocka_unit_test(test_refused_keys_are_not_read_later),
       cmocka_unit_test(test_undeclared_keys_cannot_be_read),
+#ifdef NDEBUG
+      cmocka_unit_test(test_an_undeclared_key_is_an_internal_error),
+#endif
       cmocka_unit_test(test_a_mistake_in_one_task_of_a_campaign_is_not_that_of_the_next),
       cmocka_unit_test(test_divisors),
   };
