@@ -187,8 +187,9 @@ class AgainstWhatIsThere(ProgramCase):
     def test_fresh_keeps_the_result_when_the_run_cannot_start(self):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
-        self.gpumc("run", config, "--fresh", "--set", "algorithm.population=2147483647",
-                   code=FAILURE)
+        # 2^52 spins: more than any machine holds.
+        self.gpumc("run", config, "--fresh", "--set", "algorithm.population=1073741824",
+                   "--set", "model.shape=[2048, 2048]", code=FAILURE)
         self.assertIn("already complete", self.gpumc("run", config).err)
 
     def test_a_file_that_is_no_result_is_never_touched(self):
