@@ -123,6 +123,7 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     cli_config_set(&arguments->config, arguments->command, argument);
     return 0;
   case CLI_OPTION_DEVICE:
+    arguments->on_cpu = strcmp(argument, "cpu") == 0;
     if (arguments->gpu == NULL)
       cli_config_device(&arguments->config, argument);
     return 0;
@@ -130,6 +131,11 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
     arguments->gpu = argument;
     cli_config_device(&arguments->config, "cpu");
     return 0;
+  case ARGP_KEY_END:
+    if (arguments->gpu != NULL && arguments->on_cpu)
+      cli_usage_error(arguments->command, "--gpu plans for a GPU, --device cpu does not: leave "
+                                          "one of them out");
+    return ARGP_ERR_UNKNOWN;
   case CLI_OPTION_THREADS:
     arguments->threads =
         (int)cli_integer(arguments->command, "--threads", argument, 1, GPUMC_THREADS_MAXIMUM);

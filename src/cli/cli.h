@@ -99,6 +99,7 @@ struct cli_arguments {
   struct cli_config_options config;
   int threads;     /* 0: all */
   const char *gpu; /* that is planned for, or NULL */
+  bool on_cpu;     /* asked for by --device */
   bool json;
 };
 

@@ -190,7 +190,7 @@ print_single(const struct task_plan *plan, const char *reason, const struct cli_
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
-  char duration[32], rate[32], least[64];
+  char duration[32], rate[32];
   printf("model       %s, %zu sites\n", task->model->name, preparation->model.sites);
   printf("algorithm   %s\n", task->algorithm->name);
   printf("kernel      %s on %s (%s)\n", preparation->kernel->variant, preparation->device.ops->name,
@@ -200,14 +200,14 @@ print_single(const struct task_plan *plan, const char *reason, const struct cli_
   print_replicas(&preparation->demand);
   print_memory(preparation, plan->absent);
   if (gpu != NULL)
-    cli_plan_gpu_print(gpu, preparation->device_bytes, plan->seconds);
+    cli_plan_gpu_print(gpu, preparation->device_bytes);
   cli_plan_disk_print(preparation);
   printf("updates     %.4g%s\n", preparation->demand.updates,
          preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
   if (plan->absent && gpu == NULL)
     printf("time        unknown; %s\n", add_gpu_hint);
   else if (plan->absent)
-    printf("time        %s\n", cli_plan_gpu_time(plan->seconds, least));
+    cli_plan_gpu_print_time(plan->seconds);
   else if (plan->refusal != NULL)
     printf("time        none: it does not fit\n");
   else
@@ -294,9 +294,10 @@ static void print_campaign(const struct task_plan *plans, size_t n_plans, const 
     printf("; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
            totals.estimated ? " (estimate)" : "");
   printf("\n");
-  if (gpu != NULL)
-    cli_plan_gpu_print(gpu, totals.memory, totals.unknown ? 0 : totals.seconds);
-  else if (plans[0].absent)
+  if (gpu != NULL) {
+    cli_plan_gpu_print(gpu, totals.memory);
+    cli_plan_gpu_print_time(totals.unknown ? 0 : totals.seconds);
+  } else if (plans[0].absent)
     printf("time unknown; %s\n", add_gpu_hint);
   printf("disk: about %s of results", gpumc_size_text(totals.results, text));
   printf(", and %s beside them while a task runs\n", gpumc_size_text(totals.beside, text));

@@ -14,6 +14,15 @@ static const struct cli_plan_gpu cards[] = {
     {"H200", 141e9}, {"GH200", 96e9}, {"H100", 80e9},     {"A100", 80e9},     {"A100-40GB", 40e9},
     {"L40S", 48e9},  {"A40", 48e9},   {"RTX 4090", 24e9}, {"RTX 3090", 24e9},
 };
+/* As their drivers name them, without "NVIDIA ". */
+static const struct {
+  const char *product, *card;
+} products[] = {
+    {"H100 80GB HBM3", "H100"},       {"H100 PCIe", "H100"},    {"A100-SXM4-80GB", "A100"},
+    {"A100 80GB PCIe", "A100"},       {"A100-80GB", "A100"},    {"A100-SXM4-40GB", "A100-40GB"},
+    {"A100-PCIE-40GB", "A100-40GB"},  {"GH200 480GB", "GH200"}, {"GeForce RTX 4090", "RTX 4090"},
+    {"GeForce RTX 3090", "RTX 3090"},
+};
 /* The highest rates of sweeps in docs/performance.md. */
 static const struct rate {
   const char *card, *model, *couplings; /* NULL: the model has no such key */
@@ -45,21 +54,43 @@ static double unit_of(const char *text)
     double bytes;
   } units[] = {{"GiB", 0x1p30}, {"GB", 1e9}, {"MiB", 0x1p20}, {"MB", 1e6}, {"TiB", 0x1p40}};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(text + strspn(text, " "), units[i].name) == 0)
+    if (strcasecmp(text + strspn(text, " "), units[i].name) == 0)
       return units[i].bytes;
   return 0;
+}
+
+/* NULL: none of ours. */
+static const struct cli_plan_gpu *card_of(const char *text)
+{
+  static const char maker[] = "NVIDIA ";
+  const char *name = strncasecmp(text, maker, strlen(maker)) == 0 ? text + strlen(maker) : text;
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+    if (strcasecmp(name, products[i].product) == 0)
+      name = products[i].card;
+  for (size_t i = 0; i < CARDS; i++)
+    if (strcasecmp(name, cards[i].name) == 0)
+      return &cards[i];
+  return NULL;
+}
+
+/* "80 GiB"; 0: none. */
+static double size_of(const char *text)
+{
+  const size_t digits = strspn(text, "0123456789.");
+  char *end;
+  const double number = strtod(text, &end);
+  return digits > 0 && end == text + digits ? number * unit_of(end) : 0;
 }
 
 enum gpumc_status
 cli_plan_gpu_find(const char *text, struct cli_plan_gpu *gpu, struct gpumc_error *error)
 {
-  char *end;
-  const double number = strtod(text, &end), bytes = number * unit_of(end);
-  for (size_t i = 0; i < CARDS; i++)
-    if (strcasecmp(text, cards[i].name) == 0) {
-      *gpu = cards[i];
-      return GPUMC_OK;
-    }
+  const double bytes = size_of(text);
+  const struct cli_plan_gpu *card = card_of(text);
+  if (card != NULL) {
+    *gpu = *card;
+    return GPUMC_OK;
+  }
   if (bytes > 0 && isfinite(bytes) && strlen(text) < sizeof gpu->name) {
     *gpu = (struct cli_plan_gpu){.bytes = bytes};
     memcpy(gpu->name, text, strlen(text) + 1);
@@ -112,12 +143,20 @@ const char *cli_plan_gpu_time(double seconds, char text[static 64])
   return text;
 }
 
-void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed, double seconds)
+void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed)
 {
-  char size[32], there[32], time[64];
-  printf("gpu         %s with %s: about %s needed, %s; time %s, %s\n", gpu->name,
-         gpumc_size_text(gpu->bytes, there), gpumc_size_text(needed, size),
-         needed < gpu->bytes ? "fits" : "does not fit", cli_plan_gpu_time(seconds, time),
+  char size[32], there[32];
+  printf("gpu         %s", gpu->name);
+  if (card_of(gpu->name) != NULL)
+    printf(" with %s", gpumc_size_text(gpu->bytes, there));
+  printf(": about %s needed, %s\n", gpumc_size_text(needed, size),
+         needed < gpu->bytes ? "fits" : "does not fit");
+}
+
+void cli_plan_gpu_print_time(double seconds)
+{
+  char time[64];
+  printf("time        %s: %s\n", cli_plan_gpu_time(seconds, time),
          seconds > 0 ? "the sweeps of a full card (estimate)"
                      : "not measured with such a card, kernel and model");
 }

@@ -24,9 +24,10 @@ double
 cli_plan_gpu_seconds(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation);
 /* "at least 3 min", for 0 "unknown", into `text`, which it returns. */
 const char *cli_plan_gpu_time(double seconds, char text[static 64]);
-/* The row of the card, and what it is in JSON. `needed` bytes and `seconds`: of the task that needs
- * most, and of all tasks (0: unknown). */
-void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed, double seconds);
+/* The row of the card, `needed` bytes being those of the task that needs most; that of the time, of
+ * all tasks (0: unknown); and both in JSON. */
+void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed);
+void cli_plan_gpu_print_time(double seconds);
 void cli_plan_gpu_json(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation,
                        cJSON *json);
 

@@ -10,7 +10,8 @@
 #include "core/memory.h"
 
 enum {
-  REPLICAS_LEAST = 64, /* of a run at least, so that wide words are filled */
+  REPLICAS_LEAST = 64, /* of a run at least, so that wide words are filled: two of them, */
+  WORD = 32,           /* or one where replicas are large */
   /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
   UPDATES_CPU = 1 << 24,
   UPDATES_GPU = 1 << 30,
@@ -117,6 +118,18 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
   return status;
 }
 
+/* As many replicas as take no more memory than one, at most a word: those that a kernel keeps
+ * together. */
+static size_t kept_together(const struct gpumc_preparation *preparation)
+{
+  struct gpumc_ensemble_plan plan = preparation->demand.plan;
+  const struct gpumc_kernel_ops *kernel = preparation->kernel;
+  plan.runs = plan.samples = plan.capacity = 1;
+  const size_t single = kernel->bytes(&preparation->model, &preparation->device, &plan);
+  plan.capacity = WORD;
+  return kernel->bytes(&preparation->model, &preparation->device, &plan) < 2 * single ? WORD : 1;
+}
+
 static size_t bounded(double value, size_t least, size_t most)
 {
   const size_t bound = least < most ? least : most;
@@ -130,7 +143,9 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   const double updates = gpu ? UPDATES_GPU : UPDATES_CPU, sites = (double)preparation->model.sites;
   const size_t pairs = demand->work.moved > 0 || demand->work.compared > 0 ? 2 : 1;
   const size_t runs = gpu ? demand->plan.runs : pairs;
-  probe->replicas = bounded(updates / sites / (double)runs, REPLICAS_LEAST, demand->replicas);
+  const size_t least =
+      sites * REPLICAS_LEAST > updates ? kept_together(preparation) : REPLICAS_LEAST;
+  probe->replicas = bounded(updates / sites / (double)runs, least, demand->replicas);
   struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
   *plan = demand->plan;
   plan->runs =

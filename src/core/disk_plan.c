@@ -10,7 +10,9 @@ void gpumc_disk_plan_make(const struct gpumc_preparation *preparation, struct gp
 {
   const struct gpumc_demand *demand = &preparation->demand;
   const double replicas = (double)demand->plan.runs * (double)demand->replicas;
-  plan->result = result_overhead + demand->result_bytes + demand->configuration_bytes;
+  plan->recorded = (double)demand->plan.samples * (double)preparation->model.recorded_bytes;
+  plan->result =
+      result_overhead + demand->result_bytes + demand->configuration_bytes + plan->recorded;
   plan->log = demand->series_bytes + demand->configuration_bytes;
   plan->checkpoint = checkpoint_overhead + demand->state_bytes +
                      replicas * (double)preparation->model.portable_bytes;

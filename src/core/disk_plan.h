@@ -7,6 +7,7 @@
 /* Bytes; estimates, since HDF5 adds to the numbers what it needs for itself. */
 struct gpumc_disk_plan {
   double result;     /* the finished one, and the working file */
+  double recorded;   /* of the result: the samples of the disorder, on request */
   double log;        /* of series and configurations */
   double checkpoint; /* one; there are two while it is replaced */
   double running;    /* all that is there at once, at most */

@@ -90,6 +90,7 @@ struct gpumc_model {
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */
   char energy_unit[32], beta_unit[32];
   size_t portable_bytes; /* of one replica in portable form */
+  size_t recorded_bytes; /* of each sample in the result, by `record`; 0: none */
   void *parameters;      /* the model's own */
 };
 

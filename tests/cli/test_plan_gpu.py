@@ -1,8 +1,11 @@
 """Plans: for a GPU that is not here, how many lattices there are, and what beside sweeps takes time."""
 import json
+import os
 import pathlib
 import sys
 import unittest
+
+import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import without_gpus
@@ -24,6 +27,8 @@ class PlanCase(ProgramCase):
 
 
 class PlanForAGpu(PlanCase):
+    device = None  # that of the configuration
+
     def test_needs_none(self):
         config = self.write("t.yaml", CONFIG)
         for words in (["--gpu", "H200"], ["--gpu", "h200", "--device", "cuda"],
@@ -40,7 +45,23 @@ class PlanForAGpu(PlanCase):
             self.assertEqual((task["kernel"], task["device"], task["device_is_here"]), ("multispin", "cuda", False))
         self.assertNotIn("least_seconds", self.task(config, "--gpu", "80 GiB")["gpu"])
         text = self.gpumc("plan", config, "--gpu", "80 GiB").out
-        self.assertRegex(text, r"gpu +80 GiB with 80 GiB: about .* needed, fits; time unknown")
+        self.assertRegex(text, r"gpu +80 GiB: about .* needed, fits\n")
+        self.assertEqual(text.count("time "), 1)
+        self.assertRegex(text, r"(?m)^time +unknown: not measured with such a card")
+
+    def test_knows_names_as_drivers_give_them(self):
+        config = self.write("t.yaml", CONFIG)
+        for text, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"), ("nvidia a100-sxm4-40gb", "A100-40GB"),
+                           ("A100-80GB", "A100"), ("80gb", "80gb")):
+            self.assertEqual(self.task(config, "--gpu", text)["gpu"]["name"], name)
+
+    def test_is_refused_beside_the_cpu(self):
+        config = self.write("t.yaml", CONFIG)
+        for words in (["--gpu", "H200", "--device", "cpu"], ["--device", "cpu", "--gpu", "H200"]):
+            process = self.gpumc("plan", config, *words, code=INVALID)
+            self.assertIn("--gpu plans for a GPU, --device cpu does not", process.err)
+        # A configuration for a laptop, planned for a card.
+        self.assertTrue(self.task(config, "--gpu", "H200", "--set", "kernel.device=cpu")["gpu"]["fits"])
 
     def test_knows_rates_that_were_measured_only(self):
         """By card, kernel, couplings and dimension."""
@@ -72,8 +93,8 @@ class PlanForAGpu(PlanCase):
         words = ("--set", "campaign.seed=[1, 2]", "--set", "output=t{seed}.h5", "--gpu", "H200")
         config = self.write("t.yaml", CONFIG)
         self.assertRegex(self.gpumc("plan", config, *words).out,
-                         r"(?s)0 +seed=1 +multispin on cuda .* at least .*\ngpu +H200 with 131 GiB: about .* needed, fits; "
-                         r"time at least .* full card")
+                         r"(?s)0 +seed=1 +multispin on cuda .* at least .*\ngpu +H200 with 131 GiB: about .* needed, fits\n"
+                         r"time +at least .* full card")
         tasks = json.loads(self.gpumc("plan", config, *words, "--json").out)["tasks"]
         self.assertEqual([task["gpu"]["fits"] for task in tasks], [True, True])
 
@@ -83,7 +104,7 @@ class PlanForAGpu(PlanCase):
 
     def test_that_nobody_knows(self):
         config = self.write("t.yaml", CONFIG)
-        for gpu in ("nix", "", "80", "-1 GiB", "nan GiB", "inf GiB", "80 GiBs", "9" * 60 + " GiB"):
+        for gpu in ("nix", "", "80", "-1 GiB", "nan GiB", "inf GiB", "80 GiBs", "9" * 60 + " GiB", "0x10GB", " 80 GiB", "1e9 GB", "NVIDIA"):
             process = self.gpumc("plan", config, "--gpu", gpu, code=INVALID)
             self.assertIn("--gpu: expected H200, ", process.err)
 
@@ -93,6 +114,37 @@ class Plan(PlanCase):
         config = self.write("t.yaml", CONFIG)
         text = self.gpumc("plan", config, "--device", "cpu").out
         self.assertIn("replicas    4096 in each of 32 runs at once: 131072 lattices; room", text)
+
+    def test_times_a_few_replicas_of_a_large_lattice(self):
+        """Of replicas that are large, one word or, where a kernel keeps them apart, one: 64 took 1.6 and 4 GiB here."""
+        for variant, mebibytes in (("multispin", 1200), ("spin", 400)):
+            config = self.write("t.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ising2d, shape: [8192, 8192]}\nalgorithm: {name: canonical, "
+                                "beta: {values: [0.4]}, replicas: 128, thermalization: 0, sweeps: 100}\n"
+                                f"kernel: {{variant: {variant}}}\noutput: t.h5\n")
+            with self.start("plan", config, "--device", "cpu", "--threads", "2") as process:
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            with self.subTest(variant=variant, mebibytes=used.ru_maxrss / 1024, seconds=used.ru_utime):
+                self.assertLess(used.ru_maxrss / 1024, mebibytes * (1.5 if "asan" in os.environ["GPUMC_BUILD"] else 1))
+
+    def test_counts_samples_that_are_written(self):
+        """For every algorithm; what they take is in the result that was planned, to the estimate's own part."""
+        for algorithm in ("pt, beta: {values: [0.3, 0.5]}, samples: 200, replicas: 2, sweeps: 320",
+                          "canonical, beta: {values: [0.3]}, samples: 200, thermalization: 0, sweeps: 64",
+                          "pa, population: 100, sweeps: 1, beta: {to: 0.2, step: 0.1}, runs: 2"):
+            config = self.write("t.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ea, shape: [8, 8, 8], write_couplings: true}\n"
+                                f"algorithm: {{name: {algorithm}}}\noutput: t.h5\n")
+            with self.subTest(algorithm=algorithm):
+                task = self.task(config)
+                self.path("t.h5").unlink(missing_ok=True)
+                self.gpumc("run", config, "--quiet")
+                with h5py.File(self.path("t.h5")) as file:
+                    written = file["disorder/couplings"]
+                    self.assertEqual(task["disorder_bytes"], written.size * 8)
+                    self.assertGreater(task["result_bytes"], written.size * 8)
+                self.assertLess(self.path("t.h5").stat().st_size, task["result_bytes"])
+                self.assertNotIn("disorder_bytes", self.task(config, "--set", "model.write_couplings=false"))
 
     def test_counts_what_comes_beside_sweeps(self):
         """The same sweeps with ten times the exchanges and measurements."""

@@ -184,6 +184,9 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   if (model->disorder) {
     model->first_sample = (size_t)settings->disorder.first_sample;
     model->reads_file = settings->disorder.couplings == ISING_FILE;
+    if (parameters->write_disorder)
+      model->recorded_bytes =
+          model->sites * (parameters->lattice.dimension + (traits.fields ? 1 : 0)) * sizeof(double);
   }
   describe_energy(model, parameters);
   describe_waves(model, &parameters->lattice);
