@@ -12,15 +12,15 @@
 #include "core/seal.h"
 #include "core/side_files.h"
 
-/* OUTPUT is something other than a result, and is left alone. */
-static enum gpumc_status refuse_output(const char *what, struct gpumc_error *error)
+/* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */
+static enum gpumc_status refuse_output(const char *what, bool maybe, struct gpumc_error *error)
 {
   return gpumc_error_set(
       error, GPUMC_INVALID,
       "there is something other than a result at the output path, and it is left alone: "
-      "%s\nit may be a damaged result, as when its end is missing: move it away, restore "
-      "it from a copy, or choose another output",
-      what);
+      "%s\n%smove it away, %sor choose another output",
+      what, maybe ? "it may be a damaged result, as when its end is missing: " : "",
+      maybe ? "restore it from a copy, " : "");
 }
 
 static enum gpumc_status refuse_link(const char *output, const char *why, struct gpumc_error *error)
@@ -57,7 +57,7 @@ look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", output, reason);
   struct gpumc_error special = {0};
   gpumc_error_set(&special, GPUMC_INVALID, "%s: %s", output, reason);
-  enum gpumc_status status = refuse_output(gpumc_error_text(&special), error);
+  enum gpumc_status status = refuse_output(gpumc_error_text(&special), false, error);
   gpumc_error_free(&special);
   return status;
 }
@@ -83,7 +83,7 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
                              "%s\nrestore it from a copy, or replace it with --fresh",
                              gpumc_error_text(&reason));
   else if (status != GPUMC_OK)
-    status = refuse_output(gpumc_error_text(&reason), error);
+    status = refuse_output(gpumc_error_text(&reason), !result.foreign, error);
   else if (!result.complete)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s is an unfinished working file; move it away or choose another "
