@@ -437,13 +437,16 @@ def _open(path):
     try:  # being written: one writer, many readers
         return h5py.File(path, "r", libver="latest", swmr=True)
     except OSError as reason:
-        raise ResultError(f"{path}: {reason}") from None
+        raise ResultError(f"{path}: not a finished file: another program writes it, or was killed while it did, or "
+                          f"it is damaged ({reason})") from None
 
 
 def _check_format(path, file, sealed):
     if _text(file.attrs.get("format", "")) != FORMAT:
         raise ResultError(f"{path}: an HDF5 file, but not a result of gpumc")
     version = int(file.attrs.get("format_version", 0))
+    if "complete" not in file.attrs:
+        raise ResultError(f"{path}: not a result of gpumc, or a damaged one: it does not say whether it is complete")
     if version not in VERSIONS:
         raise ResultError(f"{path}: format version {version}; this reader knows "
                           f"{' and '.join(map(str, VERSIONS))}")

@@ -236,19 +236,36 @@ void cli_config_require(const struct cli_arguments *arguments)
     cli_usage_error(arguments->command, "the configuration file is missing");
 }
 
+/* Loads what a command works on; with `look` also what a run would refuse for the files that its
+ * models read, and then `arguments->refusal` says why. */
+static enum gpumc_status load_for(struct cli_arguments *arguments, bool look,
+                                  struct gpumc_config *config, struct gpumc_error *error)
+{
+  struct gpumc_error ignored = {0};
+  enum gpumc_status status = cli_config_load(&arguments->config, arguments->subject, config, error);
+  if (status != GPUMC_INVALID || !look)
+    return status;
+  arguments->config.look = true;
+  if (cli_config_load(&arguments->config, arguments->subject, config, &ignored) == GPUMC_OK) {
+    arguments->refusal = gpumc_error_text(error);
+    status = GPUMC_OK;
+  }
+  gpumc_error_free(&ignored);
+  return status;
+}
+
 int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config))
 {
-  struct cli_arguments arguments = {
-      .command = argv[0], .kind = "configuration", .config = {.look = look}};
+  struct cli_arguments arguments = {.command = argv[0], .kind = "configuration"};
   struct gpumc_config config = {0};
   struct gpumc_error error = {0};
   cli_parse(argp, argc, argv, &arguments);
   cli_config_require(&arguments);
-  int code = cli_config_load(&arguments.config, arguments.subject, &config, &error) == GPUMC_OK
-                 ? work(&arguments, &config)
-                 : cli_config_fail(&error);
+  int code = load_for(&arguments, look, &config, &error) == GPUMC_OK ? work(&arguments, &config)
+                                                                     : cli_config_fail(&error);
+  gpumc_error_free(&error);
   gpumc_config_free(&config);
   cli_config_options_free(&arguments.config);
   return code;

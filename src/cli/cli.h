@@ -101,6 +101,7 @@ struct cli_arguments {
   const char *gpu; /* that is planned for, or NULL */
   bool on_cpu;     /* asked for by --device */
   bool json;
+  const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */
 };
 
 /* The argp parser of one argument and of the options above, whichever of them a command lists. Its
@@ -108,8 +109,9 @@ struct cli_arguments {
 error_t cli_parse_common(int key, char *argument, struct argp_state *state);
 /* Usage error when the argument CONFIG is missing. */
 void cli_config_require(const struct cli_arguments *arguments);
-/* A whole command of one CONFIG without options of its own: parse, load (`look`: with
- * gpumc_config_look), and `work` on what was loaded, which returns the exit code. */
+/* A whole command of one CONFIG without options of its own: parse, load, and `work` on what was
+ * loaded, which returns the exit code. `look`: of a configuration that is refused for a file that
+ * its model reads too, with gpumc_config_look. */
 int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
                     int (*work)(const struct cli_arguments *arguments,
                                 const struct gpumc_config *config));

@@ -117,6 +117,37 @@ static int dispatch(int argc, char **argv)
   return run_command(command, argc - 1, argv + 1);
 }
 
+/* Whether `entry` of the environment is the variable `name` ("NAME=") with blanks or nothing. */
+__attribute__((no_sanitize("address", "undefined"))) static bool
+is_blank(const char *entry, const char *name)
+{
+  for (; *name != '\0'; name++)
+    if (*entry++ != *name)
+      return false;
+  while (*entry == ' ' || *entry == '\t')
+    entry++;
+  return *entry == '\0';
+}
+
+/* Takes a blank OMP_NUM_THREADS, which gpumc counts as unset, out of the environment before libgomp
+ * complains about it, as it is loaded. Nothing else of the program has begun by then, so nothing of
+ * the C library is called, and no sanitizer is there. */
+__attribute__((no_sanitize("address", "undefined"))) static void
+forget_blank_threads(int argc, char **argv, char **environment)
+{
+  char **kept = environment;
+  (void)argc;
+  (void)argv;
+  for (char **entry = environment; *entry != NULL; entry++)
+    if (!is_blank(*entry, "OMP_NUM_THREADS="))
+      *kept++ = *entry;
+  *kept = NULL;
+}
+
+typedef void before_libraries(int argc, char **argv, char **environment);
+__attribute__((section(".preinit_array"), used)) static before_libraries *const called_first =
+    forget_blank_threads;
+
 static const char spin_count[] = "1000";
 
 /* The threads of libgomp wait for each other in busy loops, by default for so long that on a

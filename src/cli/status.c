@@ -26,9 +26,9 @@ static const struct argp parser = {
     options,
     cli_parse_common,
     "CONFIG",
-    "Show what a run of CONFIG would find of its tasks: done, running, resumable, failed, refused "
-    "(result or checkpoint of another configuration) or not started, with progress and the time "
-    "that is left.\v"
+    "Show what a run of CONFIG would do with its tasks: done, running, resumable, failed, refused "
+    "(result or checkpoint of another configuration, or a file that the model reads has changed or "
+    "is gone) or not started, with progress and the time that is left.\v"
     "Examples:\n"
     "  gpumc status campaign.yaml\n"
     "  gpumc status campaign.yaml --json",
@@ -86,7 +86,19 @@ static void print_counts(const size_t counts[N_STATES], size_t n_tasks)
   putchar('\n');
 }
 
-static void print_table(const struct gpumc_config *config, const struct gpumc_task_report *reports)
+/* What keeps a run from the whole configuration once, else the message of each task. */
+static void print_messages(const struct cli_arguments *arguments, const struct gpumc_config *config,
+                           const struct gpumc_task_report *reports)
+{
+  if (arguments->refusal != NULL)
+    cli_say(stdout, "\n%s\n", arguments->refusal);
+  for (size_t i = 0; i < config->n_tasks && arguments->refusal == NULL; i++)
+    if (reports[i].message[0] != '\0')
+      cli_say(stdout, "\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
+}
+
+static void print_table(const struct cli_arguments *arguments, const struct gpumc_config *config,
+                        const struct gpumc_task_report *reports)
 {
   struct cli_table table = {.columns = 7, .right = {true, false, true, true, true}};
   const char *const titles[] = {"task", "state",  "progress",  "time",
@@ -99,9 +111,7 @@ static void print_table(const struct gpumc_config *config, const struct gpumc_ta
     counts[reports[i].state]++;
   }
   cli_table_print(&table, 0);
-  for (size_t i = 0; i < config->n_tasks; i++)
-    if (reports[i].message[0] != '\0')
-      cli_say(stdout, "\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
+  print_messages(arguments, config, reports);
   print_counts(counts, config->n_tasks);
 }
 
@@ -129,11 +139,11 @@ static int report_status(const struct cli_arguments *arguments, const struct gpu
     return GPUMC_FAILURE;
   }
   for (size_t i = 0; i < config->n_tasks; i++)
-    gpumc_task_inspect(&config->tasks[i], &reports[i]);
+    gpumc_task_inspect(&config->tasks[i], arguments->refusal, &reports[i]);
   if (arguments->json)
     code = print_json(config, reports);
   else
-    print_table(config, reports);
+    print_table(arguments, config, reports);
   free(reports);
   return code;
 }

@@ -105,6 +105,8 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
                            "unknown device '%s'; use auto, cpu, cuda or cuda:N", name);
   bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
   enum gpumc_status status = gpumc_threads_choose(threads, &threads, error);
+  if (status == GPUMC_OK)
+    status = gpumc_threads_try(threads, error);
   if (status != GPUMC_OK)
     return status;
   if (!is_cpu)

@@ -53,17 +53,46 @@ static int make_directories(char *directory)
   return mkdir(directory, DIRECTORY_MODE) != 0 && errno != EEXIST ? -1 : 0;
 }
 
-enum gpumc_status gpumc_directory_prepare(const char *path, struct gpumc_error *error)
+/* Why `directory`, which is cut in place, cannot be made: an errno of the nearest name above it
+ * that is there; 0 where it can. */
+static int obstacle(char *directory)
 {
-  char directory[PATH_MAX];
+  struct stat found;
+  while (lstat(directory, &found) != 0) {
+    char *slash = strrchr(directory, '/');
+    if (errno != ENOENT)
+      return errno;
+    if (slash == NULL)
+      strcpy(directory, ".");
+    else
+      slash[slash == directory ? 1 : 0] = '\0';
+  }
+  if (stat(directory, &found) != 0)
+    return errno;
+  if (!S_ISDIR(found.st_mode))
+    return ENOTDIR;
+  return access(directory, W_OK | X_OK) != 0 ? errno : 0;
+}
+
+static enum gpumc_status
+cannot_make(const char *path, const char *directory, int code, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot make the directory %s: %s", path,
+                         directory, strerror(code));
+}
+
+enum gpumc_status gpumc_directory_check(const char *path, struct gpumc_error *error)
+{
+  char directory[PATH_MAX], above[PATH_MAX];
   struct stat found;
   enum gpumc_status status = directory_of(path, directory, error);
   if (status != GPUMC_OK)
     return status;
-  if (stat(directory, &found) != 0 && make_directories(directory) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot make the directory %s: %s", path,
-                           directory, strerror(errno));
-  if (stat(directory, &found) == 0 && !S_ISDIR(found.st_mode))
+  if (stat(directory, &found) != 0) {
+    const int code = obstacle(strcpy(above, directory));
+    return code != 0 ? cannot_make(path, directory, code, error) : GPUMC_OK;
+  }
+  if (!S_ISDIR(found.st_mode))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not a directory", path, directory);
   if (access(directory, W_OK | X_OK) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write in the directory %s: %s", path,
@@ -71,6 +100,19 @@ enum gpumc_status gpumc_directory_prepare(const char *path, struct gpumc_error *
   if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is a directory", path);
   return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_directory_prepare(const char *path, struct gpumc_error *error)
+{
+  char directory[PATH_MAX];
+  struct stat found;
+  enum gpumc_status status = gpumc_directory_check(path, error);
+  if (status == GPUMC_OK)
+    status = directory_of(path, directory, error);
+  if (status != GPUMC_OK || stat(directory, &found) == 0)
+    return status;
+  return make_directories(directory) != 0 ? cannot_make(path, directory, errno, error)
+                                          : gpumc_directory_check(path, error);
 }
 
 int gpumc_write_all_at(int descriptor, const void *bytes, size_t count, long long offset)

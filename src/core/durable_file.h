@@ -15,6 +15,9 @@ char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_
  * files can be made in it. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_directory_prepare(const char *path, struct gpumc_error *error);
+/* Whether that would succeed, with the same message where it would not; makes nothing. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_directory_check(const char *path, struct gpumc_error *error);
 
 /* Force the contents of a file to the disk. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error);

@@ -35,9 +35,9 @@ struct gpumc_config {
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_load(const char *path, const char *const *assignments, size_t n_assignments,
                   struct gpumc_config *config, struct gpumc_error *error);
-/* The same for those who only look at what was done, gpumc_task_inspect: a model's instance that is
- * read from a file is not made, since the file may have changed, or be gone. Where it would decide
- * the variant of the kernel, that stays "auto". */
+/* The same for those who only look at what was done, gpumc_task_inspect, where gpumc_config_load
+ * refuses a model's instance that is read from a file, which may have changed, or be gone: it is
+ * not made. Where it would decide the variant of the kernel, that stays "auto". */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_look(const char *path, const char *const *assignments, size_t n_assignments,
                   struct gpumc_config *config, struct gpumc_error *error);

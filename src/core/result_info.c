@@ -19,34 +19,42 @@
  * metadata carry checksums), sizes, and the flags that a writer sets. */
 enum { SIGNATURE_BYTES = 8, SUPERBLOCK_VERSION = 3, FLAGS_AT = 11, START_BYTES = 12 };
 enum { FLAG_WRITING = 1, FLAG_SINGLE_WRITER = 4 };
-static const unsigned char signature[SIGNATURE_BYTES] = {0x89, 'H',  'D',  'F',
-                                                         '\r', '\n', 0x1a, '\n'};
+static const char signature[SIGNATURE_BYTES] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+static enum gpumc_status
+refuse_foreign(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  result->foreign = true;
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
+                         path);
+}
 
 /* Looks before HDF5 does: a foreign file is refused here, and the mode in which to open is told. */
-static enum gpumc_status
-look_at_start(const char *path, enum gpumc_hdf5_mode *mode, struct gpumc_error *error)
+static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *mode,
+                                       struct gpumc_result *result, struct gpumc_error *error)
 {
-  unsigned char start[START_BYTES] = {0};
+  char start[GPUMC_RESULT_MARK_BYTES] = {0};
   const char *reason;
   int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
   if (descriptor < 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
   ssize_t got = read(descriptor, start, sizeof start);
   close(descriptor);
-  if (got != START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
+  if (got < START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not an HDF5 file)",
                            path);
   if (start[SIGNATURE_BYTES] != SUPERBLOCK_VERSION)
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
-                           path);
+    return refuse_foreign(path, result, error);
   *mode = GPUMC_HDF5_READ;
   if ((start[FLAGS_AT] & FLAG_SINGLE_WRITER) != 0)
     *mode = GPUMC_HDF5_READ_LIVE;
   else if ((start[FLAGS_AT] & FLAG_WRITING) != 0)
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "%s: is just being written: try again in a moment; if nobody writes it, "
-                           "run its configuration again",
-                           path);
+    return gpumc_result_mark_recognise(start, (size_t)got)
+               ? gpumc_error_set(error, GPUMC_FAILURE,
+                                 "%s: is just being written: try again in a moment; if nobody "
+                                 "writes it, run its configuration again",
+                                 path)
+               : refuse_foreign(path, result, error);
   return GPUMC_OK;
 }
 
@@ -119,15 +127,16 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unse
 {
   int64_t complete = 0;
   char *format = gpumc_hdf5_attribute_text(file->id, "format");
-  const bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0;
+  const H5T_class_t class = gpumc_hdf5_attribute_class(file->id, "format");
+  const bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0 &&
+                          class != H5T_INTEGER && class != H5T_FLOAT;
   free(format);
   if (unreadable)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its attributes cannot be read)",
                            file->path);
   if (!has_format(file) ||
       !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
-    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
-                           file->path);
+    return refuse_foreign(file->path, result, error);
   if (result->format_version < 1 || result->format_version > GPUMC_RESULT_VERSION)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%s: was written in result format %lld; this program reads 1 to %d",
@@ -203,16 +212,16 @@ static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsea
 }
 
 /* A writer that begins or ends between the look and the opening leaves another mark: look again. */
-static enum gpumc_status
-open_as_marked(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
+static enum gpumc_status open_as_marked(const char *path, struct gpumc_hdf5_file **file,
+                                        struct gpumc_result *result, struct gpumc_error *error)
 {
   enum gpumc_hdf5_mode mode;
-  enum gpumc_status status = look_at_start(path, &mode, error);
+  enum gpumc_status status = look_at_start(path, &mode, result, error);
   while (status == GPUMC_OK) {
     const enum gpumc_hdf5_mode tried = mode;
     if (gpumc_hdf5_open(path, tried, file, error) == GPUMC_OK)
       return GPUMC_OK;
-    status = look_at_start(path, &mode, error);
+    status = look_at_start(path, &mode, result, error);
     if (status == GPUMC_OK && mode == tried)
       return GPUMC_FAILURE;
     if (status == GPUMC_OK)
@@ -243,14 +252,15 @@ static enum gpumc_status read_file(const char *path, bool unsealed_too, struct g
   memset(result, 0, sizeof *result);
   enum gpumc_status status = verify(path, result, error);
   if (status == GPUMC_OK)
-    status = open_as_marked(path, &file, error);
+    status = open_as_marked(path, &file, result, error);
   if (status == GPUMC_OK)
     status = read_all(file, unsealed_too, result, error);
   gpumc_hdf5_discard(file);
   if (status != GPUMC_OK) {
-    const bool damaged = result->damaged;
+    const bool damaged = result->damaged, foreign = result->foreign;
     gpumc_result_free(result);
     result->damaged = damaged;
+    result->foreign = foreign;
   }
   return status;
 }

@@ -48,6 +48,7 @@ struct gpumc_result {
   bool complete;
   bool sealed;  /* ends in a checksum of the whole file, which is right */
   bool damaged; /* of a result that was refused: it is one of gpumc, no longer as it was finished */
+  bool foreign; /* the same: an HDF5 file of something else */
   int64_t format_version;
   char *title, *program_version;
   char *source, *resolved;               /* YAML as given; JSON */

@@ -12,6 +12,9 @@
 /* The text of the attribute `format`. */
 #define GPUMC_RESULTS_MARK "gpumc-results"
 
+/* As many of a file's first bytes decide. */
+enum { GPUMC_RESULT_MARK_BYTES = 16384 };
+
 /* Whether an HDF5 file that begins with these bytes is, by that attribute of its root group, a
  * result or a working file of gpumc. A file that its writer left open is one also where the
  * structure is incomplete and the text is among the first bytes, and where nothing at all follows

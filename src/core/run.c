@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/run_internal.h"
 #include "core/samples.h"
+#include "core/threads.h"
 #include "core/units.h"
 
 static const double status_interval = 2.0; /* s */
@@ -102,7 +103,9 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
                                         .recorder = run->recorder,
                                         .observer = run->options->observer,
                                         .warnings = run->task->warnings};
-  return run->task->algorithm->create(&run->context, &run->state, error);
+  status = run->task->algorithm->create(&run->context, &run->state, error);
+  /* Again: what has been allocated may have left no room for their stacks. */
+  return status == GPUMC_OK ? gpumc_threads_try(preparation->device.threads, error) : status;
 }
 
 /* Go on where a checkpoint is, and put the working file in its place. */

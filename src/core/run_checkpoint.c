@@ -59,23 +59,6 @@ enum gpumc_status gpumc_run_save(struct gpumc_run *run, struct gpumc_error *erro
   return gpumc_checkpoint_commit(writer, error);
 }
 
-/* The same configuration may name a file that has changed. */
-static enum gpumc_status check_what_was_read(const struct gpumc_run *run,
-                                             struct gpumc_checkpoint_reader *reader,
-                                             struct gpumc_error *error)
-{
-  uint64_t before = 0;
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
-  if (status == GPUMC_OK && before != run->read_checksum)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: the file that the model reads holds other values than when the "
-                             "checkpoint was made: restore it, choose another output, or start "
-                             "over with --fresh",
-                             run->files.checkpoint);
-  return status;
-}
-
 static enum gpumc_status load_counters(struct gpumc_run *run,
                                        struct gpumc_checkpoint_reader *reader,
                                        struct gpumc_error *error)
@@ -121,7 +104,8 @@ load_all(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader, struct g
 enum gpumc_status gpumc_run_load(struct gpumc_run *run, struct gpumc_checkpoint_reader *reader,
                                  struct gpumc_error *error)
 {
-  enum gpumc_status status = check_what_was_read(run, reader, error);
+  enum gpumc_status status =
+      gpumc_run_compare_samples(run->files.checkpoint, reader, run->read_checksum, error);
   if (status == GPUMC_OK)
     status = load_all(run, reader, error);
   return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;

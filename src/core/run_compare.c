@@ -38,22 +38,36 @@ static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
                          task->output, before != NULL ? before : "unknown", now);
 }
 
-/* The checksum of the first `samples` of the model's file as it is now; `*now` is empty if the file
- * has fewer. */
+/* How many samples a run takes, which does not depend on the device. */
+static enum gpumc_status count_samples(const struct gpumc_task *task,
+                                       const struct gpumc_model *model, size_t *samples,
+                                       struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  struct gpumc_demand demand = {0};
+  struct gpumc_device device;
+  enum gpumc_status status = gpumc_device_open("cpu", 1, &device, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = task->algorithm->demand(&params, model, &device, &demand, error);
+  *samples = demand.plan.samples;
+  gpumc_device_close(&device);
+  return status;
+}
+
+/* The checksum of the first `samples` of the model's file as it is now, or of those that a run
+ * takes where that is 0; `*enough` is false if the file has fewer. */
 static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
-                                    char now[static GPUMC_READ_CHECKSUM_BYTES],
-                                    struct gpumc_error *error)
+                                    uint64_t *checksum, bool *enough, struct gpumc_error *error)
 {
   const struct gpumc_params params = gpumc_task_params(task, "model");
   struct gpumc_model model = {0};
-  uint64_t checksum = 0;
-  now[0] = '\0';
   enum gpumc_status status = task->model->create(&params, &model, error);
-  const bool enough = status == GPUMC_OK && samples <= model.samples;
-  if (enough)
-    status = gpumc_samples_checksum(&model, samples, &checksum, error);
-  if (enough && status == GPUMC_OK)
-    gpumc_run_read_checksum_text(checksum, now);
+  if (status == GPUMC_OK && samples == 0)
+    status = count_samples(task, &model, &samples, error);
+  *enough = status == GPUMC_OK && samples <= model.samples;
+  if (*enough)
+    status = gpumc_samples_checksum(&model, samples, checksum, error);
   task->model->destroy(&model);
   return status;
 }
@@ -67,10 +81,14 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   const char *before = gpumc_result_field(&result->provenance, GPUMC_READ_CHECKSUM);
   const char *samples = gpumc_result_field(&result->provenance, GPUMC_READ_SAMPLES);
   char now[GPUMC_READ_CHECKSUM_BYTES];
+  uint64_t checksum = 0;
+  bool enough = false;
   if (before == NULL || samples == NULL)
     return GPUMC_OK;
-  enum gpumc_status status = read_again(task, strtoul(samples, NULL, 10), now, error);
-  if (status == GPUMC_OK && strcmp(before, now) != 0)
+  enum gpumc_status status =
+      read_again(task, strtoul(samples, NULL, 10), &checksum, &enough, error);
+  if (status == GPUMC_OK &&
+      (!enough || strcmp(before, gpumc_run_read_checksum_text(checksum, now)) != 0))
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the file that the model reads holds other values than when the "
                              "result was made: restore it, choose another output, or replace the "
@@ -128,7 +146,7 @@ enum gpumc_status gpumc_run_compare_result(const struct gpumc_task *task,
   if (closed.resolved == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
   enum gpumc_status status = compare_configuration(&closed, result, error);
-  if (status == GPUMC_OK && check == GPUMC_CHECK_FILES)
+  if (status == GPUMC_OK && check != GPUMC_CHECK_CONFIGURATION)
     status = compare_what_was_read(task, result, error);
   cJSON_Delete(closed.resolved);
   return status;
@@ -186,4 +204,33 @@ enum gpumc_status gpumc_run_compare_checkpoint(const struct gpumc_task *task, co
   free(stored);
   free(trajectory);
   return status;
+}
+
+enum gpumc_status gpumc_run_compare_samples(const char *path,
+                                            struct gpumc_checkpoint_reader *reader,
+                                            uint64_t checksum, struct gpumc_error *error)
+{
+  uint64_t before = 0;
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
+  if (status == GPUMC_OK && before != checksum)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "checkpoint was made: restore it, choose another output, or start "
+                             "over with --fresh",
+                             path);
+  return status;
+}
+
+enum gpumc_status gpumc_run_compare_file(const struct gpumc_task *task, const char *path,
+                                         struct gpumc_checkpoint_reader *reader,
+                                         struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  uint64_t now = 0;
+  bool enough = true;
+  if (task->model->file_key == NULL || !gpumc_params_has(&params, task->model->file_key))
+    return GPUMC_OK;
+  enum gpumc_status status = read_again(task, 0, &now, &enough, error);
+  return status == GPUMC_OK ? gpumc_run_compare_samples(path, reader, now, error) : status;
 }

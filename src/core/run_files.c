@@ -12,15 +12,15 @@
 #include "core/seal.h"
 #include "core/side_files.h"
 
-/* OUTPUT is something other than a result, and is left alone. */
-static enum gpumc_status refuse_output(const char *what, struct gpumc_error *error)
+/* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */
+static enum gpumc_status refuse_output(const char *what, bool maybe, struct gpumc_error *error)
 {
   return gpumc_error_set(
       error, GPUMC_INVALID,
       "there is something other than a result at the output path, and it is left alone: "
-      "%s\nit may be a damaged result, as when its end is missing: move it away, restore "
-      "it from a copy, or choose another output",
-      what);
+      "%s\n%smove it away, %sor choose another output",
+      what, maybe ? "it may be a damaged result, as when its end is missing: " : "",
+      maybe ? "restore it from a copy, " : "");
 }
 
 static enum gpumc_status refuse_link(const char *output, const char *why, struct gpumc_error *error)
@@ -57,7 +57,7 @@ look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", output, reason);
   struct gpumc_error special = {0};
   gpumc_error_set(&special, GPUMC_INVALID, "%s: %s", output, reason);
-  enum gpumc_status status = refuse_output(gpumc_error_text(&special), error);
+  enum gpumc_status status = refuse_output(gpumc_error_text(&special), false, error);
   gpumc_error_free(&special);
   return status;
 }
@@ -83,7 +83,7 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
                              "%s\nrestore it from a copy, or replace it with --fresh",
                              gpumc_error_text(&reason));
   else if (status != GPUMC_OK)
-    status = refuse_output(gpumc_error_text(&reason), error);
+    status = refuse_output(gpumc_error_text(&reason), !result.foreign, error);
   else if (!result.complete)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s is an unfinished working file; move it away or choose another "
@@ -182,18 +182,38 @@ typedef enum gpumc_status open_checkpoint(const char *path, struct gpumc_checkpo
                                           struct gpumc_error *error);
 
 /* A checkpoint of the task's configuration, which the caller closes; NULL on failure. */
-static enum gpumc_status
-take_checkpoint(const struct gpumc_task *task, const char *path, open_checkpoint *open_it,
-                struct gpumc_checkpoint_reader **checkpoint, struct gpumc_error *error)
+static enum gpumc_status take_checkpoint(const struct gpumc_task *task, const char *path,
+                                         enum gpumc_result_check check, open_checkpoint *open_it,
+                                         struct gpumc_checkpoint_reader **checkpoint,
+                                         struct gpumc_error *error)
 {
   enum gpumc_status status = open_it(path, checkpoint, error);
   if (status == GPUMC_OK)
     status = gpumc_run_compare_checkpoint(task, path, *checkpoint, error);
+  if (status == GPUMC_OK && check == GPUMC_CHECK_LOOK)
+    status = gpumc_run_compare_file(task, path, *checkpoint, error);
   if (status == GPUMC_OK)
     return GPUMC_OK;
   gpumc_checkpoint_close(*checkpoint);
   *checkpoint = NULL;
   return status;
+}
+
+static bool is_look(enum gpumc_result_check check)
+{
+  return check == GPUMC_CHECK_CONFIGURATION || check == GPUMC_CHECK_LOOK;
+}
+
+/* A run asks for the lock first: what is in its way is the reason that it gives. */
+static enum gpumc_status prefer_obstacle(const struct gpumc_task_files *files,
+                                         enum gpumc_status status, struct gpumc_error *error)
+{
+  struct gpumc_error obstacle = {0};
+  if (gpumc_task_lock_check(files, &obstacle) == GPUMC_OK)
+    return status;
+  gpumc_error_free(error);
+  *error = obstacle;
+  return error->status;
 }
 
 enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
@@ -203,21 +223,24 @@ enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
 {
   *decision = (struct gpumc_run_decision){0};
   enum gpumc_status status = gpumc_run_check_output(task, check, &decision->complete, error);
-  if (status != GPUMC_OK || (decision->complete && check != GPUMC_CHECK_ANY))
+  if (decision->complete && check != GPUMC_CHECK_ANY)
     return status;
-  status = check_side_files(task, files, error);
+  if (is_look(check))
+    status = prefer_obstacle(files, status, error);
+  if (status == GPUMC_OK)
+    status = check_side_files(task, files, error);
   if (status != GPUMC_OK || check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
     return status;
   /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
-  if (check == GPUMC_CHECK_CONFIGURATION) {
+  if (is_look(check)) {
     struct gpumc_error ignored = {0};
-    if (take_checkpoint(task, files->checkpoint, gpumc_checkpoint_peek, &decision->checkpoint,
-                        &ignored) == GPUMC_OK)
+    if (take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_peek,
+                        &decision->checkpoint, &ignored) == GPUMC_OK)
       return GPUMC_OK;
     gpumc_error_free(&ignored);
   }
-  status =
-      take_checkpoint(task, files->checkpoint, gpumc_checkpoint_open, &decision->checkpoint, error);
+  status = take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_open,
+                           &decision->checkpoint, error);
   return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
 }
 
@@ -235,8 +258,8 @@ static bool is_foreign_checkpoint(const struct gpumc_run *run)
   struct gpumc_error ignored = {0};
   if (gpumc_side_file_look(path, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS || is_empty(path))
     return false;
-  const bool foreign =
-      take_checkpoint(run->task, path, gpumc_checkpoint_open, &checkpoint, &ignored) != GPUMC_OK;
+  const bool foreign = take_checkpoint(run->task, path, GPUMC_CHECK_CONFIGURATION,
+                                       gpumc_checkpoint_open, &checkpoint, &ignored) != GPUMC_OK;
   gpumc_checkpoint_close(checkpoint);
   gpumc_error_free(&ignored);
   return foreign;

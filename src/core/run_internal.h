@@ -40,10 +40,15 @@ void gpumc_run_timestamp(char text[static 32]);
 void gpumc_run_note(const struct gpumc_run *run, const char *format, ...) GPUMC_PRINTF(2, 3);
 struct gpumc_position gpumc_run_position(const struct gpumc_run *run);
 
-/* How closely a finished result, or a checkpoint, is looked at: not at all; by its configuration,
- * as an onlooker does, who reads neither the contents of a checkpoint nor the file of a model; or
- * also against the model's file as it is now, with every byte of a checkpoint verified. */
-enum gpumc_result_check { GPUMC_CHECK_ANY, GPUMC_CHECK_CONFIGURATION, GPUMC_CHECK_FILES };
+/* How closely a finished result, or a checkpoint, is looked at: not at all; by its configuration;
+ * also against the model's file as it is now, as an onlooker does, who does not read the arrays of
+ * a checkpoint; or, as a run does, with every byte of a checkpoint verified. */
+enum gpumc_result_check {
+  GPUMC_CHECK_ANY,
+  GPUMC_CHECK_CONFIGURATION,
+  GPUMC_CHECK_LOOK,
+  GPUMC_CHECK_FILES
+};
 /* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no
  * finished result at all, or another one: the message has the differences. */
 GPUMC_MUST_CHECK enum gpumc_status
@@ -58,6 +63,15 @@ gpumc_run_compare_result(const struct gpumc_task *task, const struct gpumc_resul
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_compare_checkpoint(const struct gpumc_task *task, const char *path,
                              struct gpumc_checkpoint_reader *reader, struct gpumc_error *error);
+/* Whether the samples that the checkpoint was made with, out of a file, are those of `checksum`
+ * (gpumc_samples_checksum): GPUMC_INVALID where they are not. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_compare_samples(const char *path, struct gpumc_checkpoint_reader *reader,
+                          uint64_t checksum, struct gpumc_error *error);
+/* The same with the file as it is now. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_compare_file(const struct gpumc_task *task, const char *path,
+                       struct gpumc_checkpoint_reader *reader, struct gpumc_error *error);
 
 /* What a run is to do: nothing where the result is `complete`, go on from `checkpoint`, which the
  * caller closes, or start where that is NULL. */
@@ -65,10 +79,12 @@ struct gpumc_run_decision {
   bool complete;
   struct gpumc_checkpoint_reader *checkpoint;
 };
-/* Asked by the run (GPUMC_CHECK_FILES) and by onlookers (GPUMC_CHECK_CONFIGURATION) before anything
- * is written: GPUMC_INVALID where result or checkpoint are of another configuration, GPUMC_FAILURE
- * where they, or the names beside them, cannot be used. A fresh start (GPUMC_CHECK_ANY) takes any
- * result for its own. */
+/* Asked by the run (GPUMC_CHECK_FILES), which holds the lock, and by onlookers (GPUMC_CHECK_LOOK)
+ * before anything is written: GPUMC_INVALID where result or checkpoint are of another
+ * configuration, GPUMC_FAILURE where they, or the names beside them, cannot be used. Onlookers also
+ * learn why the lock could not be had, and whether the file that the model reads has changed since
+ * the checkpoint, which a run finds when it has read that file anyway (gpumc_run_load). A fresh
+ * start (GPUMC_CHECK_ANY) takes any result for its own. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,
                  enum gpumc_result_check check, struct gpumc_run_decision *decision,

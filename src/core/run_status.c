@@ -23,17 +23,27 @@ void gpumc_run_write_status(struct gpumc_run *run, enum gpumc_record_state state
   run->status_written = gpumc_clock();
 }
 
+/* A failure of the last run does not keep the next one from going on; without a checkpoint, which
+ * would show that there is something to go on from, it is all that is known of the task. */
+static void
+report_failure(const struct gpumc_status_record *record, struct gpumc_task_report *report)
+{
+  if (report->state == GPUMC_TASK_NOT_STARTED) {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", record->message);
+  } else if (report->state == GPUMC_TASK_RESUMABLE) {
+    snprintf(report->message, sizeof report->message, "the last run failed: %.480s",
+             record->message);
+  }
+}
+
 static void report_record(const struct gpumc_task_files *files, struct gpumc_task_report *report)
 {
   struct gpumc_status_record record;
   if (!gpumc_status_record_read(files, &record))
     return;
-  if (report->state == GPUMC_TASK_NOT_STARTED || report->state == GPUMC_TASK_RESUMABLE) {
-    if (record.state == GPUMC_RECORD_FAILED) {
-      report->state = GPUMC_TASK_FAILED;
-      snprintf(report->message, sizeof report->message, "%s", record.message);
-    }
-  }
+  if (record.state == GPUMC_RECORD_FAILED)
+    report_failure(&record, report);
   if (report->state == GPUMC_TASK_NOT_STARTED)
     return;
   report->fraction = record.fraction;
@@ -43,12 +53,11 @@ static void report_record(const struct gpumc_task_files *files, struct gpumc_tas
 
 /* What a run would do, decided by the same code. */
 static void report_decision(const struct gpumc_task *task, const struct gpumc_task_files *files,
-                            struct gpumc_task_report *report)
+                            enum gpumc_result_check check, struct gpumc_task_report *report)
 {
   struct gpumc_error error = {0};
   struct gpumc_run_decision decision;
-  enum gpumc_status status =
-      gpumc_run_decide(task, files, GPUMC_CHECK_CONFIGURATION, &decision, &error);
+  enum gpumc_status status = gpumc_run_decide(task, files, check, &decision, &error);
   if (status != GPUMC_OK) {
     report->state = status == GPUMC_INVALID ? GPUMC_TASK_REFUSED : GPUMC_TASK_FAILED;
     snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
@@ -63,8 +72,11 @@ static void report_decision(const struct gpumc_task *task, const struct gpumc_ta
   gpumc_error_free(&error);
 }
 
-void gpumc_task_inspect(const struct gpumc_task *task, struct gpumc_task_report *report)
+void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
+                        struct gpumc_task_report *report)
 {
+  const enum gpumc_result_check check =
+      refusal != NULL ? GPUMC_CHECK_CONFIGURATION : GPUMC_CHECK_LOOK;
   struct gpumc_error error = {0};
   struct gpumc_task_files files;
   *report = (struct gpumc_task_report){
@@ -78,8 +90,12 @@ void gpumc_task_inspect(const struct gpumc_task *task, struct gpumc_task_report 
   if (gpumc_task_lock_held(&files, NULL))
     report->state = GPUMC_TASK_RUNNING;
   else
-    report_decision(task, &files, report);
+    report_decision(task, &files, check, report);
   if (report->state != GPUMC_TASK_DONE && report->state != GPUMC_TASK_REFUSED)
     report_record(&files, report);
   gpumc_task_files_free(&files);
+  if (refusal != NULL && report->state != GPUMC_TASK_RUNNING) {
+    report->state = GPUMC_TASK_REFUSED;
+    snprintf(report->message, sizeof report->message, "%s", refusal);
+  }
 }

@@ -67,6 +67,17 @@ void gpumc_series_add(struct gpumc_series *series, double value);
  * can be merged and estimated, but takes no more values. */
 void gpumc_series_merge(struct gpumc_series *series, const struct gpumc_series *other);
 
+/* Why an error may be wrong: the series is too short for its autocorrelation time; nothing, or too
+ * little, fluctuated in it; merged series contradict each other; it drifts. */
+enum gpumc_series_doubt {
+  GPUMC_SERIES_NO_DOUBT,
+  GPUMC_SERIES_SHORT,
+  GPUMC_SERIES_STILL,
+  GPUMC_SERIES_CONTRADICTS,
+  GPUMC_SERIES_DRIFTS
+};
+enum { GPUMC_SERIES_DOUBTS = GPUMC_SERIES_DRIFTS + 1 };
+
 /* What could not be determined is NaN: everything of an empty series, the variance of one value,
  * error and time of fewer than four (unless the scatter of merged series gives them), and of
  * values that differ by no more than their rounding. */
@@ -94,6 +105,7 @@ struct gpumc_series_estimate {
   /* 32 such bins, 500 tau in all by their level and by those below, enough observed freedom, and
    * no drift. */
   bool converged;
+  enum gpumc_series_doubt doubt; /* the last of them that holds; of a converged series none */
 };
 /* Whether all values are alike but for their rounding. */
 bool gpumc_series_is_constant(const struct gpumc_series *series);

@@ -202,9 +202,10 @@ correlated_product(const struct gpumc_series *series, struct gpumc_series_estima
   estimate->freedom = products.bins[chosen] / bins_per_freedom;
   estimate->bins = fits ? (uint64_t)products.bins[chosen] : 0;
   estimate->observed_freedom = freedom_of(&series->level[chosen], products.bins[chosen]);
-  estimate->converged = estimate->bins >= FEWEST_TRUSTED &&
-                        estimate->observed_freedom >= fewest_freedom &&
-                        is_long(series, &products, chosen);
+  if (estimate->bins >= FEWEST_TRUSTED && estimate->observed_freedom < fewest_freedom)
+    estimate->doubt = GPUMC_SERIES_STILL;
+  else if (estimate->bins >= FEWEST_TRUSTED && is_long(series, &products, chosen))
+    estimate->doubt = GPUMC_SERIES_NO_DOUBT;
   return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
 }
 
@@ -243,7 +244,7 @@ static void regard_scatter(const struct gpumc_series *series, double *product,
   }
   if (contradiction) {
     estimate->bins = 0;
-    estimate->converged = false;
+    estimate->doubt = GPUMC_SERIES_CONTRADICTS;
   }
 }
 
@@ -267,7 +268,9 @@ set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *
     gpumc_series_find_time(series, estimate);
   }
   estimate->effective_samples = count / (2 * estimate->autocorrelation_time);
-  estimate->converged = estimate->converged && !estimate->drifts;
+  if (estimate->drifts)
+    estimate->doubt = GPUMC_SERIES_DRIFTS;
+  estimate->converged = estimate->doubt == GPUMC_SERIES_NO_DOUBT;
 }
 
 /* A sum of h numbers is wrong by h epsilon at most, relative to them, and so is the mean. */
@@ -282,6 +285,7 @@ bool gpumc_series_is_constant(const struct gpumc_series *series)
 static void set_undetermined(struct gpumc_series_estimate *estimate)
 {
   estimate->variance = 0;
+  estimate->doubt = GPUMC_SERIES_STILL;
 }
 
 void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
@@ -297,6 +301,7 @@ void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t com
                                              .time_error = NAN,
                                              .drift = NAN,
                                              .effective_samples = NAN,
+                                             .doubt = GPUMC_SERIES_SHORT,
                                              .companions = companions};
   if (values->bins > 1 && gpumc_series_is_constant(series))
     set_undetermined(estimate);

@@ -16,7 +16,7 @@
 #include "core/result_mark.h"
 #include "core/task_files.h"
 
-enum { BEGIN_BYTES = 16384 };
+enum { BEGIN_BYTES = GPUMC_RESULT_MARK_BYTES };
 
 static bool begins_with(const char *begin, size_t length, const char *mark)
 {

@@ -112,18 +112,44 @@ static bool is_current(int descriptor, const char *path)
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+/* `creating`: O_CREAT or 0, where a lock file that is not there is no error and `*descriptor` is
+ * -1.
+ */
+static enum gpumc_status open_lock(const struct gpumc_task_files *files, int creating,
+                                   int *descriptor, struct gpumc_error *error)
+{
+  const char *reason;
+  *descriptor = -1;
+  enum gpumc_status status = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
+  if (status != GPUMC_OK)
+    return status;
+  *descriptor = gpumc_regular_open(files->lock, O_RDWR | O_NOFOLLOW | creating, &reason);
+  if (*descriptor < 0 && (creating != 0 || errno != ENOENT))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock, reason);
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_task_lock_check(const struct gpumc_task_files *files, struct gpumc_error *error)
+{
+  int descriptor = -1;
+  enum gpumc_status status = gpumc_directory_check(files->output, error);
+  if (status == GPUMC_OK)
+    status = open_lock(files, 0, &descriptor, error);
+  if (descriptor >= 0)
+    close(descriptor);
+  return status;
+}
+
 /* `*locked`: a locked descriptor of the lock file that has the name now. */
 static enum gpumc_status
 open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_error *error)
 {
   for (;;) {
-    const char *reason;
-    enum gpumc_status ours = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
-    if (ours != GPUMC_OK)
-      return ours;
-    int descriptor = gpumc_regular_open(files->lock, O_RDWR | O_CREAT | O_NOFOLLOW, &reason);
-    if (descriptor < 0)
-      return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock, reason);
+    int descriptor;
+    enum gpumc_status opened = open_lock(files, O_CREAT, &descriptor, error);
+    if (opened != GPUMC_OK)
+      return opened;
     if (lock_patiently(descriptor) != 0) {
       enum gpumc_status status = errno == EWOULDBLOCK
                                      ? refuse(descriptor, files, error)

@@ -28,6 +28,10 @@ struct gpumc_task_lock;
 GPUMC_MUST_CHECK enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
                                                            struct gpumc_task_lock **lock,
                                                            struct gpumc_error *error);
+/* Whether that would succeed if nobody held the lock, with the same message where it would not;
+ * makes nothing. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_task_lock_check(const struct gpumc_task_files *files, struct gpumc_error *error);
 /* Removes the lock file; legal on NULL. */
 void gpumc_task_lock_release(struct gpumc_task_lock *lock);
 /* Whether a living process holds the lock, without disturbing it. `process`: its number, 0 if

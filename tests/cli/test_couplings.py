@@ -119,7 +119,7 @@ class Couplings(ProgramCase):
                       "was made", message)
         self.assertEqual(self.path("out.h5").read_bytes(), before)
         task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]
-        self.assertEqual(task["state"], "done")
+        self.assertEqual(task["state"], "refused")
         for text in good, good + f"couplings {signs}\n", "# comment\n" + good:
             self.write("couplings.txt", text)
             self.assertIn("already complete", self.gpumc("run", config).err)
@@ -128,8 +128,8 @@ class Couplings(ProgramCase):
         self.assertIn("already complete", self.gpumc("run", config).err)
 
     def test_status_of_a_result_whose_file_has_gone_or_changed(self):
-        """The result is what it was; automatic kernels are that of the result, also where others would
-        be taken now."""
+        """A run would be refused; how far the result is, is told where the file cannot be read, and
+        automatic kernels are then that of the result."""
         for first, now in ("1 -1 ", "0.5 2 "), ("0.5 2 ", "1 -1 "):
             for variant in "auto", "spin":
                 with self.subTest(first=first, variant=variant):
@@ -141,13 +141,15 @@ class Couplings(ProgramCase):
                         if text is not None:
                             self.write("couplings.txt", text)
                         self.gpumc("run", config, "--quiet", code=INVALID)
-                        self.assertEqual(self.states(config), ["done"])
-                        self.assertEqual(self.states(config, "--set", "seed=4"), ["refused"])
-                        self.assertEqual(self.states(config, "-o", "other.h5"), ["not started"])
+                        readable = text is not None and text.startswith("shape")
+                        self.assertEqual(self.states(config), [("refused", None if readable else 1)])
+                        self.assertEqual(self.states(config, "--set", "seed=4"), [("refused", None)])
+                        self.assertEqual(self.states(config, "-o", "other.h5"),
+                                         [("not started" if readable else "refused", None)])
 
     def states(self, config, *words):
         report = json.loads(self.gpumc("status", config, "--json", *words).out)
-        return [task["state"] for task in report["tasks"]]
+        return [(task["state"], task.get("fraction")) for task in report["tasks"]]
 
     def test_samples_of_a_text_file(self):
         """A sweep over `sample`; integers and decimals, comments, lines of any length."""

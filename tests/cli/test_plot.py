@@ -2,6 +2,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -111,6 +112,12 @@ class Plot(Files):
         with h5py.File(self.path("other.h5"), "w") as file:
             file["energy"] = 1.0
         self.assert_refused("not a result of gpumc", self.path("other.h5"))
+        with h5py.File(self.path("other.h5"), "w", libver="latest") as file:
+            file.attrs["format"], file.attrs["format_version"] = "gpumc-results", 2
+            file.flush()
+            shutil.copy(self.path("other.h5"), self.path("open.h5"))
+        self.assert_refused("it does not say whether it is complete", self.path("other.h5"))
+        self.assert_refused("not a finished file: another program writes it", self.path("open.h5"))
         self.assert_refused("not complete, and the curves are made at its end",
                             result_file.write(self.path("half.h5"), complete=0))
         self.assert_refused("h = 0 only", "--exact", result_file.write(self.path("field.h5"), h=0.1))

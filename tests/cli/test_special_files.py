@@ -134,6 +134,7 @@ class Output(SpecialCase):
             process.out, process.err = process.communicate(timeout=SECONDS)
             self.assertIn(process.returncode, codes, process.err)
             self.assertIn(says, process.err)
+            self.assertNotIn("damaged result", process.err)
             self.assertEqual(state(self.path("X")), before)
             self.assertEqual([name for name in self.names("X*") if name != "X"], [])
         task, = json.loads(self.quick("status", self.config, "-o", "X", "--json", code=OK).out)["tasks"]
@@ -146,6 +147,26 @@ class Output(SpecialCase):
                 self.clear()
                 make(self.path("X"))
                 self.refused([FAILURE, INVALID], kind)
+
+    def test_hdf5_of_others(self):
+        """Closed, or left open by a writer that was killed; no damaged result of gpumc is any of them."""
+        for library in "earliest", "latest":
+            for value in None, "theirs", [1, 2]:
+                for is_open in False, True:
+                    with self.subTest(library=library, format=value, is_open=is_open):
+                        self.clear()
+                        with h5py.File(self.path("writing"), "w", libver=library) as file:
+                            file["energy"] = [1.0, 2.0]
+                            if value is not None:
+                                file.attrs["format"] = value
+                            file.flush()
+                            shutil.copy(self.path("writing"), self.path("X"))
+                        if not is_open:
+                            shutil.copy(self.path("writing"), self.path("X"))
+                        self.path("writing").unlink()
+                        said = "X: is an HDF5 file, but not a result of gpumc"
+                        self.assertIn(said, self.quick("info", "X", code=FAILURE).err)
+                        self.refused([INVALID], said)
 
     def test_links(self):
         for make, says in [(dangling, "leads nowhere"), (looping, "leads in a circle"), (link_to_a_file, "symbolic link")]:

@@ -52,7 +52,7 @@ class Trust(unittest.TestCase):
                                thermalization=5000, sweeps=2000):
             self.assertEqual(one["trusted"], 0)
             self.assertEqual(one["converged"][0], 0)
-            self.assertIn("next to nothing fluctuated", one["warning"])
+            self.assertIn("too small: next to nothing fluctuated at 1; use", one["warning"])
             self.assertEqual(one["energy"][0], -2)
             for name in ("energy", "specific_heat", "abs_magnetization", "binder_parameter"):
                 self.assertTrue(np.isnan(one[name + "_error"][0]), name)
@@ -97,6 +97,13 @@ class Trust(unittest.TestCase):
         self.assertGreater(trusted.sum(), 100)
         self.assertLess(np.mean(z[trusted] ** 2), 1.6)
 
+    def test_runs_that_are_too_short(self):
+        """A tenth of the sweeps that 500 autocorrelation times of the energy take."""
+        for one in self.repeat(3, shape="20, 20", update="metropolis", beta=0.4, replicas=2,
+                               thermalization=300, sweeps=200):
+            self.assertEqual(one["converged"][0], 0)
+            self.assertIn("too small: a time series is too short for its autocorrelation time at 1; use", one["warning"])
+
     def test_runs_without_thermalization(self):
         """20 x 20 at beta = 0.4 from random spins: off by nearly two errors. Control: the replicas agree, and all
         series have 500 autocorrelation times."""
@@ -109,6 +116,7 @@ class Trust(unittest.TestCase):
         for one in found:
             self.assertEqual(one["trusted"], 0)
             self.assertIn("use a longer thermalization", one["drift_warning"])
+            self.assertIn("too small: a time series drifts at 1; use", one["warning"])
             self.assertGreater(8 * 1000 / one["autocorrelation_time/energy"][0], 500)
         thermalized = self.repeat(10, shape="20, 20", update="metropolis", beta=0.4, replicas=2048,
                                   thermalization=300, sweeps=1000)

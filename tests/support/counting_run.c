@@ -67,6 +67,6 @@ attempt(const struct attempt *wanted, struct heard *heard, struct gpumc_error *e
 void inspect(const struct attempt *wanted, struct gpumc_task_report *report)
 {
   struct gpumc_task task = task_of(wanted);
-  gpumc_task_inspect(&task, report);
+  gpumc_task_inspect(&task, NULL, report);
   cJSON_Delete(task.resolved);
 }

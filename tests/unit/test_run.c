@@ -94,8 +94,8 @@ static void failure_is_told_and_the_checkpoint_stays(void **state)
   assert_string_equal(gpumc_error_text(&error), "unit 3 fails");
   gpumc_error_free(&error);
   inspect(&(struct attempt){64, 5, 3, 0, false}, &report);
-  assert_int_equal(report.state, GPUMC_TASK_FAILED);
-  assert_string_equal(report.message, "unit 3 fails");
+  assert_int_equal(report.state, GPUMC_TASK_RESUMABLE);
+  assert_string_equal(report.message, "the last run failed: unit 3 fails");
   /* The checkpoint behind unit 2 is there: two units are left. `fail_at` decides no number. */
   heard = (struct heard){0};
   assert_int_equal(attempt(&(struct attempt){64, 5, -1, 0, false}, &heard, &error), GPUMC_OK);

@@ -9,6 +9,7 @@
 #include "algorithms/canonical/canonical_output.h"
 #include "core/curves.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "core/trust.h"
 
 /* A point of the grid is reported where that share of the measurements counts at least: energy
@@ -34,6 +35,7 @@ struct summary {
   double *converged;                             /* [T] */
   size_t drifting;                               /* temperatures */
   size_t unconverged, unserved, unknown, biased; /* temperatures, or points of the grid */
+  size_t doubted[GPUMC_SERIES_DOUBTS]; /* temperatures with such a series among their means */
 };
 
 static void summary_free(struct summary *summary)
@@ -123,7 +125,7 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
 {
   const size_t temperatures = summary->direct.count;
   const double interval = (double)summary->canonical->settings.interval;
-  bool drifts = false;
+  bool drifts = false, doubted[GPUMC_SERIES_DOUBTS] = {false};
   for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_series_estimate *mean = &estimates->mean[k];
     const size_t at = k * temperatures + m;
@@ -133,7 +135,10 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
     summary->drift[at] = mean->drift;
     summary->drift_sweeps[at] = (double)mean->drift_length * interval;
     drifts = drifts || mean->drifts;
+    doubted[mean->doubt] = true;
   }
+  for (size_t doubt = 0; doubt < GPUMC_SERIES_DOUBTS; doubt++)
+    summary->doubted[doubt] += doubted[doubt];
   summary->drifting += drifts;
   summary->converged[m] = estimates->converged && !is_warned(summary, "ergodicity_warning");
   summary->unconverged += !estimates->converged;
@@ -315,6 +320,32 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   return write_warning(summary, "drift_warning", text, error);
 }
 
+/* At how many temperatures which test of the time series failed. */
+static enum gpumc_status write_unconverged(const struct summary *summary, struct gpumc_error *error)
+{
+  static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
+      [GPUMC_SERIES_SHORT] = "a time series is too short for its autocorrelation time",
+      [GPUMC_SERIES_STILL] = "next to nothing fluctuated",
+      [GPUMC_SERIES_CONTRADICTS] = "the replicas contradict each other",
+      [GPUMC_SERIES_DRIFTS] = "a time series drifts"};
+  struct gpumc_text text = {0};
+  const char *before = ": ";
+  gpumc_text_append(&text, "at %zu of %zu temperatures errors are unknown or may be too small",
+                    summary->unconverged, summary->direct.count);
+  for (size_t doubt = GPUMC_SERIES_SHORT; doubt < GPUMC_SERIES_DOUBTS; doubt++) {
+    if (summary->doubted[doubt] == 0)
+      continue;
+    gpumc_text_append(&text, "%s%s at %zu", before, reasons[doubt], summary->doubted[doubt]);
+    before = ", ";
+  }
+  gpumc_text_append(&text, "; use more sweeps or a longer thermalization");
+  enum gpumc_status status =
+      text.failed ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: a warning")
+                  : write_warning(summary, "warning", gpumc_text_string(&text), error);
+  gpumc_text_free(&text);
+  return status;
+}
+
 /* How much was measured, and what to be careful about. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
@@ -329,15 +360,8 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
     status = write_sample_warnings(summary, error);
   if (status == GPUMC_OK && summary->drifting > 0)
     status = write_drift(summary, error);
-  if (status == GPUMC_OK && summary->unconverged > 0) {
-    snprintf(text, sizeof text,
-             "%zu of %zu temperatures have a time series that is too short for its "
-             "autocorrelation time, that drifts, or in which next to nothing fluctuated, or "
-             "replicas that contradict each other: their errors are unknown or may be too small; "
-             "use more sweeps or a longer thermalization",
-             summary->unconverged, summary->direct.count);
-    status = write_warning(summary, "warning", text, error);
-  }
+  if (status == GPUMC_OK && summary->unconverged > 0)
+    status = write_unconverged(summary, error);
   if (status == GPUMC_OK && summary->unserved > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu points of the grid of reweighting are too far from all temperatures, less "
