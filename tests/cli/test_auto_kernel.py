@@ -24,6 +24,7 @@ output: t.h5
 SHORT = "algorithm.sweeps=10"
 PACKED = ["model.shape=[1024,1024]", SHORT]
 SQUARE_256 = ["model.shape=[256,256]", SHORT]
+SQUARE_512 = ["model.shape=[512,512]", SHORT]
 CUBE = ["model.name=ising3d", "model.shape=[64,64,64]", SHORT]
 
 
@@ -45,6 +46,16 @@ class AutomaticKernel(ProgramCase):
                 ("multispin", canonical, *PACKED, "algorithm.replicas=64"),
                 ("spin", canonical, "model.shape=[1022,1022]", "algorithm.sweeps=10"),
                 ("packed", canonical, *SQUARE_256), ("spin", canonical, "model.shape=[128,128]", SHORT),
+                # The borders that the documentation names.
+                ("spin", canonical, "algorithm.replicas=9"), ("multispin", canonical, "algorithm.replicas=10"),
+                ("packed", canonical, "model.shape=[192,128]", SHORT, "algorithm.replicas=11"),
+                ("multispin", canonical, "model.shape=[192,128]", SHORT, "algorithm.replicas=12"),
+                ("packed", canonical, *SQUARE_256, "algorithm.replicas=15"),
+                ("multispin", canonical, *SQUARE_256, "algorithm.replicas=16"),
+                ("packed", canonical, *CUBE, "algorithm.replicas=18"),
+                ("multispin", canonical, *CUBE, "algorithm.replicas=19"),
+                ("packed", canonical, *SQUARE_512, "algorithm.replicas=37"),
+                ("multispin", canonical, *SQUARE_512, "algorithm.replicas=38"),
                 ("packed", canonical, *CUBE), ("packed", canonical, *CUBE, "algorithm.replicas=8"),
                 ("packed", canonical, *CUBE, "model.shape=[128,128,128]"),
                 ("multispin", canonical, *CUBE, "algorithm.replicas=32"),

@@ -130,7 +130,7 @@ class Plan(PlanCase):
 
     def test_counts_samples_that_are_written(self):
         """For every algorithm; what they take is in the result that was planned, to the estimate's own part."""
-        for algorithm in ("pt, beta: {values: [0.3, 0.5]}, samples: 200, replicas: 2, sweeps: 320",
+        for algorithm in ("pt, beta: {values: [0.3, 0.5]}, samples: 4000, replicas: 2, sweeps: 20",
                           "canonical, beta: {values: [0.3]}, samples: 200, thermalization: 0, sweeps: 64",
                           "pa, population: 100, sweeps: 1, beta: {to: 0.2, step: 0.1}, runs: 2"):
             config = self.write("t.yaml", "gpumc: 1\nseed: 1\nmodel: {name: ea, shape: [8, 8, 8], write_couplings: true}\n"

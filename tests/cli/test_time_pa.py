@@ -35,7 +35,7 @@ os.remove(marker) if factor == 2 else open(marker, "w").close()
 updates = 50.0 * area * population * config["algorithm"]["sweeps"]
 seconds = factor * area * 1e-12 * updates
 with h5py.File(config["output"], "w") as file:
-    file.attrs.update({{"format": "gpumc-results", "format_version": 1}})
+    file.attrs.update({{"format": "gpumc-results", "format_version": 1, "complete": 1}})
     file.create_group("provenance").attrs.update({{
         "updates": updates, "seconds": 2 * seconds, "seconds_units": seconds, "device": "stand-in", "program_version": "9.9.9",
         "seconds_sweep": 0.5 * seconds, "seconds_tally": 0.25 * seconds,
