@@ -1,14 +1,14 @@
 # The program, its tools and documents; the library with the headers that a program needs to read
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
-set(public_headers algorithm checkpoint config device error hdf5_driver hdf5_file host_device isa
-  kernel language memory model observer params population prepare random registry result_info run
-  stages text tiling)
-list(TRANSFORM public_headers PREPEND src/core/)
-list(TRANSFORM public_headers APPEND .h)
-
 install(TARGETS gpumc_program gpumc)
-install(FILES ${public_headers} src/core/recorder.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/core)
+install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
+  FILES_MATCHING PATTERN "*.h")
+install(FILES src/algorithms/pa/population.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/algorithms/pa)
+install(FILES src/algorithms/pt/tempering.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/algorithms/pt)
+install(FILES src/models/ising/tiled/tiling.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/models/ising/tiled)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
 install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/python tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/text.h"
-#include "core/threads.h"
+#include "core/base/text.h"
+#include "core/base/threads.h"
 
 enum { OPTIONS_MAXIMUM = 40 };
 

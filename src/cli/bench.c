@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/bench_report.h"
-#include "core/device_cpu.h"
-#include "core/isa.h"
-#include "core/registry.h"
-#include "core/threads.h"
+#include "core/base/threads.h"
+#include "core/device/device_cpu.h"
+#include "core/numerics/isa.h"
+#include "core/simulation/registry.h"
 
 enum {
   OPTION_DEVICE = 256,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/registry.h"
+#include "core/simulation/registry.h"
 
 enum { REPEATS_MINIMUM = 3 };
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/rate.h"
-#include "core/isa.h"
+#include "core/numerics/isa.h"
 
 enum { BENCH_LIST_MAXIMUM = 32 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config_utf8.h"
-#include "core/units.h"
+#include "core/base/units.h"
+#include "core/base/utf8.h"
 
 void cli_say_list(FILE *stream, const char *format, va_list arguments)
 {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/error.h"
-#include "core/language.h"
+#include "core/base/error.h"
+#include "core/run/language.h"
 
 /* `main` gets argv[0] = "gpumc NAME" and returns the exit code, of enum gpumc_status. */
 struct cli_command {

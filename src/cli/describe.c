@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/registry.h"
+#include "core/simulation/registry.h"
 
 enum { OPTION_MARKDOWN = CLI_OPTION_OWN, NAMES_MAXIMUM = 64 };
 

@@ -7,11 +7,11 @@
 
 #include "build_info.h"
 #include "cli/cli.h"
-#include "core/device_cpu.h"
-#include "core/device_cuda.h"
-#include "core/memory.h"
-#include "core/system_memory.h"
-#include "core/threads.h"
+#include "core/base/memory.h"
+#include "core/base/system_memory.h"
+#include "core/base/threads.h"
+#include "core/device/device_cpu.h"
+#include "core/device/device_cuda.h"
 
 static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "

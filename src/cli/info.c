@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/info_table.h"
-#include "core/result_info.h"
+#include "core/storage/result_info.h"
 
 static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};

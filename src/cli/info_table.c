@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "core/units.h"
+#include "core/base/units.h"
 
 enum {
   ROWS_MAXIMUM = 24,  /* longer curves are thinned out */

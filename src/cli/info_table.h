@@ -2,7 +2,7 @@
 #ifndef GPUMC_CLI_INFO_TABLE_H
 #define GPUMC_CLI_INFO_TABLE_H
 
-#include "core/result_info.h"
+#include "core/storage/result_info.h"
 
 /* To stdout. Scalars one a line; curves in tables of a few columns, long ones thinned out. */
 void cli_info_summary(const struct gpumc_result *result);

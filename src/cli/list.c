@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "core/registry.h"
+#include "core/simulation/registry.h"
 
 enum { CAPABILITY_BITS = 32 };
 

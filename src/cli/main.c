@@ -10,9 +10,9 @@
 
 #include "build_info.h"
 #include "cli/cli.h"
-#include "core/hdf5_file.h"
-#include "core/text.h"
-#include "core/threads.h"
+#include "core/base/text.h"
+#include "core/base/threads.h"
+#include "core/storage/hdf5_file.h"
 
 static const struct cli_command commands[] = {
     {"run", "run a configuration, or continue it", cli_run},

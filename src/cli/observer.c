@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/clock.h"
-#include "core/units.h"
+#include "core/base/clock.h"
+#include "core/base/units.h"
 
 static const double bar_interval = 0.1;   /* s */
 static const double line_interval = 30.0; /* s */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/algorithm.h"
+#include "core/simulation/algorithm.h"
 
 /* Of one task. `label`: in front of every line, "" for none; borrowed. */
 struct cli_observer {

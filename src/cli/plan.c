@@ -12,9 +12,9 @@
 #include "cli/plan_time.h"
 #include "cli/rate.h"
 #include "cli/table.h"
-#include "core/memory.h"
-#include "core/prepare.h"
-#include "core/units.h"
+#include "core/base/memory.h"
+#include "core/base/units.h"
+#include "core/run/prepare.h"
 
 /* The plan of one task. */
 struct task_plan {

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 void cli_plan_disk_print(const struct gpumc_preparation *preparation)
 {

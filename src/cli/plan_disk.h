@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "core/disk_plan.h"
+#include "core/run/disk_plan.h"
 
 /* The lines of one task. */
 void cli_plan_disk_print(const struct gpumc_preparation *preparation);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/memory.h"
-#include "core/units.h"
+#include "core/base/memory.h"
+#include "core/base/units.h"
 
 static const struct cli_plan_gpu cards[] = {
     {"H200", 141e9}, {"GH200", 96e9}, {"H100", 80e9},     {"A100", 80e9},     {"A100-40GB", 40e9},

@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "core/prepare.h"
+#include "core/run/prepare.h"
 
 struct cli_plan_gpu {
   char name[32]; /* "H200", or "80 GiB" */

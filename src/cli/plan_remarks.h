@@ -2,8 +2,8 @@
 #ifndef GPUMC_CLI_PLAN_REMARKS_H
 #define GPUMC_CLI_PLAN_REMARKS_H
 
-#include "core/prepare.h"
-#include "core/text.h"
+#include "core/base/text.h"
+#include "core/run/prepare.h"
 
 enum { CLI_PLAN_REMARKS_MAXIMUM = 2 };
 

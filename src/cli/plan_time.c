@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/clock.h"
-#include "core/memory.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
 
 enum {
   REPLICAS_LEAST = 64, /* of a run at least, so that wide words are filled: two of them, */

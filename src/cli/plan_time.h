@@ -3,7 +3,7 @@
 #ifndef GPUMC_CLI_PLAN_TIME_H
 #define GPUMC_CLI_PLAN_TIME_H
 
-#include "core/prepare.h"
+#include "core/run/prepare.h"
 
 struct cli_plan_time {
   double rate;    /* updates per second, of sweeps alone */

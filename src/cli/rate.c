@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/memory.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
 
 enum { SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 
@@ -15,7 +15,7 @@ struct repeats {
   size_t count, capacity;
 };
 
-/* From an idle device to an idle device: operations only ask for work (core/device.h). */
+/* From an idle device to an idle device: operations only ask for work (core/device/device.h). */
 static enum gpumc_status time_sweeps(const struct cli_rate_request *request,
                                      struct gpumc_ensemble *ensemble, uint32_t sweeps,
                                      double *seconds, struct gpumc_error *error)

@@ -2,7 +2,7 @@
 #ifndef GPUMC_CLI_RATE_H
 #define GPUMC_CLI_RATE_H
 
-#include "core/model.h"
+#include "core/simulation/model.h"
 
 /* What to measure. */
 struct cli_rate_request {

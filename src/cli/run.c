@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/observer.h"
-#include "core/clock.h"
-#include "core/run.h"
+#include "core/base/clock.h"
+#include "core/run/run.h"
 
 enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };
 

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
-#include "core/run.h"
-#include "core/units.h"
+#include "core/base/units.h"
+#include "core/run/run.h"
 
 enum { N_STATES = GPUMC_TASK_DONE + 1 };
 

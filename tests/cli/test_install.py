@@ -15,10 +15,10 @@ BUILD = pathlib.Path(os.environ.get("GPUMC_BUILD", "build/release")).resolve()
 EMBEDDING = """\
 #include <stdio.h>
 
-#include "core/hdf5_file.h"
-#include "core/registry.h"
-#include "core/result_info.h"
-#include "core/run.h"
+#include "core/storage/hdf5_file.h"
+#include "core/simulation/registry.h"
+#include "core/storage/result_info.h"
+#include "core/run/run.h"
 
 int main(int argc, char **argv)
 {

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "core/device.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/base/memory.h"
+#include "core/device/device.h"
+#include "core/numerics/random.h"
 #include "support/test_device.h"
 
 enum { STEPS = 4, BLOCKS = 7, STRATA = 2, LEVELS = 257, SPACING = 4, CHANNELS = 2, FIRST_RUN = 3 };

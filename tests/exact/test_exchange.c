@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/tempering_rules.h"
+#include "algorithms/pt/tempering_rules.h"
 #include "support/tempering_fixture.h"
 
 enum { SAMPLES = 1 << 20, T = 3 };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/random.h"
+#include "core/numerics/random.h"
 #include "models/ising/ising.h"
 #include "models/ising/tiled/tiled.h"
 #include "support/test_device.h"

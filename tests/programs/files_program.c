@@ -16,11 +16,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/checkpoint_file.h"
-#include "core/hdf5_file.h"
-#include "core/recorder.h"
-#include "core/result_info.h"
-#include "core/task_files.h"
+#include "core/storage/checkpoint_file.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/recorder.h"
+#include "core/storage/result_info.h"
+#include "core/storage/task_files.h"
 
 enum { N_BLOCKS = 4, VALUES = 20000 };
 enum { ROWS_A_CHECKPOINT = 40, ROWS_A_FLUSH = 15 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/units.h"
+#include "core/base/units.h"
 
 int main(void)
 {

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "core/series.h"
+#include "core/statistics/series.h"
 #include "support/ising_fixture.h"
 
 enum {

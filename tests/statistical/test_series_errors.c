@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/series.h"
+#include "core/statistics/series.h"
 #include "support/autoregressive.h"
 
 enum { SEED = 2026, REPEATS = 400, LONGEST = 100000, MERGED = 4 };

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/series.h"
+#include "core/statistics/series.h"
 #include "support/autoregressive.h"
 
 enum { SEED = 1956, REPEATS = 400 };

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/random.h"
-#include "core/series.h"
+#include "core/numerics/random.h"
+#include "core/statistics/series.h"
 
 /* AR(1): x' = phi x + sqrt(1 - phi^2) g, g Gaussian, started in equilibrium: mean 0, variance 1,
  * rho(t) = phi^t. */

@@ -2,9 +2,9 @@
 #ifndef TESTS_SUPPORT_COUNTING_PLUGINS_H
 #define TESTS_SUPPORT_COUNTING_PLUGINS_H
 
-#include "core/algorithm.h"
-#include "core/kernel.h"
-#include "core/model.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/kernel.h"
+#include "core/simulation/model.h"
 
 /* Not constant: a later version of the program may have another trajectory. */
 extern struct gpumc_kernel_ops counting_kernel;

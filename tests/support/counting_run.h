@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "core/run.h"
+#include "core/run/run.h"
 #include "support/counting_plugins.h"
 
 struct attempt {

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_FAKE_PLUGINS_H
 #define TESTS_SUPPORT_FAKE_PLUGINS_H
 
-#include "core/language_internal.h"
+#include "core/run/language_internal.h"
 
 /* "chain": kernels cpu plain (cannot gather), cpu wide, cuda wide, cuda deep.
  * "frozen": one kernel on the CPU, which only measures. */

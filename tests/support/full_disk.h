@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_FULL_DISK_H
 #define TESTS_SUPPORT_FULL_DISK_H
 
-#include "core/recorder.h"
+#include "core/storage/recorder.h"
 
 /* Runs `live` in processes of their own whose files have 0, step, 2 step ... bytes at the most.
  * Sooner it ends with an ordinary error and no result out/x.h5, later with the result; both come

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/elementary.h"
+#include "core/numerics/elementary.h"
 #include "models/ising/ising.h"
 
 static int8_t *replica_of(const struct reference *reference, size_t replica)

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/kernel.h"
-#include "core/random.h"
+#include "core/numerics/random.h"
+#include "core/simulation/kernel.h"
 
 enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN, REFERENCE_PACKED };
 

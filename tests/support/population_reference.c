@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/population_rules.h"
+#include "algorithms/pa/population_rules.h"
 
 static void *allocate(size_t count, size_t size)
 {

@@ -1,9 +1,9 @@
 /* The slow obvious population: one replica after the other, sums in 128 bits, places by two lists.
- * Only the formulas of core/population_rules.h are shared with what is tested. */
+ * Only the formulas of algorithms/pa/population_rules.h are shared with what is tested. */
 #ifndef TESTS_SUPPORT_POPULATION_REFERENCE_H
 #define TESTS_SUPPORT_POPULATION_REFERENCE_H
 
-#include "core/population.h"
+#include "algorithms/pa/population.h"
 
 /* The replicas of one run: channel[c][capacity], family[capacity], parent[capacity] of the last
  * resampling. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_STATUS_H
 #define TESTS_SUPPORT_STATUS_H
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* Fails the running test with the error's message. */
 void assert_ok(enum gpumc_status status, const struct gpumc_error *error);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/tempering_rules.h"
+#include "algorithms/pt/tempering_rules.h"
 #include "support/status.h"
 
 static const double quantum = 0.25;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/tempering_rules.h"
+#include "algorithms/pt/tempering_rules.h"
 
 enum { DATA_SEED = 99, OVERLAP_BOUND = 1000 };
 

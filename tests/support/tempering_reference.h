@@ -1,9 +1,9 @@
-/* The slow obvious parallel tempering: one place after the other. Of core/tempering_rules.h it
- * shares the decision on an exchange and the value of a term. */
+/* The slow obvious parallel tempering: one place after the other. Of
+ * algorithms/pt/tempering_rules.h it shares the decision on an exchange and the value of a term. */
 #ifndef TESTS_SUPPORT_TEMPERING_REFERENCE_H
 #define TESTS_SUPPORT_TEMPERING_REFERENCE_H
 
-#include "core/tempering.h"
+#include "algorithms/pt/tempering.h"
 
 enum tempering_extreme { TEMPERING_NO_EXTREME, TEMPERING_HOTTEST, TEMPERING_COLDEST };
 

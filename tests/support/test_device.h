@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/device.h"
+#include "core/device/device.h"
 
 enum { TEST_SETTINGS_MAXIMUM = 16 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/bins.h"
+#include "core/statistics/bins.h"
 #include "support/autoregressive.h"
 
 static void add_moments(struct gpumc_bins *bins, struct autoregressive *process, size_t n)

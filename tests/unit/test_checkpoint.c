@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/checkpoint.h"
-#include "core/hdf5_values.h"
-#include "core/recorder_dataset.h"
+#include "core/storage/checkpoint.h"
+#include "core/storage/hdf5_values.h"
+#include "core/storage/recorder_dataset.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

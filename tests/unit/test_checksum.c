@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/checksum.h"
+#include "core/base/checksum.h"
 
 enum { N_BYTES = 1000 };
 

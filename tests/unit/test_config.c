@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/config.h"
+#include "core/config/config.h"
 
 static struct gpumc_document parse_n(const char *text, size_t length, struct gpumc_report *report)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/configurations.h"
+#include "core/simulation/configurations.h"
 
 static struct gpumc_params params_of(const char *json)
 {

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/curves.h"
-#include "core/hdf5_file.h"
-#include "core/result_info.h"
+#include "core/simulation/curves.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/result_info.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

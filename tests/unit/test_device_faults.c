@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "core/population_rules.h"
-#include "core/tempering.h"
+#include "algorithms/pa/population_rules.h"
+#include "algorithms/pt/tempering.h"
 #include "models/ising2d/ising2d.h"
 #include "support/ising_fixture.h"
 

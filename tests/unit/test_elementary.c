@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/elementary.h"
-#include "core/random.h"
+#include "core/numerics/elementary.h"
+#include "core/numerics/random.h"
 
 enum { SAMPLES = 1000000 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 static void test_set_replaces(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/registry.h"
+#include "core/simulation/registry.h"
 #include "models/ising2d/ising2d.h"
 #include "support/ising_fixture.h"
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "core/jackknife.h"
-#include "core/significance.h"
-#include "core/trust.h"
+#include "core/simulation/trust.h"
+#include "core/statistics/jackknife.h"
+#include "core/statistics/significance.h"
 
 enum { BLOCKS = 64 };
 static const struct gpumc_variance none = {0, 0};

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/isa.h"
-#include "core/sweeps.h"
+#include "core/numerics/isa.h"
+#include "core/simulation/sweeps.h"
 #include "support/language_fixture.h"
 
 static void test_variant(void **state)

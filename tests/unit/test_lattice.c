@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "core/random.h"
-#include "core/simd_philox.h"
+#include "core/numerics/random.h"
+#include "core/numerics/simd_philox.h"
+#include "models/lattice/bit_matrix.h"
 #include "models/lattice/bit_serial.h"
 #include "models/lattice/checkerboard_simd.h"
-#include "models/lattice/bit_matrix.h"
 #include "models/lattice/vertical_counter.h"
 
 static uint32_t noise(uint32_t i)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 /* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
 const char *__asan_default_options(void);

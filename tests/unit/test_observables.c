@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/elementary.h"
-#include "core/observables.h"
+#include "core/numerics/elementary.h"
+#include "core/simulation/observables.h"
 #include "models/ising2d/ising2d.h"
 #include "support/fake_plugins.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "algorithms/pa/pa_state.h"
-#include "core/device.h"
+#include "core/device/device.h"
 #include "models/ising2d/ising2d.h"
 
 /* Of one batch, as stated in pa_batch.c. */

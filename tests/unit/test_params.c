@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "core/params.h"
+#include "core/config/params.h"
 
 static const char *const choices[] = {"red", "green", NULL};
 static const struct gpumc_key inner[] = {

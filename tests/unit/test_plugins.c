@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "core/curves.h"
-#include "core/observables.h"
-#include "core/registry.h"
-#include "core/sweeps.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/observables.h"
+#include "core/simulation/registry.h"
+#include "core/simulation/sweeps.h"
 
 /* The block of a small instance. A new model adds its own here. */
 static const struct {

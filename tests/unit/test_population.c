@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/population_rules.h"
+#include "algorithms/pa/population_rules.h"
 #include "support/population_fixture.h"
 
 enum { REPLICAS = 1003, CAPACITY = 1400, FOUNDERS = 1100, BLOCKS = 7, RUNS = 3, FIRST_RUN = 2 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/prepare.h"
+#include "core/run/prepare.h"
 
 /* An algorithm of `runs` runs at once with capacity = 2 population, whose replicas take REPLICA
  * bytes in the ensemble, WORK in arrays of the device and HOST on the host; PORTABLE on the way to

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "algorithms/pt/pt_state.h"
-#include "core/registry.h"
+#include "core/simulation/registry.h"
 #include "models/ising2d/ising2d.h"
 
 static void assert_near(double value, double expected, double tolerance)

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/hdf5_file.h"
-#include "core/recorder.h"
-#include "core/result_info.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/recorder.h"
+#include "core/storage/result_info.h"
 #include "support/full_disk.h"
 #include "support/status.h"
 #include "support/work_directory.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hdf5_file.h"
-#include "core/recorder.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/recorder.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

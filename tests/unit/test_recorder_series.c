@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/hdf5_file.h"
-#include "core/recorder_state.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/recorder_state.h"
 #include "support/full_disk.h"
 #include "support/status.h"
 #include "support/work_directory.h"

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "core/config_internal.h"
-#include "core/params_internal.h"
-#include "core/registry.h"
+#include "core/config/config_internal.h"
+#include "core/config/params_internal.h"
+#include "core/simulation/registry.h"
 #include "support/fake_plugins.h"
 
 static void test_find(void **state)

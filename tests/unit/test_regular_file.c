@@ -14,10 +14,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/checkpoint.h"
-#include "core/hdf5_file.h"
-#include "core/regular_file.h"
-#include "core/side_files.h"
+#include "core/base/regular_file.h"
+#include "core/storage/checkpoint.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/side_files.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

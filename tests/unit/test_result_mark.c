@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hdf5_values.h"
-#include "core/result_mark.h"
+#include "core/storage/hdf5_values.h"
+#include "core/storage/result_mark.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/random.h"
-#include "core/samples.h"
+#include "core/numerics/random.h"
+#include "core/simulation/samples.h"
 
 static void test_the_first_samples_have_the_seed_of_the_task(void **state)
 {

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/random.h"
-#include "core/sign_flips.h"
+#include "core/base/sign_flips.h"
+#include "core/numerics/random.h"
 
 enum { SEED = 3, PURPOSE = 201, COMPARISONS = 6, RUNS = 2000 };
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "core/jackknife.h"
-#include "core/multi_histogram.h"
+#include "core/statistics/jackknife.h"
+#include "core/statistics/multi_histogram.h"
 
 static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
 {

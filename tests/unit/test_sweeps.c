@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/sweeps.h"
+#include "core/simulation/sweeps.h"
 
 static const struct gpumc_model_ops two_states = {.name = "two", .traits = GPUMC_TRAIT_TWO_STATES};
 static const struct gpumc_model_ops three_states = {.name = "three", .traits = GPUMC_TRAIT_LATTICE};

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/durable_file.h"
-#include "core/hdf5_file.h"
-#include "core/task_files.h"
+#include "core/base/durable_file.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/task_files.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/temperatures.h"
+#include "core/simulation/temperatures.h"
 
 enum { LEAST = 2, MOST = 10 };
 

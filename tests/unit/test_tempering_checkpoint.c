@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/hdf5_file.h"
+#include "core/storage/hdf5_file.h"
 #include "support/status.h"
 #include "support/tempering_fixture.h"
 #include "support/work_directory.h"

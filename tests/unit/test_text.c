@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/text.h"
+#include "core/base/text.h"
 
 static void test_append(void **state)
 {

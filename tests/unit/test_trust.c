@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/trust.h"
+#include "core/simulation/trust.h"
 
 static void test_failing(void **state)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/memory.h"
-#include "core/sweeps.h"
+#include "core/base/memory.h"
+#include "core/simulation/sweeps.h"
 
 static void destroy(void *state)
 {

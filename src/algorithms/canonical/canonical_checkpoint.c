@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/checkpoint_parts.h"
+#include "core/storage/checkpoint_parts.h"
 
 enum { LONGEST_NAME = 64 };
 

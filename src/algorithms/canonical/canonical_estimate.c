@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_evaluation.h"
-#include "core/jackknife.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/statistics/jackknife.h"
 
 /* Bins of the jackknife are that many autocorrelation times long, where there are as many. */
 static const double bin_times = 20;

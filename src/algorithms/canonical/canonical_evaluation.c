@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 struct canonical_evaluation canonical_evaluation_of(const struct canonical *canonical, size_t m)
 {

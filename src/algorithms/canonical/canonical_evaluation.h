@@ -4,7 +4,7 @@
 #define GPUMC_ALGORITHMS_CANONICAL_EVALUATION_H
 
 #include "algorithms/canonical/canonical_estimate.h"
-#include "core/jackknife.h"
+#include "core/statistics/jackknife.h"
 
 /* Arrays of results are [points][stride]: a point's results and its share. */
 struct canonical_evaluation {

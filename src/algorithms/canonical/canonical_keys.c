@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/samples.h"
-#include "core/sweeps.h"
-#include "core/temperatures.h"
+#include "core/simulation/samples.h"
+#include "core/simulation/sweeps.h"
+#include "core/simulation/temperatures.h"
 
 enum { DEFAULT_REPLICAS = 32 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/elementary.h"
+#include "core/numerics/elementary.h"
 
 /* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
 static const double least_parallel = 0x1p17;

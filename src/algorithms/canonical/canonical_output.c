@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/curves.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/simulation/curves.h"
 
 enum { LONGEST_PATH = 64 };
 

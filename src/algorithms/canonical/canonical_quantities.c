@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/curves.h"
+#include "core/simulation/curves.h"
 
 void canonical_quantities_make(const struct gpumc_model *model,
                                const struct gpumc_observables *observables,

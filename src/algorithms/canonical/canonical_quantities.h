@@ -2,8 +2,8 @@
 #ifndef GPUMC_ALGORITHMS_CANONICAL_QUANTITIES_H
 #define GPUMC_ALGORITHMS_CANONICAL_QUANTITIES_H
 
-#include "core/observables.h"
-#include "core/recorder.h"
+#include "core/simulation/observables.h"
+#include "core/storage/recorder.h"
 
 /* Quantities: e, e^2, and the observables of the model that are asked for. Results: e, C, the
  * observables, and what the model derives from them. */

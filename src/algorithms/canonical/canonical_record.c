@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/curves.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/simulation/curves.h"
 
 enum { LONGEST_GROUP = 32 };
 

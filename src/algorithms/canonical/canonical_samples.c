@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_evaluation.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 /* Of the error: what bias of the specific heat may be left. */
 static const double largest_bias = 0.5;

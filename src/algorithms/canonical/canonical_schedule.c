@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/memory.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/temperatures.h"
 
 static const double unit_updates = 0x1p28;
 

@@ -4,10 +4,10 @@
 #define GPUMC_ALGORITHMS_CANONICAL_STATE_H
 
 #include "algorithms/canonical/canonical_quantities.h"
-#include "core/algorithm.h"
-#include "core/bins.h"
-#include "core/configurations.h"
-#include "core/series.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/configurations.h"
+#include "core/statistics/bins.h"
+#include "core/statistics/series.h"
 
 enum {
   CANONICAL_TEMPERATURES_MAXIMUM = GPUMC_RUN_MAXIMUM,

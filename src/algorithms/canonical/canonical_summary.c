@@ -7,10 +7,10 @@
 
 #include "algorithms/canonical/canonical_estimate.h"
 #include "algorithms/canonical/canonical_output.h"
-#include "core/curves.h"
-#include "core/memory.h"
-#include "core/text.h"
-#include "core/trust.h"
+#include "core/base/memory.h"
+#include "core/base/text.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/trust.h"
 
 /* A point of the grid is reported where that share of the measurements counts at least: energy
  * histograms a distance of 1.5 standard deviations apart, which overlap by 45 %. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "algorithms/canonical/canonical_state.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 size_t canonical_threads(const struct gpumc_device *device)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_state.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 static void destroy(void *state)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/elementary.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
 
 enum { MEAN_ENERGY, MEAN_ENERGY2, MEAN_OBSERVABLES };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_families.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "algorithms/pa/pa_families.h"
-#include "core/curves.h"
+#include "core/simulation/curves.h"
 
 enum { STEP, BETA, RUN, REPLICA, FAMILY, LABELS };
 

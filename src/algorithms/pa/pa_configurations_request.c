@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_state.h"
-#include "core/memory.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/temperatures.h"
 
 /* Temperatures that differ by this share are the same: sums of equal steps, and what is told here
  * with twelve digits. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 enum gpumc_status
 pa_families_make(const struct pa *pa, struct pa_families *families, struct gpumc_error *error)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_state.h"
-#include "core/memory.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/temperatures.h"
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ALGORITHMS_PA_LABELS_H
 #define GPUMC_ALGORITHMS_PA_LABELS_H
 
-#include "core/curves.h"
+#include "core/simulation/curves.h"
 
 #define PA_LABEL_BETA_FREE_ENERGY                                                                  \
   {                                                                                                \

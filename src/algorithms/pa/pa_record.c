@@ -6,8 +6,8 @@
 
 #include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_state.h"
-#include "core/memory.h"
-#include "core/population_rules.h"
+#include "algorithms/pa/population_rules.h"
+#include "core/base/memory.h"
 
 #define LABEL(n, l, u, s)                                                                          \
   {                                                                                                \

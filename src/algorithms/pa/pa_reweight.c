@@ -6,10 +6,10 @@
 
 #include "algorithms/pa/pa_average.h"
 #include "algorithms/pa/pa_labels.h"
-#include "core/jackknife.h"
-#include "core/memory.h"
-#include "core/multi_histogram.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/temperatures.h"
+#include "core/statistics/jackknife.h"
+#include "core/statistics/multi_histogram.h"
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
 

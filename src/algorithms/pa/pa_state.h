@@ -3,9 +3,9 @@
 #ifndef GPUMC_ALGORITHMS_PA_STATE_H
 #define GPUMC_ALGORITHMS_PA_STATE_H
 
-#include "core/algorithm.h"
-#include "core/configurations.h"
-#include "core/observables.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/configurations.h"
+#include "core/simulation/observables.h"
 
 /* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
  */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_state.h"
-#include "core/elementary.h"
+#include "core/numerics/elementary.h"
 
 enum { BISECTIONS = 30 };
 

@@ -6,8 +6,8 @@
 
 #include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_trust.h"
-#include "core/jackknife.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/statistics/jackknife.h"
 
 /* Work arrays of the summary. T temperatures, Q quantities, S strata of B blocks, G = S B, N groups
  * of runs. */

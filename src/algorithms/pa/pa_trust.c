@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/curves.h"
-#include "core/memory.h"
-#include "core/significance.h"
-#include "core/text.h"
-#include "core/trust.h"
+#include "core/base/memory.h"
+#include "core/base/text.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/trust.h"
+#include "core/statistics/significance.h"
 
 /* Effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */
 static const double families_needed = 100.0;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_output.h"
-#include "core/memory.h"
-#include "core/sweeps.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/sweeps.h"
+#include "core/simulation/temperatures.h"
 
 static void destroy(void *state)
 {
@@ -232,7 +232,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .citation = citation,
     .keys = pt_keys,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                GPUMC_CAN_EXCHANGE, /* with these come overlaps (core/model.h) */
+                GPUMC_CAN_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
     .further = gpumc_update_further,
     .ergodicity = gpumc_update_ergodicity,
     .unmergeable = pt_unmergeable,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/jackknife.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
+#include "core/statistics/jackknife.h"
 
 static const size_t nothing = SIZE_MAX;
 

@@ -1,6 +1,6 @@
 /* Parallel tempering of few samples: whether blocks of time are long enough for errors. */
 #include "algorithms/pt/pt_average.h"
-#include "core/series.h"
+#include "core/statistics/series.h"
 
 /* Mean of a term in one block. */
 static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, size_t b)

@@ -10,10 +10,10 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
-#include "core/memory.h"
-#include "core/sign_flips.h"
-#include "core/significance.h"
-#include "core/trust.h"
+#include "core/base/memory.h"
+#include "core/base/sign_flips.h"
+#include "core/simulation/trust.h"
+#include "core/statistics/significance.h"
 
 /* Differences below this share of the averages are rounding. */
 static const double rounding = 1e-12;

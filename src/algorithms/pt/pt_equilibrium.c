@@ -4,10 +4,10 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
-#include "core/jackknife.h"
-#include "core/significance.h"
-#include "core/text.h"
-#include "core/trust.h"
+#include "core/base/text.h"
+#include "core/simulation/trust.h"
+#include "core/statistics/jackknife.h"
+#include "core/statistics/significance.h"
 
 /* Samples of one model disagree where the variance of their averages exceeds what their change from
  * bin to bin suggests by more than this factor, and by more than chance explains. */

@@ -1,8 +1,8 @@
 /* Parallel tempering: its keys and their checks. */
 #include "algorithms/pt/pt_state.h"
-#include "core/samples.h"
-#include "core/sweeps.h"
-#include "core/temperatures.h"
+#include "core/simulation/samples.h"
+#include "core/simulation/sweeps.h"
+#include "core/simulation/temperatures.h"
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_TEMPERATURES_KEYS(PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM), {0}};

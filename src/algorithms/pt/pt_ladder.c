@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
-#include "core/elementary.h"
+#include "core/numerics/elementary.h"
 
 bool pt_ladder_ascends(const double *beta, size_t temperatures)
 {

@@ -2,9 +2,9 @@
 #ifndef GPUMC_ALGORITHMS_PT_QUANTITIES_H
 #define GPUMC_ALGORITHMS_PT_QUANTITIES_H
 
-#include "core/curves.h"
-#include "core/observables.h"
-#include "core/tempering.h"
+#include "algorithms/pt/tempering.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/observables.h"
 
 enum { PT_COMPARED_MAXIMUM = 3, PT_QUANTITIES_MAXIMUM = 48 };
 

@@ -5,7 +5,7 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 static struct gpumc_column over_temperatures(const struct pt *pt, struct gpumc_label label)
 {

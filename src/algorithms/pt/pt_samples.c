@@ -5,7 +5,7 @@
 
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 /* Curves over the samples, and those over samples and temperatures. */
 static struct gpumc_curve_place place_of(const struct pt *pt, size_t temperatures)

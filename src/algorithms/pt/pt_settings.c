@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
-#include "core/memory.h"
-#include "core/sweeps.h"
-#include "core/temperatures.h"
+#include "core/base/memory.h"
+#include "core/simulation/sweeps.h"
+#include "core/simulation/temperatures.h"
 
 /* Updates between two looks at signals and time limits: a tenth of a second to a second on two
  * processors. */

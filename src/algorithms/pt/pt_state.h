@@ -7,9 +7,9 @@
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
 #include "algorithms/pt/pt_quantities.h"
-#include "core/algorithm.h"
-#include "core/configurations.h"
-#include "core/tempering.h"
+#include "algorithms/pt/tempering.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/configurations.h"
 
 enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks

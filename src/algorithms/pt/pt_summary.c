@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_output.h"
-#include "core/memory.h"
-#include "core/trust.h"
+#include "core/base/memory.h"
+#include "core/simulation/trust.h"
 
 /* Curves over the temperatures. */
 static struct gpumc_curve_place place_of(const struct pt *pt)

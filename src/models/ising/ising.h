@@ -7,7 +7,7 @@
 #ifndef GPUMC_ISING_H
 #define GPUMC_ISING_H
 
-#include "core/model.h"
+#include "core/simulation/model.h"
 #include "models/ising/disorder/disorder.h"
 #include "models/lattice/checkerboard.h"
 

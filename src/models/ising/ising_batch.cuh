@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_BATCH_CUH
 #define GPUMC_ISING_BATCH_CUH
 
-#include "core/random.h"
+#include "core/numerics/random.h"
 #include "models/ising/ising_batch_cuda.h"
 #include "models/ising/ising_physics.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/host_device.h"
+#include "core/numerics/host_device.h"
 
 /* See struct gpumc_ensemble. */
 struct ising_batch {

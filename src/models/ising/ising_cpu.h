@@ -4,7 +4,7 @@
 
 #include <omp.h>
 
-#include "core/isa.h"
+#include "core/numerics/isa.h"
 #include "models/ising/ising.h"
 
 enum {

@@ -8,7 +8,7 @@
  * spins and 36/65536 in 4 x 4, and falls exponentially with the number of spins. */
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising_wave.h"
 
 struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/curves.h"
-#include "core/elementary.h"
-#include "core/memory.h"
-#include "models/ising/ising.h"
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+#include "core/simulation/curves.h"
 #include "models/ising/disorder/disorder_rounding.h"
 #include "models/ising/disorder/disorder_samples.h"
+#include "models/ising/ising.h"
 
 enum {
   /* With a field or Gaussian disorder, the largest energy is between 2^(ENERGY_BITS - 1) and

@@ -40,7 +40,7 @@
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H
 
-#include "core/threshold.h"
+#include "core/numerics/threshold.h"
 
 /* Numbers of neighbours up: of the square lattice, and of any. */
 enum { ISING_CLASSES = 5, ISING_CLASSES_MAXIMUM = 7 };

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
-#include "core/model.h"
+#include "core/base/memory.h"
+#include "core/simulation/model.h"
 #include "models/ising/ising.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_STORAGE_CUDA_H
 #define GPUMC_ISING_STORAGE_CUDA_H
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/ising_batch_cuda.h"
 
 /* Replicas of a run are stored by groups of `group` of them, group_bytes each; a kernel may have a

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/elementary.h"
+#include "core/numerics/elementary.h"
 #include "models/ising/ising.h"
 
 struct ising_wave ising_wave_of(const struct gpumc_model *model)

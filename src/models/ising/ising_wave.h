@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/host_device.h"
+#include "core/numerics/host_device.h"
 
 /* cos(2 pi x / L) and sin(2 pi x / L) in units of 2^-bits, rounded, x < L: `bits` are these, fewer
  * where there are more than 2^32 sites, so that sums over all of them keep below 2^62. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/host_device.h"
+#include "core/numerics/host_device.h"
 
 /* Bits 0, 2, 4, ... of `bits` (Warren, Hacker's Delight, 7-2). */
 GPUMC_HOST_DEVICE static inline uint32_t gpumc_bits_even(uint64_t bits)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/threshold.h"
+#include "core/numerics/threshold.h"
 
 enum { GPUMC_BIT_PLANES = 32, GPUMC_PLANES_A_DRAW = 4, GPUMC_BIT_CLASSES = 7 };
 

@@ -6,7 +6,7 @@
 #ifndef GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 #define GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 
-#include "core/simd.h"
+#include "core/numerics/simd.h"
 #include "models/lattice/checkerboard_edges.h"
 
 GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/host_device.h"
+#include "core/numerics/host_device.h"
 
 struct gpumc_divisor {
   uint32_t value, multiplier, shift;

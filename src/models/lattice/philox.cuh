@@ -7,7 +7,7 @@
 #ifndef GPUMC_LATTICE_PHILOX_CUH
 #define GPUMC_LATTICE_PHILOX_CUH
 
-#include "core/random.h"
+#include "core/numerics/random.h"
 
 /* Of one run, group and time: the key, and what they give to the second and third round. */
 struct gpumc_philox_group {

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "core/simd.h"
+#include "core/numerics/simd.h"
 
 /* GPUMC_COUNTER_ROOM: planes more for the sum over a vector. */
 enum { GPUMC_COUNTER_PLANES = 27, GPUMC_COUNTER_ROOM = 4 };

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 enum ising_distribution {
   ISING_UNIFORM,  /* the same value everywhere: no disorder */

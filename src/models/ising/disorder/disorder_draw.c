@@ -8,8 +8,8 @@
  * the same bits everywhere. */
 #include <math.h>
 
-#include "core/elementary.h"
-#include "core/threshold.h"
+#include "core/numerics/elementary.h"
+#include "core/numerics/threshold.h"
 #include "models/ising/disorder/disorder_state.h"
 
 /* Where a random number stands: of a purpose, for a site, or for the bond in a direction from it.

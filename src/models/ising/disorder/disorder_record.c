@@ -3,9 +3,9 @@
  * what they are known by. */
 #include <stdlib.h>
 
-#include "core/checksum.h"
-#include "core/memory.h"
-#include "core/recorder.h"
+#include "core/base/checksum.h"
+#include "core/base/memory.h"
+#include "core/storage/recorder.h"
 #include "models/ising/ising.h"
 
 /* Of samples that are written at a time, unless one is larger. */

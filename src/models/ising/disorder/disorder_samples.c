@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
-#include "core/threshold.h"
+#include "core/base/memory.h"
+#include "core/numerics/threshold.h"
 #include "models/ising/disorder/disorder_state.h"
 
 /* A Gaussian number is below (-2 ln s)^(1/2), s >= 2^-63 (disorder_draw.c). */

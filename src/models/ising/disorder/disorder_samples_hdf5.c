@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/hdf5_dataset.h"
-#include "core/hdf5_values.h"
-#include "core/memory.h"
-#include "core/result_info.h"
+#include "core/base/memory.h"
+#include "core/storage/hdf5_dataset.h"
+#include "core/storage/hdf5_values.h"
+#include "core/storage/result_info.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
 /* ROOM: numbers that are read at a time. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/regular_file.h"
+#include "core/base/regular_file.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 
 /* Of UTF-8, which some editors write. */

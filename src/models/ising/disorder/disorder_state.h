@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_DISORDER_STATE_H
 #define GPUMC_ISING_DISORDER_STATE_H
 
-#include "core/random.h"
+#include "core/numerics/random.h"
 #include "models/ising/disorder/disorder_samples.h"
 #include "models/ising/disorder/disorder_samples_file.h"
 

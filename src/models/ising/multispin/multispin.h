@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/isa.h"
-#include "core/random.h"
+#include "core/numerics/isa.h"
+#include "core/numerics/random.h"
 #include "models/ising/ising_physics.h"
 #include "models/ising/ising_wave.h"
 #include "models/lattice/bit_serial.h"

@@ -5,9 +5,9 @@
 #include <assert.h>
 
 #include "models/ising/ising_cpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
-#include "models/ising/ising_takes.h"
 
 /* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
 static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size_t position[32])

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_storage_cuda.h"
 #include "models/ising/multispin/multispin_table_cuda.h"
 #include "models/ising/multispin/multispin_temperature_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
 
 /* ising_storage.notes: the sums of the table of waves, cosines and sines, and beta[plan.runs],
  * whose thresholds are on the device. */

@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/cuda_error.h"
+#include "core/device/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
-#include "models/ising/multispin/multispin_rule_cuda.h"
 #include "models/ising/ising_wave.h"
+#include "models/ising/multispin/multispin_rule_cuda.h"
 #include "models/lattice/divisor.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_ISA_H
 #define GPUMC_ISING_MULTISPIN_ISA_H
 
-#include "core/simd.h"
+#include "core/numerics/simd.h"
 #include "models/ising/multispin/multispin.h"
 #include "models/lattice/checkerboard_simd.h"
 

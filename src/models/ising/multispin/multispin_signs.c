@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/multispin/multispin.h"
 
 /* Couplings and fields of one sample on their way to words. `negative`: J < 0. */

@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_SIGNS_H
 #define GPUMC_ISING_MULTISPIN_SIGNS_H
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard_neighbour.h"
 

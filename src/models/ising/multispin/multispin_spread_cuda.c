@@ -1,6 +1,6 @@
 /* How the multispin kernel spreads groups over the blocks and threads of a GPU. It decides no
  * result. */
-#include "core/device.h"
+#include "core/device/device.h"
 #include "models/ising/multispin/multispin_cuda.h"
 
 enum {

@@ -3,9 +3,9 @@
 #ifndef GPUMC_ISING_MULTISPIN_TABLE_CUDA_H
 #define GPUMC_ISING_MULTISPIN_TABLE_CUDA_H
 
-#include "core/kernel.h"
-#include "models/ising/multispin/multispin_cuda.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/ising_storage_cuda.h"
+#include "models/ising/multispin/multispin_cuda.h"
 
 /* Places of the parts, in bytes from the beginning. Disorder comes in `sets`, for 32 samples each
  * or one for all; of a part that is not needed there are 0 words a set. */

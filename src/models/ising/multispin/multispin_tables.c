@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/multispin/multispin_signs.h"
 
 static enum ising_signs signs_of(const struct ising_disorder_traits *traits)

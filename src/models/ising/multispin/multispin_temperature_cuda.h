@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_TEMPERATURE_CUDA_H
 #define GPUMC_ISING_MULTISPIN_TEMPERATURE_CUDA_H
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/multispin/multispin_cuda.h"
 
 /* Every byte of a temperature that none is: a NaN. */

@@ -10,7 +10,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_UPDATE_H
 #define GPUMC_ISING_MULTISPIN_UPDATE_H
 
-#include "core/simd_philox.h"
+#include "core/numerics/simd_philox.h"
 #include "models/ising/multispin/multispin_isa.h"
 #include "models/lattice/checkerboard_simd.h"
 #include "models/lattice/vertical_counter.h"

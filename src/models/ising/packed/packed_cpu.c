@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
-#include "models/lattice/bit_interleave.h"
+#include "core/base/memory.h"
 #include "models/ising/ising_takes.h"
+#include "models/lattice/bit_interleave.h"
 
 /* Words of one colour that take a thread well longer than to wait for another one, a microsecond or
  * so; parts of each thread, so that none waits long for the slowest. */

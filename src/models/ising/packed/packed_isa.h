@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_PACKED_ISA_H
 #define GPUMC_ISING_PACKED_ISA_H
 
-#include "core/simd.h"
+#include "core/numerics/simd.h"
 #include "models/ising/packed/packed.h"
 
 /* The spins of a part, and their neighbours (enum gpumc_neighbour), `count` words each. */

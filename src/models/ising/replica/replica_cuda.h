@@ -6,7 +6,7 @@
 #ifndef GPUMC_ISING_REPLICA_CUDA_H
 #define GPUMC_ISING_REPLICA_CUDA_H
 
-#include "core/cuda_error.h"
+#include "core/device/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
 #include "models/ising/spin/spin_measured_cuda.h"
 #include "models/ising/spin/spin_tables_cuda.h"

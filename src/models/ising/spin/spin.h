@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "core/isa.h"
-#include "core/kernel.h"
-#include "core/random.h"
+#include "core/numerics/isa.h"
+#include "core/numerics/random.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/spin/spin_samples.h"
 #include "models/lattice/checkerboard_neighbour.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "models/ising/ising_cpu.h"
-#include "models/ising/spin/spin_tables.h"
 #include "models/ising/ising_takes.h"
+#include "models/ising/spin/spin_tables.h"
 
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[ISING_CPU_BLOCK])

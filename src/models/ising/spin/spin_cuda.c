@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
 #include "models/ising/ising_storage_cuda.h"

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_SPIN_MEASURED_CUDA_H
 #define GPUMC_ISING_SPIN_MEASURED_CUDA_H
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 
 /* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
  * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,

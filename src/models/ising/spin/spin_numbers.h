@@ -4,7 +4,7 @@
 #ifndef GPUMC_ISING_SPIN_NUMBERS_H
 #define GPUMC_ISING_SPIN_NUMBERS_H
 
-#include "core/simd_philox.h"
+#include "core/numerics/simd_philox.h"
 
 enum {
   ISING_SPIN_BLOCK = 64,

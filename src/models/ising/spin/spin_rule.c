@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "models/ising/ising.h"
 #include "models/ising/disorder/disorder_samples.h"
+#include "models/ising/ising.h"
 #include "models/ising/spin/spin_estimate.h"
 
 /* Of p by itself: spin_estimate.h has it right to 2^-20. */

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
 
 struct gpumc_model;

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_SPIN_RULE_CUDA_H
 #define GPUMC_ISING_SPIN_RULE_CUDA_H
 
-#include "core/cuda_error.h"
+#include "core/device/cuda_error.h"
 #include "models/ising/spin/spin_rule.h"
 
 #ifdef __cplusplus

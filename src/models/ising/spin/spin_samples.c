@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard_neighbour.h"
 

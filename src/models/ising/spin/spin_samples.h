@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/spin/spin_rule.h"
 
 enum { ISING_FIELD_SIGN = 6 }; /* behind the bits of the neighbours */

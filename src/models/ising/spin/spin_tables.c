@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
 
 static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)

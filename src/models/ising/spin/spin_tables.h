@@ -3,8 +3,8 @@
 #ifndef GPUMC_ISING_SPIN_TABLES_H
 #define GPUMC_ISING_SPIN_TABLES_H
 
-#include "models/ising/spin/spin.h"
 #include "models/ising/ising_wave.h"
+#include "models/ising/spin/spin.h"
 
 struct ising_spin_tables {
   struct ising_spin_lattice lattice;

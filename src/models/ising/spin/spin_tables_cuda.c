@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_cuda.h"
 #include "models/ising/ising_storage_cuda.h"

@@ -3,10 +3,10 @@
 #ifndef GPUMC_ISING_SPIN_TABLES_CUDA_H
 #define GPUMC_ISING_SPIN_TABLES_CUDA_H
 
-#include "core/kernel.h"
+#include "core/simulation/kernel.h"
+#include "models/ising/ising_wave.h"
 #include "models/ising/spin/spin_rule_cuda.h"
 #include "models/ising/spin/spin_samples.h"
-#include "models/ising/ising_wave.h"
 
 /* How a kernel has them. `pack`: `count` samples as ising_spin_samples_fill makes them, to one
  * group of `lanes` of them (those that are missing stay 0) of group_bytes, zeroed. */

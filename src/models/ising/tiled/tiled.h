@@ -22,8 +22,8 @@
 #ifndef GPUMC_ISING_TILED_H
 #define GPUMC_ISING_TILED_H
 
-#include "core/kernel.h"
-#include "core/model.h"
+#include "core/simulation/kernel.h"
+#include "core/simulation/model.h"
 #include "models/ising/tiled/tiled_lattice.h"
 
 /* gpumc_kernel_ops.refuses_tiling */

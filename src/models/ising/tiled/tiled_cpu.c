@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
+#include "core/base/memory.h"
 #include "models/ising/tiled/tiled.h"
 #include "models/ising/tiled/tiled_names.h"
 

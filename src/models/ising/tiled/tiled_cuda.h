@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_TILED_CUDA_H
 #define GPUMC_ISING_TILED_CUDA_H
 
-#include "core/cuda_error.h"
+#include "core/device/cuda_error.h"
 #include "models/ising/ising_batch_cuda.h"
 #include "models/ising/tiled/tiled_generator.h"
 #include "models/ising/tiled/tiled_measure.h"

@@ -22,8 +22,8 @@
 #ifndef GPUMC_ISING_TILED_GENERATOR_H
 #define GPUMC_ISING_TILED_GENERATOR_H
 
-#include "core/random.h"
-#include "core/tiling.h"
+#include "core/numerics/random.h"
+#include "models/ising/tiled/tiling.h"
 
 enum ising_tiled_kind {
   ISING_TILED_PHILOX,

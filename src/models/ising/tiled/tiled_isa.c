@@ -1,7 +1,7 @@
 /* Updates of a tile on the CPU. */
 #include "models/ising/tiled/tiled_isa.h"
 
-#include "core/simd_philox.h"
+#include "core/numerics/simd_philox.h"
 
 enum { VECTORS = ISING_TILED_NUMBERS_STEP / 16 };
 

@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_TILED_ISA_H
 #define GPUMC_ISING_TILED_ISA_H
 
-#include "core/isa.h"
+#include "core/numerics/isa.h"
 #include "models/ising/tiled/tiled_generator.h"
 #include "models/ising/tiled/tiled_lattice.h"
 

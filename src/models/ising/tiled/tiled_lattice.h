@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/random.h"
+#include "core/numerics/random.h"
 #include "models/ising/ising_physics.h"
 
 enum {

@@ -2,8 +2,8 @@
 #ifndef GPUMC_ISING_TILED_MEASURE_H
 #define GPUMC_ISING_TILED_MEASURE_H
 
-#include "models/ising/tiled/tiled_lattice.h"
 #include "models/ising/ising_wave.h"
+#include "models/ising/tiled/tiled_lattice.h"
 
 /* cosine, sine: [wave.length], NULL where waves are not wanted (models/ising/ising_wave.h). */
 struct ising_tiled_waves {

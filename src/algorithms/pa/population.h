@@ -1,0 +1,154 @@
+/* The populations of a batch of runs, and the data-parallel operations on them: weights,
+ * resampling, families, sums. Every sum is exact (integers or 64-bit fixed point), so that no
+ * result depends on threads, blocks, order or device; the formulas stand in population_rules.h.
+ *
+ * The runs of a batch stand side by side: replica r of run m is element m * capacity + r of every
+ * array. How many replicas a run has is decided on the device and stays there. Operations are
+ * enqueued in the order of the calls and need not be done when the call returns; what they found
+ * comes to the host by `publish` and, one step later, `collect`, so that the device never waits for
+ * the host. */
+#ifndef GPUMC_CORE_POPULATION_H
+#define GPUMC_CORE_POPULATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+enum { GPUMC_CHANNELS_MAXIMUM = 8 };
+
+struct gpumc_device;
+struct gpumc_population;
+
+typedef __int128 gpumc_wide;
+
+enum gpumc_resampling { GPUMC_RESAMPLING_NEAREST_INTEGER, GPUMC_RESAMPLING_SYSTEMATIC };
+
+/* Which sums a channel needs; the others stay 0. */
+enum gpumc_moment_choice {
+  GPUMC_SUM_FIRST = 1,
+  GPUMC_SUM_ABSOLUTE = 2,
+  GPUMC_SUM_SECOND = 4,
+  GPUMC_SUM_FOURTH = 8
+};
+
+/* Sums over the replicas of one block of families; x in quanta of the channel. */
+struct gpumc_moment_sums {
+  gpumc_wide first, absolute, second, fourth;
+  int64_t count;
+};
+
+/* What is fixed when a population is created. A block is the families f with f mod blocks = block.
+ */
+struct gpumc_population_plan {
+  size_t runs;     /* of a batch, at most */
+  size_t capacity; /* replicas of a run, at most; runs * capacity < 2^32 */
+  size_t founders; /* replicas that a run starts with: family labels are below */
+  size_t blocks;
+  size_t n_channels;
+  unsigned sums[GPUMC_CHANNELS_MAXIMUM]; /* of enum gpumc_moment_choice */
+  /* Largest |x| of each channel: capacity times the largest power summed stays below 2^127. */
+  double bound[GPUMC_CHANNELS_MAXIMUM];
+  /* Histograms of channel 0, run by run into the stratum run mod strata. levels = 0: none. */
+  size_t strata, levels;
+  int64_t lowest, spacing;
+};
+
+/* One resampling step of every run of the batch. */
+struct gpumc_resampling_request {
+  enum gpumc_resampling method;
+  uint64_t seed;
+  uint32_t rounds;    /* of Philox */
+  uint32_t first_run; /* of the batch */
+  uint32_t time;      /* annealing step, for the counter */
+  double step;        /* difference of inverse temperatures times the quantum of channel 0, > 0 */
+  size_t target;      /* R, the population aimed at */
+};
+
+/* What the last resampling and the last tally found in one run. */
+struct gpumc_population_outcome {
+  /* The resampling; `before` = `size` and all else 0 after `found`. */
+  size_t before;     /* replicas that were weighed */
+  size_t size;       /* replicas that came of it; outside 1 .. capacity the run is left empty */
+  int64_t reference; /* the energy of the largest weight */
+  uint64_t total;    /* sum of the weights, in units of 2^-gpumc_weight_shift(capacity) */
+  double overlap;    /* eq. 8 of Barash et al. (2017), with `before` for R */
+  const uint64_t *block_weight; /* [blocks] weights by block */
+  /* The tally. */
+  const struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM]; /* [blocks] each */
+  int64_t lowest;                                               /* energy */
+  size_t lowest_replicas, lowest_families;                      /* that have it */
+  size_t families;
+  uint64_t square_sum; /* of the family sizes */
+  double entropy;      /* sum of share ln(share) over the families */
+};
+
+/* Outcomes that can be on their way at once. */
+enum { GPUMC_OUTCOME_SLOTS = 2 };
+
+struct gpumc_population_ops {
+  /* Device memory beyond the arrays of struct gpumc_population, and host memory. */
+  size_t (*own_bytes)(const struct gpumc_population_plan *plan);
+  size_t (*host_bytes)(const struct gpumc_population_plan *plan);
+  /* All memory is taken here; `own` is the only field to be set. */
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_population *population,
+                                               struct gpumc_error *error);
+  /* Legal when create failed, or was not called: `own` is then NULL. */
+  void (*destroy)(struct gpumc_population *population);
+  /* family[r] = r for every founder of the runs 0 .. runs-1; no resampling took place. */
+  GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_population *population,
+                                              struct gpumc_error *error);
+  /* Sums, families and extremes of the present channels; with `histogram`, bins += 1 for every
+   * replica, run m into the stratum (first_run + m) mod strata. */
+  GPUMC_MUST_CHECK enum gpumc_status (*tally)(struct gpumc_population *population,
+                                              uint32_t first_run, bool histogram,
+                                              struct gpumc_error *error);
+  /* The overlap of a step from the present energies of the batch's first run, waited for. Needs a
+   * tally of these energies. */
+  GPUMC_MUST_CHECK enum gpumc_status (*trial)(struct gpumc_population *population, double step,
+                                              double *overlap, struct gpumc_error *error);
+  /* Weigh every replica, draw its number of copies, and let the copies find places: parent[r] for
+   * r < the new size. A replica that lives on keeps its place; further children, and children of
+   * replicas beyond the new size, fill the free places in ascending order of parent and place. So
+   * parent[p] = p for every parent p < size, and copying in place is safe. Families are inherited
+   * and *size is updated: 0 where the outcome's size is outside 1 .. capacity. Needs a tally of the
+   * present energies. */
+  GPUMC_MUST_CHECK enum gpumc_status (*resample)(struct gpumc_population *population,
+                                                 const struct gpumc_resampling_request *request,
+                                                 struct gpumc_error *error);
+  /* Begin to bring what the last `resample` (or `found`) and `tally` found into `slot`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*publish)(struct gpumc_population *population, size_t slot,
+                                                struct gpumc_error *error);
+  /* Wait for it: outcome[runs], whose arrays are valid until the slot is published again. */
+  GPUMC_MUST_CHECK enum gpumc_status (*collect)(struct gpumc_population *population, size_t slot,
+                                                struct gpumc_population_outcome *outcome,
+                                                struct gpumc_error *error);
+};
+
+/* Pointers are to device memory. `size` belongs to the ensemble. */
+struct gpumc_population {
+  struct gpumc_population_plan plan;
+  struct gpumc_device *device;
+  size_t runs;    /* of the present batch, <= plan.runs; set by whoever starts it */
+  uint32_t *size; /* [plan.runs] */
+  /* [plan.runs][plan.capacity] each: */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  uint64_t *weight;
+  uint32_t *parent, *copies, *family;
+  uint64_t *bins; /* [strata][blocks][levels] */
+  void *own;      /* the device's */
+};
+
+/* Device memory that a population takes. */
+size_t
+gpumc_population_bytes(const struct gpumc_device *device, const struct gpumc_population_plan *plan);
+/* `size`: gpumc_ensemble.size, borrowed. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_population_create(struct gpumc_device *device, const struct gpumc_population_plan *plan,
+                        uint32_t *size, struct gpumc_population *population,
+                        struct gpumc_error *error);
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_population_free(struct gpumc_population *population);
+
+#endif

@@ -1,0 +1,154 @@
+/* How many host threads a run takes. */
+#include "core/base/threads.h"
+
+#include <ctype.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/memory.h"
+
+static const char variable[] = "OMP_NUM_THREADS";
+
+/* With more of them a parallel region, which no signal interrupts, takes tens of milliseconds for
+ * its barriers alone, and a unit of work seconds. */
+enum { THREADS_PER_PROCESSOR = 32 };
+
+static const char *skip_blanks(const char *text)
+{
+  while (isspace((unsigned char)*text))
+    text++;
+  return text;
+}
+
+/* Skips a number and the blanks around it; NULL where the number cannot be used. */
+static const char *skip_number(const char *text)
+{
+  long number = 0;
+  text = skip_blanks(text);
+  for (; isdigit((unsigned char)*text) && number <= GPUMC_THREADS_MAXIMUM; text++)
+    number = 10 * number + (*text - '0');
+  return number >= 1 && number <= GPUMC_THREADS_MAXIMUM ? skip_blanks(text) : NULL;
+}
+
+bool gpumc_threads_environment_is_good(void)
+{
+  const char *text = getenv(variable);
+  if (text == NULL || *skip_blanks(text) == '\0')
+    return true;
+  while ((text = skip_number(text)) != NULL && *text == ',')
+    text++;
+  return text != NULL && *text == '\0';
+}
+
+static enum gpumc_status suit_machine(int threads, const char *source, struct gpumc_error *error)
+{
+  const int processors = omp_get_num_procs();
+  if (threads / THREADS_PER_PROCESSOR < processors || threads == THREADS_PER_PROCESSOR * processors)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%d threads requested (%s), but gpumc takes up to %d on %d processor%s, "
+                         "and is fastest with as many threads as processors",
+                         threads, source, THREADS_PER_PROCESSOR * processors, processors,
+                         processors == 1 ? "" : "s");
+}
+
+enum gpumc_status gpumc_threads_choose(int asked, int *threads, struct gpumc_error *error)
+{
+  *threads = asked;
+  if (asked > GPUMC_THREADS_MAXIMUM)
+    return gpumc_error_set(error, GPUMC_INVALID, "%d threads requested; gpumc takes up to %d",
+                           asked, GPUMC_THREADS_MAXIMUM);
+  if (asked > 0)
+    return suit_machine(asked, "--threads", error);
+  if (!gpumc_threads_environment_is_good())
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s is '%.40s', which is not a number of threads from 1 to %d, or a "
+                           "list of such numbers: correct it, unset it, or use --threads",
+                           variable, getenv(variable), GPUMC_THREADS_MAXIMUM);
+  *threads = omp_get_max_threads();
+  if (*threads > GPUMC_THREADS_MAXIMUM)
+    *threads = GPUMC_THREADS_MAXIMUM;
+  return suit_machine(*threads, variable, error);
+}
+
+/* As libgomp reads it, in kilobytes without a unit; 0: the system's default. */
+static size_t stack_bytes(void)
+{
+  static const char units[] = "bkmg";
+  const char *text = getenv("OMP_STACKSIZE");
+  char *end = NULL;
+  if (text == NULL)
+    text = getenv("GOMP_STACKSIZE");
+  if (text == NULL)
+    return 0;
+  const size_t number = strtoul(text, &end, 10);
+  end += strspn(end, " \t");
+  const char *unit = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : &units[1];
+  return unit != NULL ? number << 10 * (unit - units) : 0;
+}
+
+/* Threads of this process beside the calling one: an earlier region has left those of its team. */
+static int threads_at_hand(void)
+{
+  struct stat found;
+  enum { OTHER_LINKS = 2 }; /* "." and ".." */
+  return stat("/proc/self/task", &found) == 0 && found.st_nlink > OTHER_LINKS
+             ? (int)found.st_nlink - OTHER_LINKS - 1
+             : 0;
+}
+
+static void *pass(void *gate)
+{
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/* Starts up to `count` threads that are all there at once, and ends them; how many there were, and
+ * `*code` why no more. */
+static int start_and_end(pthread_t *threads, int count, int *code)
+{
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_attr_t attributes;
+  const size_t stack = stack_bytes();
+  int started = 0;
+  *code = pthread_attr_init(&attributes);
+  if (*code != 0)
+    return 0;
+  if (stack > 0)
+    (void)pthread_attr_setstacksize(&attributes, stack); /* libgomp goes on with its default too */
+  pthread_mutex_lock(&gate);
+  while (started < count && *code == 0) {
+    *code = pthread_create(&threads[started], &attributes, pass, &gate);
+    started += *code == 0;
+  }
+  pthread_mutex_unlock(&gate);
+  for (int i = 0; i < started; i++)
+    pthread_join(threads[i], NULL);
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+enum gpumc_status gpumc_threads_try(int threads, struct gpumc_error *error)
+{
+  const int at_hand = threads_at_hand(), missing = threads - 1 - at_hand;
+  pthread_t *started = NULL;
+  int code = 0;
+  if (missing <= 0)
+    return GPUMC_OK;
+  enum gpumc_status status =
+      gpumc_allocate_array(&started, (size_t)missing, "threads to be tried", error);
+  if (status != GPUMC_OK)
+    return status;
+  const int had = start_and_end(started, missing, &code);
+  free(started);
+  if (had == missing)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "cannot start %d threads, only %d (%s): use fewer (--threads), or raise "
+                         "the limits on memory (ulimit -v) and processes (ulimit -u)",
+                         threads, had + 1 + at_hand, strerror(code));
+}

@@ -1,0 +1,26 @@
+/* How many host threads a run takes: one bound for every way to ask for them. */
+#ifndef GPUMC_CORE_THREADS_H
+#define GPUMC_CORE_THREADS_H
+
+#include <stdbool.h>
+
+#include "core/base/error.h"
+
+/* libgomp takes the threads of a region on the stack: gpumc stays far below. */
+enum { GPUMC_THREADS_MAXIMUM = 4096 };
+
+/* `asked` threads, or where that is 0 the first of OMP_NUM_THREADS, or as many as there are
+ * processors where that is unset or blank. GPUMC_INVALID for more than GPUMC_THREADS_MAXIMUM or 32
+ * for each processor, and for an OMP_NUM_THREADS that is needed and is no list of numbers. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_threads_choose(int asked, int *threads, struct gpumc_error *error);
+
+/* Whether the process can have that many threads now: starts those that it has not, and ends them.
+ * GPUMC_FAILURE where it cannot; libgomp would end the program, without a word of ours and with all
+ * its files as they are. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_threads_try(int threads, struct gpumc_error *error);
+
+/* Whether OMP_NUM_THREADS is unset, blank, or a list of numbers that can be taken. */
+bool gpumc_threads_environment_is_good(void);
+
+#endif

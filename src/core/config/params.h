@@ -1,0 +1,137 @@
+/* Declared keys: the one table a plugin writes, from which validation, defaults, the JSON Schema,
+ * the reference page, `gpumc describe` and the resolved configuration all come. */
+#ifndef GPUMC_CORE_PARAMS_H
+#define GPUMC_CORE_PARAMS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config/config.h"
+
+enum gpumc_key_type {
+  GPUMC_KEY_BOOLEAN,  /* true or false */
+  GPUMC_KEY_INTEGER,  /* 20000, 2e4 */
+  GPUMC_KEY_REAL,     /* a finite number */
+  GPUMC_KEY_STRING,   /* text */
+  GPUMC_KEY_CHOICE,   /* one of `choices` */
+  GPUMC_KEY_DEVICE,   /* auto, cpu, cuda, cuda:N */
+  GPUMC_KEY_DURATION, /* "100 ms", "90 s", "10 min", "2 h", "1 d"; resolved to seconds */
+  GPUMC_KEY_SIZE,     /* "512 MiB", "4 GiB"; resolved to bytes */
+  GPUMC_KEY_MAPPING,  /* a block with `children` */
+};
+
+/* The longest list that a key may declare. A configuration is read up to limits of its own
+ * (config_internal.h), in which all lists of a model and an algorithm have room together. */
+enum { GPUMC_LIST_MAXIMUM = 100000 };
+
+/* One declared key. Tables end with an entry whose name is NULL. */
+struct gpumc_key {
+  const char *name;
+  enum gpumc_key_type type;
+  const char *doc;          /* one line, a full sentence */
+  const char *unit;         /* "1/J", "replicas"; NULL: none */
+  const char *default_text; /* YAML; NULL: no default, the key is then absent unless given */
+  double minimum, maximum;  /* numbers; no limits when both are 0 */
+  bool minimum_exclusive;
+  int64_t multiple_of;               /* integers: 0 or a divisor */
+  const char *const *choices;        /* NULL-terminated */
+  size_t list_minimum, list_maximum; /* list_maximum > 0: a sequence of that many values */
+  bool ascending;                    /* lists: each value greater than the one before */
+  bool required;
+  const char *required_unless; /* a sibling that takes its place */
+  bool sweepable;              /* may stand in the campaign block */
+  bool incidental;             /* decides no number of the result (device, output, ...) */
+  bool population; /* integers: a number of replicas or samples, to which memory is proportional */
+  const char
+      *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
+  /* Integers: the default is the largest divisor, up to `default_text`, of the first of these
+   * siblings, NULL-terminated, that is given: positive integers. */
+  const char *const *default_divides;
+  const struct gpumc_key *children; /* GPUMC_KEY_MAPPING */
+};
+
+/* A view of one block of a resolved configuration: values by dotted key below it, and, while the
+ * configuration is being checked, the nodes they came from (NULL afterwards), the name of the block
+ * and the keys that may be read, separated by blanks: a block stands for all keys in it, NULL for
+ * all there are, "" for none. `report`: where a view that has `reads` tells of keys read beside
+ * them. */
+struct gpumc_params {
+  const cJSON *values;
+  const struct gpumc_node *node;
+  const char *block;
+  const char *reads;
+  struct gpumc_report *report;
+};
+
+/* Of the block that `params` views, those of the keys `reads` (NULL: all). False where one of them
+ * has a mistake: then nothing can be read through `view`. */
+bool gpumc_params_narrow(const struct gpumc_params *params, struct gpumc_report *report,
+                         const char *reads, struct gpumc_params *view);
+
+struct gpumc_model;
+struct gpumc_model_ops;
+
+/* What a check may look at in addition to keys. */
+struct gpumc_subject {
+  const struct gpumc_model_ops *model;
+  const struct gpumc_model *instance;
+};
+enum gpumc_check_needs { GPUMC_NEEDS_KEYS, GPUMC_NEEDS_MODEL, GPUMC_NEEDS_INSTANCE };
+
+/* What the table of keys cannot exclude: how values go together, and with the model. It runs only
+ * where the keys that it declares have no mistake, and can read no others, so that it need not fear
+ * values that the table forbids, nor such that an earlier check of its table has refused. */
+struct gpumc_check {
+  const char *reads; /* as gpumc_params.reads */
+  enum gpumc_check_needs needs;
+  void (*run)(const struct gpumc_params *params, const struct gpumc_subject *subject,
+              struct gpumc_report *report);
+};
+
+/* Runs the checks of a table, which ends with one without `run`, in their order: those with just
+ * these needs whose keys have no mistake. NULL: there are none. */
+void gpumc_checks_run(const struct gpumc_check *checks, enum gpumc_check_needs needs,
+                      const struct gpumc_params *params, const struct gpumc_subject *subject,
+                      struct gpumc_report *report);
+
+/* Typed reading of a key that the plugin declared; asserts on a key that it did not, or of another
+ * type, and on one that the view does not hold; without assertions such a key is an internal error
+ * of the report, and reads as absent, false, 1, "" and a list of 1. `has` is false for a key
+ * without default that was not given. */
+bool gpumc_params_has(const struct gpumc_params *params, const char *dotted_key);
+bool gpumc_params_boolean(const struct gpumc_params *params, const char *dotted_key);
+int64_t gpumc_params_integer(const struct gpumc_params *params, const char *dotted_key);
+double gpumc_params_real(const struct gpumc_params *params, const char *dotted_key);
+const char *gpumc_params_string(const struct gpumc_params *params, const char *dotted_key);
+
+/* A list of numbers, read from its first value to its last: `left` values, all of them at first, of
+ * which every call takes the next. It is a chain, in which an index would cost a walk. */
+struct gpumc_list {
+  const cJSON *next;
+  size_t left;
+};
+struct gpumc_list gpumc_params_list(const struct gpumc_params *params, const char *dotted_key);
+int64_t gpumc_list_integer(struct gpumc_list *list);
+double gpumc_list_real(struct gpumc_list *list);
+/* The last value of a list that is not empty: of an ascending one the greatest. */
+double gpumc_params_last(const struct gpumc_params *params, const char *dotted_key);
+
+/* For a check: a mistake at the place of `dotted_key` (or of the nearest block above it that was
+ * given), which has one from now on. */
+void gpumc_params_mistake(const struct gpumc_params *params, struct gpumc_report *report,
+                          const char *dotted_key, const char *format, ...) GPUMC_PRINTF(4, 5);
+
+/* The largest divisor of `number` > 0 that is not above `most` > 0. */
+int64_t gpumc_divisor_up_to(int64_t number, int64_t most);
+
+/* Check the mapping `node` (NULL: absent) against the table: unknown keys with the nearest name,
+ * missing ones, types, ranges, lists, choices, exclusive groups. Returns the resolved values, every
+ * default filled in and null where there is a mistake, as a new cJSON object (caller deletes it).
+ * NULL only when memory ran out. `place`: where a missing key is reported. `context`: the
+ * block's dotted name, "" for the root. */
+cJSON *gpumc_params_resolve(const struct gpumc_key *keys, const struct gpumc_node *node,
+                            struct gpumc_mark place, const char *context,
+                            struct gpumc_report *report);
+
+#endif

@@ -1,0 +1,248 @@
+/* One value against its declared key: type, range, choices, list. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/units.h"
+#include "core/config/config_internal.h"
+#include "core/config/params_internal.h"
+
+/* The key, its dotted name and where mistakes go. */
+struct check {
+  const struct gpumc_key *key;
+  const char *name;
+  struct gpumc_report *report;
+  bool single; /* a value without the brackets of the list that is expected */
+};
+
+/* "NAME: expected ..., found ...HINT". */
+static void
+report_found(const struct check *check, const struct gpumc_node *node, bool whole, const char *hint)
+{
+  struct gpumc_text wanted = {0};
+  char found[GPUMC_DESCRIPTION_BYTES];
+  if (whole || check->single)
+    gpumc_key_expectation(check->key, &wanted);
+  else
+    gpumc_key_element_expectation(check->key, &wanted);
+  gpumc_report_mistake(check->report, node->mark, "%s: expected %s, found %s%s", check->name,
+                       gpumc_text_string(&wanted), gpumc_node_describe(node, found), hint);
+  gpumc_text_free(&wanted);
+}
+
+static bool is_in_range(const struct gpumc_key *key, double value)
+{
+  if (!gpumc_key_has_limits(key))
+    return true;
+  return value <= key->maximum &&
+         (key->minimum_exclusive ? value > key->minimum : value >= key->minimum);
+}
+
+static cJSON *read_integer(const struct check *check, const struct gpumc_node *node)
+{
+  double value = 0;
+  if (!gpumc_scalar_number(node, &value)) {
+    report_found(check, node, false, "");
+    return cJSON_CreateNumber(0);
+  }
+  bool divides = check->key->multiple_of <= 1 || fmod(value, (double)check->key->multiple_of) == 0;
+  if (fabs(value) > GPUMC_INTEGER_LIMIT)
+    report_found(check, node, false,
+                 gpumc_key_has_limits(check->key) ? "" : ", which is beyond 2^53");
+  else if (value != floor(value) || !is_in_range(check->key, value) || !divides)
+    report_found(check, node, false, "");
+  return cJSON_CreateNumber(value);
+}
+
+static cJSON *read_real(const struct check *check, const struct gpumc_node *node)
+{
+  double value = 0;
+  if (!gpumc_scalar_number(node, &value))
+    report_found(check, node, false, "");
+  else if (!isfinite(value))
+    report_found(check, node, false, ", which is too large");
+  else if (!is_in_range(check->key, value))
+    report_found(check, node, false, "");
+  return cJSON_CreateNumber(value);
+}
+
+static cJSON *read_boolean(const struct check *check, const struct gpumc_node *node)
+{
+  bool value = false;
+  if (!gpumc_scalar_boolean(node, &value))
+    report_found(check, node, false, "");
+  return cJSON_CreateBool(value);
+}
+
+/* A number or true is no text, so that a title 2024 is not guessed to mean '2024'. */
+static bool is_text(const struct gpumc_node *node)
+{
+  double number;
+  bool truth;
+  return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) &&
+         !gpumc_scalar_number(node, &number) && !gpumc_scalar_boolean(node, &truth);
+}
+
+static cJSON *read_string(const struct check *check, const struct gpumc_node *node)
+{
+  if (!is_text(node)) {
+    bool scalar = node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node);
+    report_found(check, node, false, scalar ? "; put it in quotes" : "");
+    return cJSON_CreateString("");
+  }
+  if (check->key->required && node->text[0] == '\0')
+    gpumc_report_mistake(check->report, node->mark, "%s must not be empty", check->name);
+  return cJSON_CreateString(node->text);
+}
+
+static cJSON *read_choice(const struct check *check, const struct gpumc_node *node)
+{
+  const char *const *choices = check->key->choices;
+  size_t count = 0;
+  for (; choices[count] != NULL; count++)
+    if (is_text(node) && strcmp(node->text, choices[count]) == 0)
+      return cJSON_CreateString(node->text);
+  const char *nearest = is_text(node) ? gpumc_nearest_name(node->text, choices, count) : NULL;
+  struct gpumc_text hint = {0};
+  if (nearest != NULL)
+    gpumc_text_append(&hint, "; did you mean '%s'?", nearest);
+  report_found(check, node, false, gpumc_text_string(&hint));
+  gpumc_text_free(&hint);
+  return cJSON_CreateString("");
+}
+
+static cJSON *read_device(const struct check *check, const struct gpumc_node *node)
+{
+  if (is_text(node) && gpumc_device_name_is_valid(node->text))
+    return cJSON_CreateString(node->text);
+  report_found(check, node, false, "");
+  return cJSON_CreateString("");
+}
+
+static cJSON *read_quantity(const struct check *check, const struct gpumc_node *node)
+{
+  double value = 0;
+  double number;
+  bool good = is_text(node) &&
+              (check->key->type == GPUMC_KEY_DURATION ? gpumc_duration_read(node->text, &value)
+                                                      : gpumc_size_read(node->text, &value));
+  if (!good)
+    report_found(check, node, false,
+                 gpumc_scalar_number(node, &number) ? "; the unit is missing" : "");
+  else if (!is_in_range(check->key, value))
+    report_found(check, node, false, "");
+  return cJSON_CreateNumber(value);
+}
+
+static cJSON *read_scalar(const struct check *check, const struct gpumc_node *node)
+{
+  switch (check->key->type) {
+  case GPUMC_KEY_BOOLEAN:
+    return read_boolean(check, node);
+  case GPUMC_KEY_INTEGER:
+    return read_integer(check, node);
+  case GPUMC_KEY_REAL:
+    return read_real(check, node);
+  case GPUMC_KEY_STRING:
+    return read_string(check, node);
+  case GPUMC_KEY_CHOICE:
+    return read_choice(check, node);
+  case GPUMC_KEY_DEVICE:
+    return read_device(check, node);
+  case GPUMC_KEY_DURATION:
+  case GPUMC_KEY_SIZE:
+    return read_quantity(check, node);
+  case GPUMC_KEY_MAPPING:
+    break;
+  }
+  assert(!"a block is no value");
+  return cJSON_CreateNull();
+}
+
+/* A single value counts as a list of one. */
+static const struct gpumc_node *item_of(const struct gpumc_node *list, size_t i)
+{
+  return list->kind == GPUMC_NODE_SEQUENCE ? list->items[i] : list;
+}
+
+static void check_order(const struct check *check, const struct gpumc_node *list, size_t count)
+{
+  double before, value;
+  for (size_t i = 1; i < count; i++) {
+    const struct gpumc_node *previous = item_of(list, i - 1), *item = item_of(list, i);
+    if (gpumc_scalar_number(previous, &before) && gpumc_scalar_number(item, &value) &&
+        !(value > before))
+      gpumc_report_mistake(check->report, item->mark,
+                           "%s: expected ascending values, but %s does not exceed %s", check->name,
+                           item->text, previous->text);
+  }
+}
+
+static bool is_single(const struct gpumc_key *key, const struct gpumc_node *node)
+{
+  return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) && key->list_minimum <= 1;
+}
+
+static cJSON *read_list(const struct check *check, const struct gpumc_node *node)
+{
+  const struct gpumc_key *key = check->key;
+  const size_t count = check->single ? 1 : node->count;
+  cJSON *list = cJSON_CreateArray();
+  if (list == NULL)
+    return NULL;
+  if (node->kind != GPUMC_NODE_SEQUENCE && !check->single) {
+    report_found(check, node, true, "");
+    return list;
+  }
+  if (count < key->list_minimum || count > key->list_maximum) {
+    struct gpumc_text hint = {0};
+    gpumc_text_append(&hint, " of %zu", count);
+    report_found(check, node, true, gpumc_text_string(&hint));
+    gpumc_text_free(&hint);
+  }
+  for (size_t i = 0; i < count; i++) {
+    cJSON *element = read_scalar(check, item_of(node, i));
+    if (element == NULL || !cJSON_AddItemToArray(list, element)) {
+      cJSON_Delete(element);
+      cJSON_Delete(list);
+      return NULL;
+    }
+  }
+  if (key->ascending)
+    check_order(check, node, count);
+  return list;
+}
+
+cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *node, const char *name,
+                       struct gpumc_report *report)
+{
+  struct check check = {.key = key, .name = name, .report = report};
+  check.single = key->list_maximum > 0 && is_single(key, node);
+  return key->list_maximum > 0 ? read_list(&check, node) : read_scalar(&check, node);
+}
+
+/* Lists go through the YAML reader; a single value is its text. */
+cJSON *gpumc_key_default(const struct gpumc_key *key)
+{
+  struct gpumc_report report = {0};
+  struct gpumc_error error = {0};
+  struct gpumc_node *list = NULL;
+  struct gpumc_mark mark = {.source = key->name, .line = 1, .column = 1};
+  bool number = key->type == GPUMC_KEY_INTEGER || key->type == GPUMC_KEY_REAL ||
+                key->type == GPUMC_KEY_BOOLEAN;
+  char *text = strdup(key->default_text);
+  struct gpumc_node scalar = {
+      .kind = GPUMC_NODE_SCALAR, .mark = mark, .text = text, .plain = number};
+  if (text != NULL && key->list_maximum > 0 &&
+      gpumc_node_parse(key->name, 0, text, strlen(text), &list, &report, &error) != GPUMC_OK)
+    gpumc_error_free(&error);
+  const struct gpumc_node *node = key->list_maximum > 0 ? list : &scalar;
+  cJSON *value =
+      text == NULL || node == NULL ? NULL : gpumc_key_value(key, node, key->name, &report);
+  assert(report.mistakes == 0 && "the default of a declared key is not valid");
+  gpumc_node_free(list);
+  gpumc_report_free(&report);
+  free(text);
+  return value;
+}

@@ -1,0 +1,163 @@
+/* Opening devices by name, and which GPU a name means. */
+#include "core/device/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/base/threads.h"
+#include "core/config/params_internal.h"
+#include "core/device/device_cpu.h"
+#include "core/device/device_cuda.h"
+
+enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
+
+static bool is_usable(const struct gpumc_gpu *gpu)
+{
+  return gpu->major >= CAPABILITY_MINIMUM;
+}
+
+int gpumc_gpus_first(const struct gpumc_gpu_list *gpus)
+{
+  for (int i = 0; i < gpus->count; i++)
+    if (is_usable(&gpus->gpu[i]))
+      return i;
+  return -1;
+}
+
+const char *gpumc_cuda_version_text(int version, char text[static 16])
+{
+  if (version == 0)
+    snprintf(text, 16, "none");
+  else
+    snprintf(text, 16, "%d.%d", version / 1000, version % 1000 / 10);
+  return text;
+}
+
+/* No GPU at all. */
+static enum gpumc_status
+refuse_all(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_error *error)
+{
+  char driver[16], runtime[16];
+  if (!gpus->built)
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: this gpumc was built without CUDA; use the device cpu, or build "
+        "gpumc with a CUDA toolkit and -DGPUMC_CUDA=ON",
+        name);
+  if (gpus->driver == 0)
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: no NVIDIA driver was found on this machine (%s); use the device cpu", name,
+        gpus->failure);
+  if (gpus->driver / 1000 < gpus->runtime / 1000)
+    return gpumc_error_set(
+        error, GPUMC_DEVICE,
+        "device %s: the NVIDIA driver supports CUDA %s, and this gpumc needs %s (%s): "
+        "update the driver, build with an older toolkit, or use the device cpu",
+        name, gpumc_cuda_version_text(gpus->driver, driver),
+        gpumc_cuda_version_text(gpus->runtime, runtime), gpus->failure);
+  return gpumc_error_set(error, GPUMC_DEVICE,
+                         "device %s: no GPU was found (%s); use the device cpu", name,
+                         gpus->failure);
+}
+
+static enum gpumc_status
+refuse_number(const struct gpumc_gpu_list *gpus, const char *name, struct gpumc_error *error)
+{
+  struct gpumc_text list = {0};
+  for (int i = 0; i < gpus->count; i++)
+    gpumc_text_append(&list, "%scuda:%d (%s)", i == 0 ? "" : ", ", i, gpus->gpu[i].name);
+  enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_DEVICE, "device %s: this machine has no such GPU; it has %s",
+                      name, gpumc_text_string(&list));
+  gpumc_text_free(&list);
+  return status;
+}
+
+enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus, const char *name, int *index,
+                                    struct gpumc_error *error)
+{
+  const char *number = strchr(name, ':');
+  if (gpus->count == 0)
+    return refuse_all(gpus, name, error);
+  *index = number != NULL ? atoi(number + 1) : gpumc_gpus_first(gpus);
+  if (*index >= gpus->count)
+    return refuse_number(gpus, name, error);
+  const struct gpumc_gpu *gpu = &gpus->gpu[*index >= 0 ? *index : 0];
+  if (!is_usable(gpu))
+    return gpumc_error_set(error, GPUMC_DEVICE,
+                           "device %s: %s has compute capability %d.%d, gpumc needs %d.0 or newer",
+                           name, gpu->name, gpu->major, gpu->minor, CAPABILITY_MINIMUM);
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_device *device,
+                                    struct gpumc_error *error)
+{
+  int index = -1;
+  struct gpumc_gpu_list gpus = {0};
+  memset(device, 0, sizeof *device);
+  if (!gpumc_device_name_is_valid(name))
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "unknown device '%s'; use auto, cpu, cuda or cuda:N", name);
+  bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
+  enum gpumc_status status = gpumc_threads_choose(threads, &threads, error);
+  if (status == GPUMC_OK)
+    status = gpumc_threads_try(threads, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (!is_cpu)
+    gpumc_gpus_find(&gpus);
+  if (is_cpu || (is_auto && gpumc_gpus_first(&gpus) < 0)) {
+    gpumc_device_cpu_open(threads, device);
+    return GPUMC_OK;
+  }
+  status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
+  if (status == GPUMC_OK)
+    status = gpumc_device_cuda_open(&gpus, index, device, error);
+  if (status == GPUMC_OK)
+    device->threads = threads;
+  return status;
+}
+
+double gpumc_absent_available(const struct gpumc_device *device)
+{
+  (void)device;
+  return (double)INFINITY;
+}
+
+void gpumc_absent_close(struct gpumc_device *device)
+{
+  (void)device;
+}
+
+enum gpumc_status
+gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error)
+{
+  memset(device, 0, sizeof *device);
+  enum gpumc_status status = gpumc_threads_choose(threads, &device->threads, error);
+  if (status != GPUMC_OK)
+    return status;
+  device->ops = gpumc_device_cuda_absent();
+  snprintf(device->description, sizeof device->description, "none: this machine has no GPU");
+  return GPUMC_OK;
+}
+
+bool gpumc_device_is_absent(const char *name)
+{
+  struct gpumc_gpu_list gpus = {0};
+  if (strncmp(name, "cuda", 4) != 0)
+    return false;
+  gpumc_gpus_find(&gpus);
+  return gpus.count == 0;
+}
+
+void gpumc_device_close(struct gpumc_device *device)
+{
+  if (device->ops != NULL)
+    device->ops->close(device);
+  memset(device, 0, sizeof *device);
+}

@@ -1,0 +1,179 @@
+/* A GPU as a device: memory, copies and one stream. */
+#include "core/device/device_cuda.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/pa/population_cuda.h"
+#include "algorithms/pt/tempering_cuda.h"
+#include "core/base/memory.h"
+#include "core/device/cuda_error.h"
+
+/* Left to the driver: code of kernels when they are first run, and allocations rounded up. */
+static const double reserve_bytes = 64.0 * 1024 * 1024;
+
+static double available(const struct gpumc_device *device)
+{
+  double bytes = gpumc_gpu_available(device->index) - reserve_bytes;
+  return bytes > 0 ? bytes : 0;
+}
+
+static void release(struct gpumc_device *device, void *memory)
+{
+  (void)device;
+  (void)cudaFree(memory);
+}
+
+static enum gpumc_status refuse_memory(const struct gpumc_device *device, const char *what,
+                                       double bytes, struct gpumc_error *error)
+{
+  char needed[32], left[32];
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "out of memory on cuda:%d: %s needs %s, %s are available", device->index,
+                         what, gpumc_size_text(bytes, needed),
+                         gpumc_size_text(available(device), left));
+}
+
+static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
+                                  const char *what, void **memory, struct gpumc_error *error)
+{
+  size_t bytes;
+  *memory = NULL;
+  if (__builtin_mul_overflow(count, size, &bytes))
+    return refuse_memory(device, what, (double)count * (double)size, error);
+  /* As on the host, where no bytes are memory of their own. */
+  if (bytes == 0)
+    bytes = 1;
+  enum gpumc_status status = GPUMC_CUDA(cudaMalloc(memory, bytes), error);
+  if (status == GPUMC_OK)
+    status = GPUMC_CUDA(cudaMemsetAsync(*memory, 0, bytes, device->stream), error);
+  else if (status == GPUMC_FAILURE)
+    status = refuse_memory(device, what, (double)bytes, error);
+  if (status != GPUMC_OK) {
+    release(device, *memory);
+    *memory = NULL;
+  }
+  return status;
+}
+
+static enum gpumc_status synchronize(struct gpumc_device *device, struct gpumc_error *error)
+{
+  return GPUMC_CUDA(cudaStreamSynchronize(device->stream), error);
+}
+
+static enum gpumc_status copy(struct gpumc_device *device, void *to, const void *from, size_t bytes,
+                              enum cudaMemcpyKind kind, struct gpumc_error *error)
+{
+  enum gpumc_status status =
+      GPUMC_CUDA(cudaMemcpyAsync(to, from, bytes, kind, device->stream), error);
+  return status == GPUMC_OK ? synchronize(device, error) : status;
+}
+
+static enum gpumc_status copy_to_device(struct gpumc_device *device, void *to, const void *from,
+                                        size_t bytes, struct gpumc_error *error)
+{
+  return copy(device, to, from, bytes, cudaMemcpyHostToDevice, error);
+}
+
+static enum gpumc_status copy_to_host(struct gpumc_device *device, void *to, const void *from,
+                                      size_t bytes, struct gpumc_error *error)
+{
+  return copy(device, to, from, bytes, cudaMemcpyDeviceToHost, error);
+}
+
+static void close_cuda(struct gpumc_device *device)
+{
+  gpumc_cuda_stages_free(device);
+  (void)cudaStreamDestroy(device->stream);
+}
+
+static const struct gpumc_device_ops cuda = {
+    .name = "cuda",
+    .allocate = allocate,
+    .release = release,
+    .copy_to_device = copy_to_device,
+    .copy_to_host = copy_to_host,
+    .synchronize = synchronize,
+    .available = available,
+    .enter = gpumc_cuda_enter,
+    .stage_seconds = gpumc_cuda_stage_seconds,
+    .close = close_cuda,
+    .population = &gpumc_population_cuda,
+    .tempering = &gpumc_tempering_cuda,
+};
+
+const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
+{
+  static const struct gpumc_device_ops absent = {.name = "cuda",
+                                                 .available = gpumc_absent_available,
+                                                 .close = gpumc_absent_close,
+                                                 .population = &gpumc_population_cuda,
+                                                 .tempering = &gpumc_tempering_cuda};
+  return &absent;
+}
+
+static cudaError_t describe(int index, struct gpumc_gpu *gpu)
+{
+  struct cudaDeviceProp properties;
+  cudaError_t code = cudaGetDeviceProperties(&properties, index);
+  if (code != cudaSuccess)
+    return code;
+  snprintf(gpu->name, sizeof gpu->name, "%.*s", (int)sizeof gpu->name - 1, properties.name);
+  gpu->major = properties.major;
+  gpu->minor = properties.minor;
+  gpu->multiprocessors = properties.multiProcessorCount;
+  gpu->shared_bytes = properties.sharedMemPerBlockOptin;
+  gpu->bytes = (double)properties.totalGlobalMem;
+  return cudaSuccess;
+}
+
+void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
+{
+  int count = 0;
+  memset(gpus, 0, sizeof *gpus);
+  gpus->built = true;
+  (void)cudaDriverGetVersion(&gpus->driver);
+  (void)cudaRuntimeGetVersion(&gpus->runtime);
+  cudaError_t code = cudaGetDeviceCount(&count);
+  while (code == cudaSuccess && gpus->count < count && gpus->count < GPUMC_GPUS_MAXIMUM) {
+    code = describe(gpus->count, &gpus->gpu[gpus->count]);
+    gpus->count += code == cudaSuccess;
+  }
+  if (code != cudaSuccess) {
+    snprintf(gpus->failure, sizeof gpus->failure, "%s", cudaGetErrorString(code));
+    (void)cudaGetLastError();
+  }
+}
+
+double gpumc_gpu_available(int index)
+{
+  size_t left = 0, total = 0;
+  if (cudaSetDevice(index) == cudaSuccess && cudaMemGetInfo(&left, &total) == cudaSuccess)
+    return (double)left;
+  (void)cudaGetLastError();
+  return -1;
+}
+
+enum gpumc_status gpumc_device_cuda_open(const struct gpumc_gpu_list *gpus, int index,
+                                         struct gpumc_device *device, struct gpumc_error *error)
+{
+  const struct gpumc_gpu *gpu = &gpus->gpu[index];
+  cudaStream_t stream = NULL;
+  enum gpumc_status status = GPUMC_CUDA(cudaSetDevice(index), error);
+  if (status == GPUMC_OK)
+    status = GPUMC_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), error);
+  if (status != GPUMC_OK) {
+    gpumc_error_prefix(error, "device cuda:%d (%s)", index, gpu->name);
+    return status;
+  }
+  device->ops = &cuda;
+  device->index = index;
+  device->stream = stream;
+  device->multiprocessors = gpu->multiprocessors;
+  device->shared_bytes = gpu->shared_bytes;
+  snprintf(device->description, sizeof device->description,
+           "%.60s, %d multiprocessors, compute capability %d.%d", gpu->name, gpu->multiprocessors,
+           gpu->major, gpu->minor);
+  return GPUMC_OK;
+}

@@ -1,0 +1,36 @@
+/* A build without CUDA: no GPU. */
+#include <string.h>
+
+#include "algorithms/pa/population_cpu.h"
+#include "algorithms/pt/tempering_cpu.h"
+#include "core/device/device_cuda.h"
+
+void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
+{
+  memset(gpus, 0, sizeof *gpus);
+}
+
+const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
+{
+  static const struct gpumc_device_ops absent = {.name = "cuda",
+                                                 .available = gpumc_absent_available,
+                                                 .close = gpumc_absent_close,
+                                                 .population = &gpumc_population_cpu,
+                                                 .tempering = &gpumc_tempering_cpu};
+  return &absent;
+}
+
+double gpumc_gpu_available(int index)
+{
+  (void)index;
+  return -1;
+}
+
+enum gpumc_status gpumc_device_cuda_open(const struct gpumc_gpu_list *gpus, int index,
+                                         struct gpumc_device *device, struct gpumc_error *error)
+{
+  (void)gpus;
+  (void)device;
+  return gpumc_error_set(error, GPUMC_DEVICE, "device cuda:%d: this gpumc was built without CUDA",
+                         index);
+}

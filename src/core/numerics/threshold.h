@@ -1,0 +1,33 @@
+/* Acceptance as an integer: a move is accepted iff a uniform 32-bit number is below it. */
+#ifndef GPUMC_CORE_THRESHOLD_H
+#define GPUMC_CORE_THRESHOLD_H
+
+#include <stdint.h>
+
+#include "core/numerics/elementary.h"
+
+/* No comparison needed: always accepted. */
+#define GPUMC_THRESHOLD_ALWAYS ((uint64_t)1 << 32)
+
+/* floor(p 2^32 + 1/2), at most GPUMC_THRESHOLD_ALWAYS, for 0 <= p <= 1. */
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold(double p)
+{
+  uint64_t threshold = (uint64_t)fma(p, 4294967296.0, 0.5);
+  return threshold < GPUMC_THRESHOLD_ALWAYS ? threshold : GPUMC_THRESHOLD_ALWAYS;
+}
+
+/* Metropolis: p = min(1, exp(-x)), x = beta dE. */
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_metropolis_threshold(double x)
+{
+  return x <= 0.0 ? GPUMC_THRESHOLD_ALWAYS : gpumc_threshold(gpumc_exp(-x));
+}
+
+/* Heat bath: the new spin is up with p = 1 / (1 + exp(-x)), x = beta times the energy that up has
+ * less than down. */
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_heat_bath_threshold(double x)
+{
+  const double odds = gpumc_exp(-fabs(x)); /* of the less likely direction */
+  return gpumc_threshold(x >= 0.0 ? 1.0 / (1.0 + odds) : odds / (1.0 + odds));
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* What decides the numbers of a result, and how two of those differ. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/params_internal.h"
+#include "core/run/language_internal.h"
+#include "core/simulation/registry.h"
+
+static bool put(cJSON *object, const char *name, cJSON *value)
+{
+  if (value != NULL && cJSON_AddItemToObject(object, name, value))
+    return true;
+  cJSON_Delete(value);
+  return false;
+}
+
+/* cJSON 1.7.15 goes on without a name when there is no memory for one. */
+bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value)
+{
+  if (value != NULL && cJSON_ReplaceItemInObjectCaseSensitive(object, name, value))
+    return value->string != NULL;
+  cJSON_Delete(value);
+  return false;
+}
+
+bool gpumc_json_fill(cJSON *values, const cJSON *defaults)
+{
+  const cJSON *value = NULL;
+  bool good = true;
+  cJSON_ArrayForEach(value, defaults)
+  {
+    cJSON *present = cJSON_GetObjectItemCaseSensitive(values, value->string);
+    if (present == NULL)
+      good = good && put(values, value->string, cJSON_Duplicate(value, true));
+    else if (cJSON_IsObject(present) && cJSON_IsObject(value))
+      good = good && gpumc_json_fill(present, value);
+  }
+  return good;
+}
+
+/* The values of the keys that decide; NULL when memory ran out. */
+static cJSON *copy_deciding(const struct gpumc_key *keys, const cJSON *values)
+{
+  cJSON *copy = cJSON_CreateObject();
+  for (; copy != NULL && keys->name != NULL; keys++) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(values, keys->name);
+    if (value == NULL || keys->incidental)
+      continue;
+    bool is_block = keys->type == GPUMC_KEY_MAPPING && keys->children != NULL;
+    cJSON *child = is_block ? copy_deciding(keys->children, value) : cJSON_Duplicate(value, true);
+    if (child != NULL && is_block && child->child == NULL) {
+      cJSON_Delete(child);
+    } else if (!put(copy, keys->name, child)) {
+      cJSON_Delete(copy);
+      return NULL;
+    }
+  }
+  return copy;
+}
+
+/* Replaces the block, copied whole, by its deciding keys. */
+static bool strip_block(cJSON *identity, const cJSON *resolved, const char *block,
+                        const struct gpumc_key *plugin_keys)
+{
+  static const char *const none[] = {NULL};
+  struct gpumc_key *keys = gpumc_block_keys(block, none, plugin_keys);
+  if (keys == NULL)
+    return false;
+  cJSON *values = copy_deciding(keys, cJSON_GetObjectItemCaseSensitive(resolved, block));
+  free(keys);
+  return gpumc_json_replace(identity, block, values);
+}
+
+/* cJSON prints numbers to within an ulp; here two numbers look the same only if they are. */
+static void append_json(struct gpumc_text *text, const cJSON *value)
+{
+  const cJSON *item = NULL;
+  if (cJSON_IsNumber(value)) {
+    gpumc_number_append(text, value->valuedouble);
+  } else if (cJSON_IsArray(value) || cJSON_IsObject(value)) {
+    bool is_array = cJSON_IsArray(value);
+    gpumc_text_append(text, is_array ? "[" : "{");
+    cJSON_ArrayForEach(item, value)
+    {
+      gpumc_text_append(text, "%s", item == value->child ? "" : ",");
+      if (!is_array)
+        gpumc_text_append(text, "\"%s\":", item->string);
+      append_json(text, item);
+    }
+    gpumc_text_append(text, is_array ? "]" : "}");
+  } else {
+    char *printed = cJSON_PrintUnformatted(value);
+    text->failed = text->failed || printed == NULL;
+    gpumc_text_append(text, "%s", printed != NULL ? printed : "");
+    free(printed);
+  }
+}
+
+char *gpumc_json_text(const cJSON *value)
+{
+  struct gpumc_text text = {0};
+  append_json(&text, value);
+  if (!text.failed)
+    return text.characters;
+  gpumc_text_free(&text);
+  return NULL;
+}
+
+char *gpumc_task_identity(const struct gpumc_task *task)
+{
+  char *text = NULL;
+  cJSON *identity = copy_deciding(gpumc_language_keys(), task->resolved);
+  if (identity != NULL && strip_block(identity, task->resolved, "model", task->model->keys) &&
+      strip_block(identity, task->resolved, "algorithm", task->algorithm->keys))
+    text = gpumc_json_text(identity);
+  cJSON_Delete(identity);
+  return text;
+}
+
+/* The name of a block's plugin, or NULL: what stands in a file may be anything. */
+static const char *stored_name(const cJSON *resolved, const char *block)
+{
+  const cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, block);
+  return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(values, "name"));
+}
+
+char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored)
+{
+  char *identity = NULL;
+  cJSON *json = cJSON_Parse(stored);
+  const char *model = stored_name(json, "model"), *algorithm = stored_name(json, "algorithm");
+  struct gpumc_task other = {.resolved = json,
+                             .model = model != NULL ? gpumc_model_find(model) : NULL,
+                             .algorithm =
+                                 algorithm != NULL ? gpumc_algorithm_find(algorithm) : NULL};
+  bool good = true;
+  if (other.algorithm == task->algorithm)
+    good = gpumc_json_fill(cJSON_GetObjectItemCaseSensitive(json, "algorithm"), task->defaults);
+  if (good && other.model != NULL && other.algorithm != NULL)
+    identity = gpumc_task_identity(&other);
+  cJSON_Delete(json);
+  return identity != NULL ? identity : strdup(stored);
+}
+
+static bool is_same(const cJSON *value, const cJSON *other)
+{
+  struct gpumc_text first = {0}, second = {0};
+  append_json(&first, value);
+  if (other != NULL)
+    append_json(&second, other);
+  bool same = strcmp(gpumc_text_string(&first), gpumc_text_string(&second)) == 0;
+  gpumc_text_free(&first);
+  gpumc_text_free(&second);
+  return same;
+}
+
+static void append_side(struct gpumc_text *text, const cJSON *value)
+{
+  if (value != NULL)
+    append_json(text, value);
+  else
+    gpumc_text_append(text, "(not set)");
+}
+
+/* One line; keys that are blocks on both sides are compared key by key by the caller. */
+static void append_change(struct gpumc_text *text, const char *prefix, const char *name,
+                          const cJSON *before, const cJSON *after)
+{
+  gpumc_text_append(text, "%s%s%s%s: ", text->length == 0 ? "" : "\n", prefix,
+                    prefix[0] == '\0' ? "" : ".", name);
+  append_side(text, before);
+  gpumc_text_append(text, " -> ");
+  append_side(text, after);
+}
+
+static void
+compare(struct gpumc_text *text, const char *prefix, const cJSON *before, const cJSON *after)
+{
+  const cJSON *value = NULL;
+  cJSON_ArrayForEach(value, before)
+  {
+    const cJSON *other = cJSON_GetObjectItemCaseSensitive(after, value->string);
+    if (cJSON_IsObject(value) && cJSON_IsObject(other)) {
+      struct gpumc_text name = {0};
+      gpumc_text_append(&name, "%s%s%s", prefix, prefix[0] == '\0' ? "" : ".", value->string);
+      compare(text, gpumc_text_string(&name), value, other);
+      gpumc_text_free(&name);
+    } else if (!is_same(value, other)) {
+      append_change(text, prefix, value->string, value, other);
+    }
+  }
+  cJSON_ArrayForEach(value, after)
+  {
+    if (cJSON_GetObjectItemCaseSensitive(before, value->string) == NULL)
+      append_change(text, prefix, value->string, NULL, value);
+  }
+}
+
+char *gpumc_identity_difference(const char *before, const char *after)
+{
+  struct gpumc_text text = {0};
+  cJSON *first = cJSON_Parse(before), *second = cJSON_Parse(after);
+  if (cJSON_IsObject(first) && cJSON_IsObject(second))
+    compare(&text, "", first, second);
+  else if (strcmp(before, after) != 0)
+    gpumc_text_append(&text, "configuration: %s -> %s", before, after);
+  cJSON_Delete(first);
+  cJSON_Delete(second);
+  char *lines = text.failed ? NULL : strdup(gpumc_text_string(&text));
+  gpumc_text_free(&text);
+  return lines;
+}
+
+cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved)
+{
+  const struct gpumc_params root = gpumc_task_params(task, "");
+  cJSON *closed = cJSON_Duplicate(task->resolved, true);
+  cJSON *stored = cJSON_Parse(resolved);
+  const cJSON *stored_kernel = cJSON_GetObjectItemCaseSensitive(stored, "kernel");
+  const char *variant =
+      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(stored_kernel, "variant"));
+  cJSON *kernel = cJSON_GetObjectItemCaseSensitive(closed, "kernel");
+  if (kernel != NULL && variant != NULL &&
+      strcmp(gpumc_params_string(&root, "kernel.variant"), "auto") == 0 &&
+      !gpumc_json_replace(kernel, "variant", cJSON_CreateString(variant))) {
+    cJSON_Delete(closed);
+    closed = NULL;
+  }
+  cJSON_Delete(stored);
+  return closed;
+}

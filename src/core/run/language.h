@@ -1,0 +1,74 @@
+/* The configuration language: the blocks of a file, its plugins' keys, its campaign; from a path to
+ * tasks that are ready to run. */
+#ifndef GPUMC_CORE_LANGUAGE_H
+#define GPUMC_CORE_LANGUAGE_H
+
+#include "core/config/params.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/model.h"
+
+enum { GPUMC_LANGUAGE_VERSION = 1 };
+
+/* One run: a fully resolved configuration. */
+struct gpumc_task {
+  size_t index;
+  cJSON *resolved; /* everything, defaults filled in, without the campaign block */
+  cJSON *defaults; /* those of gpumc_algorithm_ops.defaults; NULL: none */
+  /* What every result of the task is to be distrusted for, whatever the algorithm finds: texts by
+   * the name of their attribute, "generator_warning" and "ergodicity_warning"; often empty. NULL
+   * with gpumc_config_look. */
+  cJSON *warnings;
+  const struct gpumc_model_ops *model;
+  const struct gpumc_algorithm_ops *algorithm;
+  char *output; /* path of the result, placeholders filled in */
+  char *label;  /* "model.shape=[16,16] seed=1"; "" outside a campaign */
+};
+
+struct gpumc_config {
+  struct gpumc_document document;
+  size_t n_tasks;
+  struct gpumc_task *tasks;
+};
+
+/* Read, override, expand and validate. GPUMC_INVALID with all mistakes, one a line, as the message;
+ * GPUMC_FAILURE when the file cannot be read. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_load(const char *path, const char *const *assignments, size_t n_assignments,
+                  struct gpumc_config *config, struct gpumc_error *error);
+/* The same for those who only look at what was done, gpumc_task_inspect, where gpumc_config_load
+ * refuses a model's instance that is read from a file, which may have changed, or be gone: it is
+ * not made. Where it would decide the variant of the kernel, that stays "auto". */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_look(const char *path, const char *const *assignments, size_t n_assignments,
+                  struct gpumc_config *config, struct gpumc_error *error);
+void gpumc_config_free(struct gpumc_config *config);
+
+/* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
+struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block);
+
+/* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
+ * frees; NULL when memory ran out. */
+char *gpumc_task_identity(const struct gpumc_task *task);
+/* The identity of a stored configuration, or of a stored identity, for comparison with that of
+ * `task`: a key that is missing there counts as its default. The text itself where this program
+ * does not understand it. Caller frees; NULL when memory ran out. */
+char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored);
+/* The differences of two identities, a line "algorithm.population: 20000 -> 30000" each. Caller
+ * frees; NULL when memory ran out. */
+char *gpumc_identity_difference(const char *before, const char *after);
+
+/* A copy of the task's configuration, where a variant that gpumc_config_look left open is that of
+ * `resolved`, the configuration in a result. Caller deletes; NULL when memory ran out. */
+cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
+
+/* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
+ * reference. */
+const struct gpumc_key *gpumc_language_keys(void);
+const struct gpumc_key *gpumc_kernel_keys(void);
+
+/* The JSON Schema (draft 2020-12) of the language with all plugins; caller deletes. */
+cJSON *gpumc_language_schema(void);
+/* The reference page, Markdown, into `text`. */
+void gpumc_language_reference(struct gpumc_text *text);
+
+#endif

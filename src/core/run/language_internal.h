@@ -1,0 +1,108 @@
+/* What the files of the language share. Its plugins are an argument, so that tests bring their own.
+ */
+#ifndef GPUMC_CORE_LANGUAGE_INTERNAL_H
+#define GPUMC_CORE_LANGUAGE_INTERNAL_H
+
+#include "core/run/language.h"
+
+enum { GPUMC_TASKS_MAXIMUM = 100000, GPUMC_OUTPUT_BYTES_MAXIMUM = 4000 };
+
+/* NULL-terminated each. */
+struct gpumc_plugins {
+  const struct gpumc_model_ops *const *models;
+  const struct gpumc_algorithm_ops *const *algorithms;
+};
+struct gpumc_plugins gpumc_plugins_registered(void);
+
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
+                       const char *const *assignments, size_t n_assignments,
+                       struct gpumc_config *config, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name, const char *text,
+                        size_t length, const char *const *assignments, size_t n_assignments,
+                        struct gpumc_config *config, struct gpumc_error *error);
+cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins);
+void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text);
+
+/* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys.
+ * Caller frees the array; NULL when memory ran out. */
+struct gpumc_key *
+gpumc_block_keys(const char *block, const char *const *names, const struct gpumc_key *plugin_keys);
+/* The names of the plugins, NULL-terminated; caller frees the array. */
+const char **gpumc_model_names(const struct gpumc_plugins *plugins);
+const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);
+
+/* One configuration on its way to tasks. `model`, `algorithm` and their tables are NULL while the
+ * name in the file is not known; where it is close to that of a plugin, this is taken for it, so
+ * that the keys are checked as well. */
+struct gpumc_language {
+  const struct gpumc_plugins *plugins;
+  struct gpumc_config *config;
+  bool look; /* gpumc_config_look */
+  struct gpumc_report report;
+  const char **model_names, **algorithm_names;
+  const struct gpumc_model_ops *model;
+  const struct gpumc_algorithm_ops *algorithm;
+  bool model_is_guess, algorithm_is_guess;
+  struct gpumc_key *model_keys, *algorithm_keys;
+};
+
+/* The plugins that the document names, or means, with mistakes where they are not named; where
+ * nothing is near, its keys are compared with those of all. False when memory ran out. */
+bool gpumc_language_find_plugins(struct gpumc_language *language);
+/* The declared key at a dotted name in the blocks of this configuration, or NULL. */
+const struct gpumc_key *
+gpumc_language_find(const struct gpumc_language *language, const char *dotted_key);
+/* The nearest declared dotted name, or NULL; `sweepable`: among those that a campaign may vary.
+ * Caller frees. */
+char *gpumc_language_nearest(const struct gpumc_language *language, const char *dotted_key,
+                             bool sweepable);
+
+/* Check `root` (the file with the values of one combination in place) and append its task.
+ * `axes[n_axes]`: the dotted keys that the campaign varies, for the label. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
+                        const char *const *axes, size_t n_axes, struct gpumc_error *error);
+/* The keys of kernels with tiles in `block`, the resolved `kernel` block that `params` views:
+ * mistakes where a kernel without tiles is given one, or where tiles do not fit the instance (NULL:
+ * there is none). */
+void gpumc_language_settle_tiling(struct gpumc_language *language,
+                                  const struct gpumc_params *params, cJSON *block,
+                                  const struct gpumc_model *instance,
+                                  const struct gpumc_kernel_ops *kernel);
+/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
+ * `params` and `algorithm` view the resolved blocks. */
+void gpumc_language_check_order(struct gpumc_language *language, const struct gpumc_params *params,
+                                const struct gpumc_params *algorithm);
+/* What the task has; not the task. */
+void gpumc_task_free(struct gpumc_task *task);
+/* Every combination of the campaign, or the one task without. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);
+
+/* Below a plugin whose name is not known nothing can be said about keys. */
+bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key);
+
+/* The path with its {placeholders} filled from `resolved`; NULL with a mistake reported, or when
+ * memory ran out. Without `complete` (other values are missing or wrong) the names in braces are
+ * checked, and the result is NULL. */
+char *gpumc_output_fill(const struct gpumc_language *language, const char *pattern,
+                        const cJSON *resolved, bool complete, struct gpumc_mark mark,
+                        struct gpumc_report *report);
+/* A mistake for the first two tasks whose files would collide: their results, or the result of one
+ * and a file that the other has beside its own, whatever way their names are written. A mistake for
+ * the first file that a task reads and any task would replace, and for the first result whose name
+ * leaves no room for those beside it. False when memory ran out. */
+bool gpumc_language_check_files(struct gpumc_language *language);
+/* Put `value`, taken over in any case, in the place of a member; false when memory ran out. */
+bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value);
+/* Put what `defaults` has into `values` where it is missing there, in blocks of both as well; false
+ * when memory ran out. */
+bool gpumc_json_fill(cJSON *values, const cJSON *defaults);
+/* Compact JSON in which every number stands exactly. Caller frees; NULL when memory ran out. */
+char *gpumc_json_text(const cJSON *value);
+/* The value at a dotted key of a resolved configuration, or NULL. */
+const cJSON *gpumc_resolved_find(const cJSON *resolved, const char *dotted_key);
+
+#endif

@@ -1,0 +1,217 @@
+/* The keys of the language itself: the root and the blocks that belong to no plugin. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/params_internal.h"
+#include "core/numerics/random.h"
+#include "core/run/language_internal.h"
+#include "core/simulation/registry.h"
+#include "models/ising/tiled/tiling.h"
+
+static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
+static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",
+                                               "x86-64-v4", "portable",  NULL};
+
+static const struct gpumc_key kernel_keys[] = {
+    {.name = "device",
+     .type = GPUMC_KEY_DEVICE,
+     .doc = "Where the simulation runs; auto is the first GPU, or the CPU if there "
+            "is none.",
+     .default_text = "auto",
+     .incidental = true},
+    {.name = "variant",
+     .type = GPUMC_KEY_STRING,
+     .doc = "Which kernel of the model runs; auto picks the one expected to be fastest for the "
+            "lattice and the number of replicas, the same on every device.",
+     .default_text = "auto"},
+    {.name = "isa",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "The instruction set of CPU kernels. The results do not depend on it; "
+            "`portable` runs on processors other than x86-64.",
+     .default_text = "auto",
+     .choices = instruction_sets,
+     .incidental = true},
+    {.name = "block_threads",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Threads of a block in GPU kernels; 0 leaves the choice to each kernel. "
+            "The results do not depend on it.",
+     .default_text = "0",
+     .unit = "threads",
+     .minimum = 0,
+     .maximum = 1024,
+     .multiple_of = 32,
+     .incidental = true},
+    GPUMC_TILING_KEY_TABLE,
+    {0}};
+
+static const struct gpumc_key checkpoint_keys[] = {{.name = "every",
+                                                    .type = GPUMC_KEY_DURATION,
+                                                    .doc = "Time between checkpoints.",
+                                                    .default_text = "10 min",
+                                                    .incidental = true},
+                                                   {0}};
+
+/* The blocks `model` and `algorithm` have the keys of their plugins, `campaign` those that may be
+ * swept: no table here. */
+static const struct gpumc_key root_keys[] = {
+    {.name = "gpumc",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "The version of the configuration language.",
+     .minimum = GPUMC_LANGUAGE_VERSION,
+     .maximum = GPUMC_LANGUAGE_VERSION,
+     .required = true},
+    {.name = "title",
+     .type = GPUMC_KEY_STRING,
+     .doc = "What the run is about.",
+     .default_text = "",
+     .incidental = true},
+    {.name = "seed",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "The seed of all random numbers.",
+     .minimum = 0,
+     .maximum = (double)GPUMC_SEED_MAXIMUM,
+     .required = true,
+     .sweepable = true},
+    {.name = "rng",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "The random number generator, a counter-based one of Random123.",
+     .default_text = "philox4x32-10",
+     .choices = generators},
+    {.name = "model",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "What is simulated: the name of a model and its parameters.",
+     .required = true},
+    {.name = "algorithm",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "How it is simulated: the name of an algorithm and its parameters.",
+     .required = true},
+    {.name = "kernel",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "Which kernel runs, and on which device.",
+     .children = kernel_keys},
+    {.name = "output",
+     .type = GPUMC_KEY_STRING,
+     .doc = "Path of the result file. {key} stands for the value of a key, {{ and }} "
+            "for braces.",
+     .required = true,
+     .incidental = true},
+    {.name = "checkpoint",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "When the state of the run is saved.",
+     .children = checkpoint_keys},
+    {.name = "campaign",
+     .type = GPUMC_KEY_MAPPING,
+     .doc = "Dotted keys with lists of values. Every combination is a task; the "
+            "first key varies slowest."},
+    {0}};
+
+const struct gpumc_key *gpumc_language_keys(void)
+{
+  return root_keys;
+}
+
+const struct gpumc_key *gpumc_kernel_keys(void)
+{
+  return kernel_keys;
+}
+
+struct gpumc_plugins gpumc_plugins_registered(void)
+{
+  return (struct gpumc_plugins){.models = gpumc_models(), .algorithms = gpumc_algorithms()};
+}
+
+const char **gpumc_model_names(const struct gpumc_plugins *plugins)
+{
+  size_t count = 0;
+  while (plugins->models[count] != NULL)
+    count++;
+  const char **names = calloc(count + 1, sizeof *names);
+  for (size_t i = 0; i < count && names != NULL; i++)
+    names[i] = plugins->models[i]->name;
+  return names;
+}
+
+const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
+{
+  size_t count = 0;
+  while (plugins->algorithms[count] != NULL)
+    count++;
+  const char **names = calloc(count + 1, sizeof *names);
+  for (size_t i = 0; i < count && names != NULL; i++)
+    names[i] = plugins->algorithms[i]->name;
+  return names;
+}
+
+struct gpumc_key *
+gpumc_block_keys(const char *block, const char *const *names, const struct gpumc_key *plugin_keys)
+{
+  bool is_model = strcmp(block, "model") == 0;
+  size_t count = plugin_keys == NULL ? 0 : gpumc_key_count(plugin_keys);
+  struct gpumc_key *keys = calloc(count + 2, sizeof *keys);
+  if (keys == NULL)
+    return NULL;
+  keys[0] = (struct gpumc_key){.name = "name",
+                               .type = GPUMC_KEY_CHOICE,
+                               .doc = is_model ? "Which model." : "Which algorithm.",
+                               .choices = names,
+                               .required = true};
+  if (count > 0)
+    memcpy(keys + 1, plugin_keys, count * sizeof *keys);
+  return keys;
+}
+
+/* "model.beta" -> "beta" for the block "model"; NULL for another block. */
+static const char *below(const char *dotted_key, const char *block)
+{
+  size_t length = strlen(block);
+  bool inside = strncmp(dotted_key, block, length) == 0 && dotted_key[length] == '.';
+  return inside ? dotted_key + length + 1 : NULL;
+}
+
+const struct gpumc_key *
+gpumc_language_find(const struct gpumc_language *language, const char *dotted_key)
+{
+  const char *rest;
+  if ((rest = below(dotted_key, "model")) != NULL)
+    return gpumc_key_find(language->model_keys, rest);
+  if ((rest = below(dotted_key, "algorithm")) != NULL)
+    return gpumc_key_find(language->algorithm_keys, rest);
+  return gpumc_key_find(root_keys, dotted_key);
+}
+
+bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key)
+{
+  return (language->model_keys == NULL && below(dotted_key, "model") != NULL) ||
+         (language->algorithm_keys == NULL && below(dotted_key, "algorithm") != NULL);
+}
+
+/* The best candidate so far; two names are compared by asking which of them is nearer. */
+struct search {
+  const char *wanted;
+  bool sweepable;
+  char *best;
+};
+
+static void consider(void *state, const char *dotted_key, const struct gpumc_key *key)
+{
+  struct search *search = state;
+  if (search->sweepable && !key->sweepable)
+    return;
+  const char *candidates[] = {search->best, dotted_key};
+  size_t skip = search->best == NULL;
+  const char *nearest = gpumc_nearest_name(search->wanted, candidates + skip, 2 - skip);
+  if (nearest != dotted_key)
+    return;
+  free(search->best);
+  search->best = strdup(dotted_key);
+}
+
+char *gpumc_language_nearest(const struct gpumc_language *language, const char *dotted_key,
+                             bool sweepable)
+{
+  struct search search = {.wanted = dotted_key, .sweepable = sweepable};
+  gpumc_keys_visit(root_keys, "", consider, &search);
+  gpumc_keys_visit(language->model_keys, "model", consider, &search);
+  gpumc_keys_visit(language->algorithm_keys, "algorithm", consider, &search);
+  return search.best;
+}

@@ -1,0 +1,386 @@
+/* One task: every block resolved and checked, the kernel's variant pinned, the output path filled.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/config_internal.h"
+#include "core/config/params_internal.h"
+#include "core/numerics/isa.h"
+#include "core/run/language_internal.h"
+#include "core/simulation/registry.h"
+
+static enum gpumc_status out_of_memory(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
+}
+
+/* Resolve a plugin's block into its place in `resolved`. False when memory ran out. */
+static bool resolve_plugin(struct gpumc_language *language, const struct gpumc_node *root,
+                           const char *block, const struct gpumc_key *keys, cJSON *resolved)
+{
+  const struct gpumc_entry *entry = gpumc_node_entry(root, block);
+  if (keys == NULL || entry == NULL) {
+    gpumc_wrong_note(&language->report, block, "");
+    return true;
+  }
+  cJSON *values =
+      gpumc_params_resolve(keys, entry->value, entry->key_mark, block, &language->report);
+  return gpumc_json_replace(resolved, block, values);
+}
+
+/* Of a task that may have mistakes: nothing can be read before the view is narrowed to keys that
+ * have none. */
+static struct gpumc_params view(struct gpumc_language *language, const cJSON *resolved,
+                                const struct gpumc_node *root, const char *block)
+{
+  return (struct gpumc_params){.values = cJSON_GetObjectItemCaseSensitive(resolved, block),
+                               .node = gpumc_node_find(root, block),
+                               .block = block,
+                               .reads = "",
+                               .report = &language->report};
+}
+
+/* The whole block, which has no mistakes. */
+static bool view_whole(struct gpumc_language *language, const cJSON *resolved,
+                       const struct gpumc_node *root, const char *block, struct gpumc_params *whole)
+{
+  const struct gpumc_params closed = view(language, resolved, root, block);
+  return gpumc_params_narrow(&closed, &language->report, NULL, whole);
+}
+
+/* Whether the instance stands in a file. */
+static bool reads_file(const struct gpumc_language *language, const struct gpumc_params *params)
+{
+  const char *key = language->model->file_key;
+  return key != NULL && gpumc_params_has(params, key);
+}
+
+/* The instance of the model, if anybody asks for it: `instance->ops` is NULL where there is none.
+ * False when memory ran out. */
+static bool make_instance(struct gpumc_language *language, const struct gpumc_params *params,
+                          struct gpumc_model *instance)
+{
+  struct gpumc_error error = {0};
+  if (language->model->refuses == NULL &&
+      (language->algorithm == NULL ||
+       (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
+        language->algorithm->ergodicity == NULL)))
+    return true;
+  if (language->look && reads_file(language, params))
+    return true;
+  enum gpumc_status status = language->model->create(params, instance, &error);
+  if (status == GPUMC_INVALID && reads_file(language, params))
+    gpumc_params_mistake(params, &language->report, language->model->file_key, "%s",
+                         gpumc_error_text(&error));
+  else if (status == GPUMC_INVALID)
+    gpumc_report_mistake(&language->report, params->node->mark, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  if (status == GPUMC_OK)
+    instance->ops = language->model;
+  else
+    language->model->destroy(instance);
+  return status == GPUMC_OK || status == GPUMC_INVALID;
+}
+
+/* Checks run where the keys that they read have no mistake; `instance` is made where no key of the
+ * model has one, or stays zeroed. False when memory ran out. */
+static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
+                          cJSON *resolved, struct gpumc_model *instance)
+{
+  struct gpumc_report *report = &language->report;
+  if (!resolve_plugin(language, root, "model", language->model_keys, resolved) ||
+      !resolve_plugin(language, root, "algorithm", language->algorithm_keys, resolved))
+    return false;
+  const struct gpumc_params model = view(language, resolved, root, "model");
+  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
+  const struct gpumc_check *checks =
+      language->algorithm != NULL ? language->algorithm->checks : NULL;
+  struct gpumc_subject subject = {.model = language->model};
+  struct gpumc_params whole;
+  gpumc_checks_run(checks, GPUMC_NEEDS_KEYS, &algorithm, &subject, report);
+  if (language->model == NULL)
+    return true;
+  gpumc_checks_run(language->model->checks, GPUMC_NEEDS_KEYS, &model, &subject, report);
+  gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
+  if (!gpumc_params_narrow(&model, report, NULL, &whole))
+    return true;
+  if (!make_instance(language, &whole, instance))
+    return false;
+  if (instance->ops == NULL)
+    return true;
+  subject.instance = instance;
+  gpumc_checks_run(checks, GPUMC_NEEDS_INSTANCE, &algorithm, &subject, report);
+  return true;
+}
+
+/* The defaults that no table has, of blocks without mistakes. False when memory ran out. */
+static bool fill_defaults(const struct gpumc_language *language, const struct gpumc_model *instance,
+                          struct gpumc_task *task)
+{
+  cJSON *block = cJSON_GetObjectItemCaseSensitive(task->resolved, "algorithm");
+  const struct gpumc_params algorithm = {.values = block};
+  if (language->model == NULL || language->algorithm == NULL ||
+      language->algorithm->defaults == NULL)
+    return true;
+  task->defaults = language->algorithm->defaults(&algorithm, instance);
+  return task->defaults != NULL && gpumc_json_fill(block, task->defaults);
+}
+
+static bool add_warning(struct gpumc_task *task, const char *name, const char *text)
+{
+  return text == NULL || cJSON_AddStringToObject(task->warnings, name, text) != NULL;
+}
+
+/* For those who do not only look, of blocks without mistakes. False when memory ran out, where
+ * `error` may tell more of it. */
+static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
+                          struct gpumc_task *task, struct gpumc_error *error)
+{
+  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
+  const char *warning = NULL;
+  if (language->look || language->model == NULL || language->algorithm == NULL)
+    return true;
+  task->warnings = cJSON_CreateObject();
+  if (task->warnings == NULL)
+    return false;
+  bool good = add_warning(task, "generator_warning",
+                          gpumc_generator_warning(gpumc_tiling_make(&kernel).generator));
+  if (good && instance != NULL && language->algorithm->ergodicity != NULL)
+    good = language->algorithm->ergodicity(&algorithm, instance, &warning, error) == GPUMC_OK;
+  return good && add_warning(task, "ergodicity_warning", warning);
+}
+
+/* A level that this build does not have can never run; one that this machine lacks may run on
+ * another. */
+static void check_instruction_set(struct gpumc_language *language, const struct gpumc_node *root,
+                                  const cJSON *resolved)
+{
+  const struct gpumc_params kernel = view(language, resolved, root, "kernel");
+  struct gpumc_params isa;
+  if (!gpumc_params_narrow(&kernel, &language->report, "isa", &isa))
+    return;
+  const char *name = gpumc_params_string(&isa, "isa");
+  if (!gpumc_isa_is_compiled(name))
+    gpumc_params_mistake(&isa, &language->report, "isa",
+                         "kernel.isa: this build supports %s, not %s", gpumc_isa_compiled(), name);
+}
+
+/* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
+static struct gpumc_mark kernel_place(const struct gpumc_node *root)
+{
+  const struct gpumc_node *variant = gpumc_node_find(root, "kernel.variant");
+  return variant != NULL ? variant->mark : gpumc_node_find(root, "algorithm.name")->mark;
+}
+
+/* A kernel for the CPU pins the trajectory; a variant of another device alone is accepted too. */
+static bool choose_kernel(const struct gpumc_kernel_wish *wish, const char *variant,
+                          const struct gpumc_kernel_ops **kernel, struct gpumc_error *error)
+{
+  const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
+  if (gpumc_kernel_choose(wish, "cpu", variant, kernel, error) == GPUMC_OK)
+    return true;
+  for (size_t i = 0; kernels[i] != NULL; i++) {
+    struct gpumc_error unused = {0};
+    enum gpumc_status status =
+        gpumc_kernel_choose(wish, kernels[i]->device, variant, kernel, &unused);
+    gpumc_error_free(&unused);
+    if (status == GPUMC_OK)
+      return true;
+  }
+  return false;
+}
+
+/* Only the instance, which is not made, would tell which kernel an automatic variant is. */
+static bool is_open(struct gpumc_language *language, const cJSON *resolved, const char *variant)
+{
+  struct gpumc_params model;
+  return language->look && strcmp(variant, "auto") == 0 &&
+         view_whole(language, resolved, NULL, "model", &model) && reads_file(language, &model);
+}
+
+/* A variant that no model has; `place` of the name. */
+static void
+refuse_for_all(struct gpumc_language *language, struct gpumc_mark place, const char *variant)
+{
+  const struct gpumc_model_ops *const *models = language->plugins->models;
+  const char *nearest = NULL;
+  for (size_t i = 0; models[i] != NULL; i++) {
+    if (gpumc_kernel_named(models[i], NULL, variant) != NULL)
+      return;
+    for (size_t k = 0; models[i]->kernels[k] != NULL; k++) {
+      const char *pair[] = {nearest, models[i]->kernels[k]->variant};
+      nearest =
+          gpumc_nearest_name(variant, nearest != NULL ? pair : pair + 1, nearest != NULL ? 2 : 1);
+    }
+  }
+  gpumc_report_mistake(&language->report, place, "no model has a kernel variant '%s'%s%s%s",
+                       variant, nearest != NULL ? "; did you mean '" : "",
+                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+/* Where no kernel can be chosen, since it is not known for what: whether the model, or that which
+ * is probably meant, has a variant of this name. */
+static void check_variant_name(struct gpumc_language *language, const struct gpumc_node *root,
+                               const char *variant)
+{
+  const struct gpumc_node *node = gpumc_node_find(root, "kernel.variant");
+  struct gpumc_error error = {0};
+  if (node == NULL || strcmp(variant, "auto") == 0)
+    return;
+  if (language->model == NULL)
+    refuse_for_all(language, node->mark, variant);
+  else if (gpumc_kernel_named(language->model, NULL, variant) == NULL &&
+           gpumc_kernel_refuse_variant(language->model, "cpu", variant, &error) != GPUMC_OK)
+    gpumc_report_mistake(&language->report, node->mark, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+}
+
+/* `*kernel`: the one that was chosen, or NULL where there is none or it stays open. False when
+ * memory ran out. */
+static bool pin_variant(struct gpumc_language *language, const struct gpumc_node *root,
+                        const struct gpumc_kernel_wish *wish, cJSON *resolved,
+                        const struct gpumc_kernel_ops **kernel)
+{
+  struct gpumc_error error = {0};
+  const struct gpumc_params block = view(language, resolved, root, "kernel");
+  struct gpumc_params params;
+  if (!gpumc_params_narrow(&block, &language->report, "variant", &params))
+    return true;
+  const char *variant = gpumc_params_string(&params, "variant");
+  if (wish->model == NULL || wish->algorithm == NULL) {
+    check_variant_name(language, root, variant);
+    return true;
+  }
+  bool good = true;
+  if (choose_kernel(wish, variant, kernel, &error)) {
+    const bool open = is_open(language, resolved, variant);
+    cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
+    if (!open)
+      good = gpumc_json_replace(values, "variant", cJSON_CreateString((*kernel)->variant));
+    gpumc_language_settle_tiling(language, &block, values, wish->instance, *kernel);
+    if (open)
+      *kernel = NULL;
+  } else {
+    gpumc_report_mistake(&language->report, kernel_place(root), "%s", gpumc_error_text(&error));
+  }
+  gpumc_error_free(&error);
+  return good;
+}
+
+/* Model, algorithm and what serves them; `before`: the calls of the report when there was no
+ * mistake of this task yet. False when memory ran out; `error` may then say more. */
+static bool settle_plugins(struct gpumc_language *language, const struct gpumc_node *root,
+                           size_t before, struct gpumc_task *task, struct gpumc_error *error)
+{
+  cJSON *resolved = task->resolved;
+  struct gpumc_model instance = {0};
+  struct gpumc_params whole;
+  const struct gpumc_kernel_ops *kernel = NULL;
+  bool good = check_plugins(language, root, resolved, &instance);
+  const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
+  const struct gpumc_params tiles = view(language, resolved, root, "kernel");
+  const struct gpumc_kernel_wish wish = {
+      .model = language->model_is_guess ? NULL : language->model,
+      .instance = instance.ops != NULL ? &instance : NULL,
+      .algorithm = language->algorithm_is_guess ? NULL : language->algorithm,
+      .params = gpumc_params_narrow(&algorithm, &language->report, NULL, &whole) ? &whole : NULL,
+  };
+  good = good && pin_variant(language, root, &wish, resolved, &kernel);
+  if (good && kernel != NULL)
+    gpumc_language_check_order(language, &tiles, &algorithm);
+  if (good && language->report.calls == before)
+    good = fill_defaults(language, wish.instance, task);
+  if (good && language->report.calls == before)
+    good = fill_warnings(language, wish.instance, task, error);
+  if (instance.ops != NULL)
+    language->model->destroy(&instance);
+  return good;
+}
+
+/* "model.shape=[16,16] seed=1"; NULL when memory ran out. */
+static char *make_label(const cJSON *resolved, const char *const *axes, size_t n_axes)
+{
+  struct gpumc_text label = {0};
+  for (size_t i = 0; i < n_axes; i++) {
+    const cJSON *value = gpumc_resolved_find(resolved, axes[i]);
+    char *printed = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
+    if (printed == NULL)
+      printed = gpumc_json_text(value);
+    gpumc_text_append(&label, "%s%s=%s", i == 0 ? "" : " ", axes[i],
+                      printed != NULL ? printed : "");
+    label.failed = label.failed || printed == NULL;
+    free(printed);
+  }
+  char *text = label.failed ? NULL : strdup(gpumc_text_string(&label));
+  gpumc_text_free(&label);
+  return text;
+}
+
+/* Takes over what the task has when it succeeds. */
+static bool append_task(struct gpumc_language *language, const struct gpumc_task *task)
+{
+  struct gpumc_config *config = language->config;
+  size_t count = config->n_tasks;
+  if ((count & (count - 1)) == 0) {
+    struct gpumc_task *tasks = realloc(config->tasks, (count == 0 ? 1 : 2 * count) * sizeof *tasks);
+    if (tasks == NULL)
+      return false;
+    config->tasks = tasks;
+  }
+  config->tasks[count] = *task;
+  config->tasks[count].index = count;
+  config->tasks[count].model = language->model;
+  config->tasks[count].algorithm = language->algorithm;
+  config->n_tasks++;
+  return true;
+}
+
+/* The output path into `resolved` as well; `complete`: no mistake so far. A mistake leaves it NULL
+ * and is no failure; the path itself, when it is no text, has been told already. */
+static bool fill_output(struct gpumc_language *language, const struct gpumc_node *root,
+                        cJSON *resolved, bool complete, char **output)
+{
+  const struct gpumc_node *pattern = gpumc_node_find(root, "output");
+  size_t before = language->report.calls;
+  *output = NULL;
+  if (pattern == NULL || pattern->kind != GPUMC_NODE_SCALAR)
+    return true;
+  *output = gpumc_output_fill(language, pattern->text, resolved, complete, pattern->mark,
+                              &language->report);
+  if (*output == NULL)
+    return !complete || language->report.calls > before;
+  return gpumc_json_replace(resolved, "output", cJSON_CreateString(*output));
+}
+
+enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
+                                          const struct gpumc_node *root, const char *const *axes,
+                                          size_t n_axes, struct gpumc_error *error)
+{
+  size_t before = language->report.calls;
+  struct gpumc_task task = {0};
+  bool good = false;
+  gpumc_wrong_forget(&language->report);
+  task.resolved =
+      gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
+  if (task.resolved == NULL)
+    return out_of_memory(error);
+  cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");
+  check_instruction_set(language, root, task.resolved);
+  if (!settle_plugins(language, root, before, &task, error))
+    goto out;
+  bool complete =
+      language->report.calls == before && language->model != NULL && language->algorithm != NULL;
+  good = fill_output(language, root, task.resolved, complete, &task.output);
+  if (!good || task.output == NULL)
+    goto out;
+  task.label = make_label(task.resolved, axes, n_axes);
+  good = task.label != NULL && append_task(language, &task);
+  if (good)
+    return GPUMC_OK;
+out:
+  gpumc_task_free(&task);
+  if (good)
+    return GPUMC_OK;
+  return error->status != GPUMC_OK ? error->status : out_of_memory(error);
+}

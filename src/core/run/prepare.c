@@ -1,0 +1,263 @@
+/* What a task will work with: device, kernel, model, memory. */
+#include "core/run/prepare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/base/system_memory.h"
+#include "core/numerics/isa.h"
+#include "core/simulation/ensemble_checkpoint.h"
+#include "core/simulation/samples.h"
+
+static enum gpumc_status
+open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params params = gpumc_task_params(task, "kernel");
+  const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
+  /* The variant is pinned: the instance has been asked for when the task was made. */
+  const struct gpumc_kernel_wish wish = {
+      .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
+  enum gpumc_status status = gpumc_device_open(gpumc_params_string(&params, "device"), threads,
+                                               &preparation->device, error);
+  if (status != GPUMC_OK)
+    return status;
+  preparation->device_open = true;
+  preparation->device.block_threads = (uint32_t)gpumc_params_integer(&params, "block_threads");
+  status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
+  if (status != GPUMC_OK)
+    return status;
+  return gpumc_kernel_choose(&wish, preparation->device.ops->name,
+                             gpumc_params_string(&params, "variant"), &preparation->kernel, error);
+}
+
+/* The task's own kernel, which this build may lack. */
+static enum gpumc_status
+open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params params = gpumc_task_params(task, "kernel");
+  const char *variant = gpumc_params_string(&params, "variant");
+  enum gpumc_status status = gpumc_device_open_absent(threads, &preparation->device, error);
+  if (status != GPUMC_OK)
+    return status;
+  preparation->device_open = true;
+  preparation->kernel = gpumc_kernel_named(task->model, preparation->device.ops->name, variant);
+  return preparation->kernel != NULL
+             ? GPUMC_OK
+             : gpumc_kernel_refuse_variant(task->model, preparation->device.ops->name, variant,
+                                           error);
+}
+
+/* What the algorithm asks for with that block, and the tiles of the kernel's. */
+static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
+                                    const struct gpumc_params *algorithm,
+                                    struct gpumc_demand *demand, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  enum gpumc_status status =
+      task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error);
+  if (status == GPUMC_OK && (preparation->kernel->capabilities & GPUMC_CAN_TILE) != 0)
+    demand->plan.tiling = gpumc_tiling_make(&kernel);
+  return status;
+}
+
+/* Bytes that a demand comes to. */
+struct memory_plan {
+  double ensemble, host, device;
+};
+
+/* Of a kernel that this build lacks: groups of 32 replicas, and what the kernel of the same
+ * trajectory on the CPU has for the samples beside what it has for replicas. */
+static double
+absent_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
+{
+  enum { GROUP = 32 };
+  const struct gpumc_model *model = &preparation->model;
+  const struct gpumc_kernel_ops *host =
+      gpumc_kernel_named(model->ops, "cpu", preparation->kernel->variant);
+  const size_t groups = (plan->capacity + GROUP - 1) / GROUP;
+  const double replicas = (double)(plan->capacity == 1 ? 1 : groups * GROUP);
+  struct gpumc_ensemble_plan all = *plan, single = *plan;
+  all.runs = single.runs = 1;
+  double samples = 0;
+  if (host != NULL && host->bytes != NULL) {
+    single.samples = 1;
+    samples = (double)host->bytes(model, &preparation->device, &all) -
+              (double)host->bytes(model, &preparation->device, &single);
+    single.capacity = 1;
+    samples += model->disorder ? (double)host->bytes(model, &preparation->device, &single) : 0;
+  }
+  return (double)plan->runs * replicas * (double)model->portable_bytes + samples;
+}
+
+/* From 2^60 bytes in portable form on that form's: kernels add up in integers, which would wrap. */
+static double
+ensemble_bytes(const struct gpumc_preparation *preparation, const struct gpumc_ensemble_plan *plan)
+{
+  const struct gpumc_model *model = &preparation->model;
+  const double portable =
+      (double)plan->runs * (double)plan->capacity * (double)model->portable_bytes;
+  if (portable >= 0x1p60)
+    return portable;
+  return preparation->kernel->bytes != NULL
+             ? (double)preparation->kernel->bytes(model, &preparation->device, plan)
+             : absent_bytes(preparation, plan);
+}
+
+static struct memory_plan
+plan_memory(const struct gpumc_preparation *preparation, const struct gpumc_demand *demand)
+{
+  const struct gpumc_device *device = &preparation->device;
+  struct memory_plan plan = {
+      .host = (double)demand->host_bytes +
+              gpumc_ensemble_checkpoint_bytes(&preparation->model, demand->plan.capacity)};
+  plan.ensemble = ensemble_bytes(preparation, &demand->plan);
+  double *place = strcmp(device->ops->name, "cpu") == 0 ? &plan.host : &plan.device;
+  *place += plan.ensemble + (double)demand->device_bytes;
+  return plan;
+}
+
+static bool fits(const struct gpumc_preparation *preparation, double host, double device)
+{
+  return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
+}
+
+typedef enum gpumc_status
+opener(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error);
+
+static enum gpumc_status prepare(const struct gpumc_task *task, int threads, opener *open,
+                                 struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  memset(preparation, 0, sizeof *preparation);
+  preparation->task = task;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  struct gpumc_params model_params = gpumc_task_params(task, "model");
+  struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
+  preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
+  preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
+  enum gpumc_status status = open(preparation, threads, error);
+  if (status == GPUMC_OK) {
+    status = task->model->create(&model_params, &preparation->model, error);
+    /* What create left behind is destroyed in either case. */
+    preparation->model.ops = task->model;
+  }
+  if (status == GPUMC_OK)
+    status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
+  if (status != GPUMC_OK) {
+    gpumc_preparation_free(preparation);
+    return status;
+  }
+  preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
+  struct memory_plan plan = plan_memory(preparation, &preparation->demand);
+  preparation->ensemble_bytes = plan.ensemble;
+  preparation->host_bytes = plan.host;
+  preparation->device_bytes = plan.device;
+  preparation->available_bytes = gpumc_available_memory();
+  preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
+                                struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  return prepare(task, threads, open_device, preparation, error);
+}
+
+enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                       struct gpumc_preparation *preparation,
+                                       struct gpumc_error *error)
+{
+  return prepare(task, threads, open_absent, preparation, error);
+}
+
+/* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL
+ * where none is given. */
+static const struct gpumc_key *population_key(const struct gpumc_task *task)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  const struct gpumc_key *largest = NULL;
+  int64_t population = 0;
+  for (const struct gpumc_key *key = task->algorithm->keys; key->name != NULL; key++)
+    if (key->population && gpumc_params_has(&params, key->name) &&
+        gpumc_params_integer(&params, key->name) > population) {
+      largest = key;
+      population = gpumc_params_integer(&params, key->name);
+    }
+  return largest;
+}
+
+static bool
+population_fits(const struct gpumc_preparation *preparation, const char *key, int64_t population)
+{
+  struct gpumc_error ignored = {0};
+  struct gpumc_demand demand = {0};
+  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  cJSON *values = cJSON_Duplicate(params.values, true);
+  bool good = false;
+  if (values != NULL &&
+      cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
+    params.values = values;
+    good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
+  }
+  if (good) {
+    struct memory_plan plan = plan_memory(preparation, &demand);
+    good = fits(preparation, plan.host, plan.device);
+  }
+  cJSON_Delete(values);
+  gpumc_error_free(&ignored);
+  return good;
+}
+
+/* By bisection in steps of what the key must be a multiple of; 0: none fits. */
+static int64_t
+largest_population(const struct gpumc_preparation *preparation, const struct gpumc_key *key)
+{
+  struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
+  int64_t step = key->multiple_of > 0 ? key->multiple_of : 1;
+  int64_t fitting = 0, excess = gpumc_params_integer(&params, key->name) / step;
+  while (excess - fitting > 1) {
+    int64_t middle = fitting + (excess - fitting) / 2;
+    if (population_fits(preparation, key->name, middle * step))
+      fitting = middle;
+    else
+      excess = middle;
+  }
+  return fitting * step;
+}
+
+enum gpumc_status
+gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  char needed[32], available[32], largest[96] = "", of_runs[96] = "";
+  const struct gpumc_demand *demand = &preparation->demand;
+  if (fits(preparation, preparation->host_bytes, preparation->device_bytes))
+    return GPUMC_OK;
+  bool host = preparation->host_bytes > preparation->available_bytes;
+  gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
+  gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
+                  available);
+  const struct gpumc_key *key = population_key(preparation->task);
+  int64_t population = key != NULL ? largest_population(preparation, key) : 0;
+  if (population > 0)
+    snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
+             (long long)population);
+  if (demand->plan.runs > 1)
+    snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)",
+             demand->plan.runs);
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "not enough memory%s: %zu replicas%s need %s, %s are available%s",
+                         host ? "" : " on the GPU", demand->plan.runs * demand->plan.capacity,
+                         of_runs, needed, available, largest);
+}
+
+void gpumc_preparation_free(struct gpumc_preparation *preparation)
+{
+  if (preparation->model.ops != NULL)
+    preparation->model.ops->destroy(&preparation->model);
+  if (preparation->device_open)
+    gpumc_device_close(&preparation->device);
+  memset(preparation, 0, sizeof *preparation);
+}

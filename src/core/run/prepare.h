@@ -1,0 +1,46 @@
+/* What a task will work with, found out before anything large is allocated: device, kernel, model,
+ * memory. The run and `gpumc plan` stand on it. */
+#ifndef GPUMC_CORE_PREPARE_H
+#define GPUMC_CORE_PREPARE_H
+
+#include "core/run/language.h"
+#include "core/simulation/registry.h"
+
+struct gpumc_preparation {
+  const struct gpumc_task *task; /* borrowed */
+  struct gpumc_device device;
+  bool device_open;
+  const struct gpumc_kernel_ops *kernel;
+  struct gpumc_model model;
+  struct gpumc_demand demand;
+  uint64_t seed;          /* of the simulation */
+  uint32_t rounds;        /* of Philox */
+  double ensemble_bytes;  /* the kernel's, for demand.plan.runs x demand.plan.capacity replicas */
+  double host_bytes;      /* of the host in all, with a checkpoint's; on a CPU the ensemble's too */
+  double available_bytes; /* of host memory */
+  double device_bytes;    /* of a GPU's memory in all; 0 on a CPU */
+  double device_available_bytes; /* of a GPU's memory */
+};
+
+/* `threads`: 0 for all. GPUMC_DEVICE when the device is not to be had, GPUMC_INVALID when no kernel
+ * serves. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
+                                                 struct gpumc_preparation *preparation,
+                                                 struct gpumc_error *error);
+
+/* The same for a GPU that is not here, whatever device the task names: for plans only. Memory is
+ * the kernel's own plan or, where this build lacks the kernel, that of replicas in portable form
+ * and of the disorder of the CPU's kernel with the same trajectory. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int threads,
+                                                        struct gpumc_preparation *preparation,
+                                                        struct gpumc_error *error);
+
+/* GPUMC_FAILURE when the task needs more memory of the host or the GPU than there is, naming the
+ * largest population that would fit. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error);
+
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_preparation_free(struct gpumc_preparation *preparation);
+
+#endif

@@ -1,0 +1,175 @@
+/* The reference page of the configuration language, Markdown, from the declared keys. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config/params_internal.h"
+#include "core/run/language_internal.h"
+
+/* A bar would end the table's cell. */
+static void append_cell(struct gpumc_text *text, const char *words)
+{
+  for (; *words != '\0'; words++)
+    gpumc_text_append(text, *words == '|' ? "\\|" : "%c", *words);
+}
+
+static void
+append_meaning(struct gpumc_text *text, const struct gpumc_key *keys, const struct gpumc_key *key)
+{
+  append_cell(text, key->doc != NULL ? key->doc : "");
+  if (key->exactly_one_of == NULL)
+    return;
+  gpumc_text_append(text, " Exactly one of");
+  const char *separator = " ";
+  for (const struct gpumc_key *other = keys; other->name != NULL; other++)
+    if (other->exactly_one_of != NULL && strcmp(other->exactly_one_of, key->exactly_one_of) == 0) {
+      gpumc_text_append(text, "%s`%s`", separator, other->name);
+      separator = ", ";
+    }
+  gpumc_text_append(text, ".");
+}
+
+static const char *default_words(const struct gpumc_key *key)
+{
+  if (key->required)
+    return "required";
+  if (key->exactly_one_of != NULL)
+    return "one of a group";
+  return key->type == GPUMC_KEY_MAPPING ? "optional" : "none";
+}
+
+static void append_row(struct gpumc_text *text, const struct gpumc_key *keys,
+                       const struct gpumc_key *key, const char *name)
+{
+  struct gpumc_text wanted = {0};
+  gpumc_key_expectation(key, &wanted);
+  gpumc_text_append(text, "| `%s` | ", name);
+  append_cell(text, gpumc_text_string(&wanted));
+  gpumc_text_append(text, " | %s | ", key->unit != NULL ? key->unit : "");
+  if (key->required_unless != NULL)
+    gpumc_text_append(text, "required without `%s`", key->required_unless);
+  else if (key->default_text != NULL)
+    gpumc_text_append(text, "`%s`", key->default_text[0] == '\0' ? "\"\"" : key->default_text);
+  else
+    gpumc_text_append(text, "%s", default_words(key));
+  for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
+    gpumc_text_append(text, "%s`%s`", i == 0 ? " or the largest smaller divisor of " : ", else of ",
+                      key->default_divides[i]);
+  gpumc_text_append(text, " | %s | ", key->sweepable ? "yes" : "");
+  append_meaning(text, keys, key);
+  gpumc_text_append(text, " |\n");
+  gpumc_text_free(&wanted);
+}
+
+static void append_rows(struct gpumc_text *text, const struct gpumc_key *keys, const char *prefix)
+{
+  for (const struct gpumc_key *key = keys; key->name != NULL; key++) {
+    struct gpumc_text name = {0};
+    gpumc_text_append(&name, "%s%s%s", prefix, prefix[0] == '\0' ? "" : ".", key->name);
+    append_row(text, keys, key, gpumc_text_string(&name));
+    if (key->children != NULL)
+      append_rows(text, key->children, gpumc_text_string(&name));
+    gpumc_text_free(&name);
+  }
+}
+
+static void append_table(struct gpumc_text *text, const struct gpumc_key *keys, const char *prefix)
+{
+  gpumc_text_append(text, "| key | value | unit | default | campaign | meaning |\n"
+                          "| --- | --- | --- | --- | --- | --- |\n");
+  if (keys != NULL)
+    append_rows(text, keys, prefix);
+  gpumc_text_append(text, "\n");
+}
+
+static void append_citation(struct gpumc_text *text, const char *citation)
+{
+  if (citation == NULL || citation[0] == '\0')
+    return;
+  const char *end = citation[strlen(citation) - 1] == '\n' ? "" : "\n";
+  gpumc_text_append(text, "Please cite:\n\n```bibtex\n%s%s```\n\n", citation, end);
+}
+
+static void append_quantity(struct gpumc_text *text, const char *name, const char *symbol,
+                            const char *units, const char *long_name, const char *remark)
+{
+  gpumc_text_append(text, "| `%s` | ", name);
+  append_cell(text, symbol);
+  gpumc_text_append(text, " | %s | ", units);
+  append_cell(text, long_name);
+  gpumc_text_append(text, "%s |\n", remark);
+}
+
+static void append_observables(struct gpumc_text *text, const struct gpumc_model_ops *model)
+{
+  if (model->n_observables == 0)
+    return;
+  gpumc_text_append(text, "Observables, besides the energy and what follows from it:\n\n"
+                          "| observable | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
+  for (size_t i = 0; i < model->n_observables; i++) {
+    const struct gpumc_observable *observable = &model->observables[i];
+    const bool on_request = model->channels[observable->channel].on_request;
+    append_quantity(text, observable->name, observable->symbol, observable->units,
+                    observable->long_name,
+                    on_request ? " (with `algorithm.structure_factor`)" : "");
+  }
+  for (size_t i = 0; i < model->n_derived; i++) {
+    const struct gpumc_derived *derived = &model->derived[i];
+    append_quantity(text, derived->name, derived->symbol, derived->units, derived->long_name,
+                    " (derived)");
+  }
+  gpumc_text_append(text, "\n");
+}
+
+static void append_kernels(struct gpumc_text *text, const struct gpumc_model_ops *model)
+{
+  gpumc_text_append(text, "Kernels, in order of preference:\n\n"
+                          "| device | variant | trajectory | what it is | what it takes |\n"
+                          "| --- | --- | --- | --- | --- |\n");
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    gpumc_text_append(text, "| %s | `%s` | `%s` | %s | %s |\n", kernel->device, kernel->variant,
+                      kernel->trajectory, kernel->summary,
+                      kernel->takes != NULL ? kernel->takes : "everything");
+  }
+  gpumc_text_append(text, "\n");
+}
+
+static const char introduction[] =
+    "# Configuration reference\n\n"
+    "Generated by `gpumc describe --markdown`; do not edit.\n\n"
+    "A configuration is one YAML file. Every key is listed here with what it takes; nothing else\n"
+    "is accepted. Keys marked in the column *campaign* may be varied by the block `campaign`: "
+    "their\n"
+    "dotted name with a list of values. Every combination becomes a task, the first key slowest.\n"
+    "Durations carry a unit (`100 ms`, `90 s`, `10 min`, `2 h`, `1 d`), sizes too (`512 MiB`,\n"
+    "`4 GiB`). `output` may hold `{key}` placeholders, lists joined by `x`: with\n"
+    "`model.shape: [64, 64]`, `{model.shape}` is `64x64`.\n\n"
+    "## The file\n\n";
+
+void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text)
+{
+  gpumc_text_append(text, "%s", introduction);
+  append_table(text, gpumc_language_keys(), "");
+  for (size_t i = 0; plugins->models[i] != NULL; i++) {
+    const struct gpumc_model_ops *model = plugins->models[i];
+    gpumc_text_append(text, "## Model `%s`\n\n%s\n\n", model->name, model->summary);
+    append_table(text, model->keys, "model");
+    append_observables(text, model);
+    append_kernels(text, model);
+    append_citation(text, model->citation);
+  }
+  for (size_t i = 0; plugins->algorithms[i] != NULL; i++) {
+    const struct gpumc_algorithm_ops *algorithm = plugins->algorithms[i];
+    gpumc_text_append(text, "## Algorithm `%s`\n\n%s\n\n", algorithm->name, algorithm->summary);
+    append_table(text, algorithm->keys, "algorithm");
+    append_citation(text, algorithm->citation);
+  }
+  while (text->length > 1 && text->characters[text->length - 2] == '\n')
+    text->characters[--text->length] = '\0';
+}
+
+void gpumc_language_reference(struct gpumc_text *text)
+{
+  struct gpumc_plugins plugins = gpumc_plugins_registered();
+  gpumc_language_reference_with(&plugins, text);
+}

@@ -1,0 +1,50 @@
+/* One run from a task to its finished file: start or resume, the loop, checkpoints, stopping. */
+#ifndef GPUMC_CORE_RUN_H
+#define GPUMC_CORE_RUN_H
+
+#include <signal.h>
+
+#include "core/run/language.h"
+#include "core/simulation/observer.h"
+
+struct gpumc_run_options {
+  int threads;              /* 0: all */
+  double max_seconds;       /* of this invocation; 0: no limit */
+  bool fresh;               /* discard a checkpoint, a result and a working file that exist */
+  const char *command_line; /* for the provenance */
+  const volatile sig_atomic_t *stop; /* nonzero: end the current unit, checkpoint, return */
+  const struct gpumc_observer *observer;
+};
+
+/* GPUMC_OK: the file is complete (also when it was already: a note says so). GPUMC_STOPPED: stopped
+ * by `stop` or the time limit, after a checkpoint. GPUMC_INVALID: a checkpoint or result of another
+ * configuration is in the way (with the differences), or the task cannot be. GPUMC_BUSY: another
+ * process works on it. GPUMC_DEVICE, GPUMC_FAILURE: as they say;
+ * nothing that was safe before is lost. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
+               const struct gpumc_run_options *options, struct gpumc_error *error);
+
+/* What a run of a task would find in its files, and do. */
+enum gpumc_task_state {
+  GPUMC_TASK_NOT_STARTED,
+  GPUMC_TASK_RUNNING,
+  GPUMC_TASK_RESUMABLE,
+  GPUMC_TASK_FAILED,  /* would fail, or has failed and left nothing to go on from */
+  GPUMC_TASK_REFUSED, /* result or checkpoint of another configuration, or a file it reads is gone
+                       */
+  GPUMC_TASK_DONE,
+};
+/* `message`: of a failed or refused task, or of a resumable one whose last run failed. Unknown
+ * times are negative. */
+struct gpumc_task_report {
+  enum gpumc_task_state state;
+  double fraction, seconds, remaining_seconds;
+  char message[512];
+};
+/* `refusal`: why a run would refuse the configuration (gpumc_config_load), where the task could
+ * only be looked at (gpumc_config_look): its progress is told all the same; else NULL. */
+void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
+                        struct gpumc_task_report *report);
+
+#endif

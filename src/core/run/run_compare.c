@@ -1,0 +1,236 @@
+/* Whether the result or the checkpoint of a task is of its configuration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/run/run_internal.h"
+#include "core/simulation/registry.h"
+#include "core/simulation/samples.h"
+
+/* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
+ * which has all of them, where there is no such device. "none" when there is no kernel. */
+static const char *trajectory_of(const struct gpumc_task *task, const char *device)
+{
+  struct gpumc_error ignored = {0};
+  const struct gpumc_kernel_ops *kernel = NULL;
+  struct gpumc_params root = gpumc_task_params(task, "");
+  const char *variant = gpumc_params_string(&root, "kernel.variant");
+  const char *const devices[] = {device, "cpu"};
+  const struct gpumc_kernel_wish wish = {.model = task->model, .algorithm = task->algorithm};
+  for (size_t i = 0; i < sizeof devices / sizeof *devices && kernel == NULL; i++)
+    if (gpumc_kernel_choose(&wish, devices[i], variant, &kernel, &ignored) != GPUMC_OK)
+      gpumc_error_free(&ignored);
+  return kernel != NULL ? kernel->trajectory : "none";
+}
+
+/* The same configuration gives other numbers with a kernel of another trajectory. */
+static enum gpumc_status compare_trajectory(const struct gpumc_task *task,
+                                            const struct gpumc_result *result,
+                                            struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, "trajectory");
+  const char *device = gpumc_result_field(&result->provenance, "kernel_device");
+  const char *now = trajectory_of(task, device != NULL ? device : "cpu");
+  if (before != NULL && strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s was made with trajectory %s, this program has %s: choose another "
+                         "output, or replace it with --fresh",
+                         task->output, before != NULL ? before : "unknown", now);
+}
+
+/* How many samples a run takes, which does not depend on the device. */
+static enum gpumc_status count_samples(const struct gpumc_task *task,
+                                       const struct gpumc_model *model, size_t *samples,
+                                       struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "algorithm");
+  struct gpumc_demand demand = {0};
+  struct gpumc_device device;
+  enum gpumc_status status = gpumc_device_open("cpu", 1, &device, error);
+  if (status != GPUMC_OK)
+    return status;
+  status = task->algorithm->demand(&params, model, &device, &demand, error);
+  *samples = demand.plan.samples;
+  gpumc_device_close(&device);
+  return status;
+}
+
+/* The checksum of the first `samples` of the model's file as it is now, or of those that a run
+ * takes where that is 0; `*enough` is false if the file has fewer. */
+static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
+                                    uint64_t *checksum, bool *enough, struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  struct gpumc_model model = {0};
+  enum gpumc_status status = task->model->create(&params, &model, error);
+  if (status == GPUMC_OK && samples == 0)
+    status = count_samples(task, &model, &samples, error);
+  *enough = status == GPUMC_OK && samples <= model.samples;
+  if (*enough)
+    status = gpumc_samples_checksum(&model, samples, checksum, error);
+  task->model->destroy(&model);
+  return status;
+}
+
+/* The same configuration may name a file that has changed. A result that does not say what was read
+ * is taken as it is: its model reads nothing, or it is from before results said so. */
+static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
+{
+  const char *before = gpumc_result_field(&result->provenance, GPUMC_READ_CHECKSUM);
+  const char *samples = gpumc_result_field(&result->provenance, GPUMC_READ_SAMPLES);
+  char now[GPUMC_READ_CHECKSUM_BYTES];
+  uint64_t checksum = 0;
+  bool enough = false;
+  if (before == NULL || samples == NULL)
+    return GPUMC_OK;
+  enum gpumc_status status =
+      read_again(task, strtoul(samples, NULL, 10), &checksum, &enough, error);
+  if (status == GPUMC_OK &&
+      (!enough || strcmp(before, gpumc_run_read_checksum_text(checksum, now)) != 0))
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "result was made: restore it, choose another output, or replace the "
+                             "result with --fresh",
+                             task->output);
+  return status;
+}
+
+/* Compares the task with the resolved configuration stored in a file. The caller frees
+ * `*difference`, in words, which is NULL if memory is short. */
+static enum gpumc_status find_difference(const struct gpumc_task *task, const char *stored,
+                                         bool *differs, char **difference,
+                                         struct gpumc_error *error)
+{
+  char *before = gpumc_task_identity_stored(task, stored);
+  char *after = gpumc_task_identity(task);
+  enum gpumc_status status = GPUMC_OK;
+  *differs = false;
+  *difference = NULL;
+  if (before == NULL || after == NULL) {
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  } else if (strcmp(before, after) != 0) {
+    *differs = true;
+    *difference = gpumc_identity_difference(before, after);
+  }
+  free(before);
+  free(after);
+  return status;
+}
+
+static enum gpumc_status compare_configuration(const struct gpumc_task *task,
+                                               const struct gpumc_result *result,
+                                               struct gpumc_error *error)
+{
+  bool differs;
+  char *difference;
+  enum gpumc_status status = find_difference(task, result->resolved, &differs, &difference, error);
+  if (differs)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is the result of another configuration:\n%s\n"
+                             "choose another output, or replace it with --fresh",
+                             task->output, difference != NULL ? difference : "");
+  else if (status == GPUMC_OK)
+    status = compare_trajectory(task, result, error);
+  free(difference);
+  return status;
+}
+
+enum gpumc_status gpumc_run_compare_result(const struct gpumc_task *task,
+                                           const struct gpumc_result *result,
+                                           enum gpumc_result_check check, struct gpumc_error *error)
+{
+  struct gpumc_task closed = *task;
+  closed.resolved = gpumc_task_close(task, result->resolved);
+  if (closed.resolved == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+  enum gpumc_status status = compare_configuration(&closed, result, error);
+  if (status == GPUMC_OK && check != GPUMC_CHECK_CONFIGURATION)
+    status = compare_what_was_read(task, result, error);
+  cJSON_Delete(closed.resolved);
+  return status;
+}
+
+/* With the variant that the checkpoint was made with where the configuration leaves it open. */
+static enum gpumc_status compare_identity(const struct gpumc_task *task, const char *path,
+                                          const char *stored, struct gpumc_error *error)
+{
+  bool differs;
+  char *difference;
+  enum gpumc_status status = find_difference(task, stored, &differs, &difference, error);
+  if (differs)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is the checkpoint of another configuration:\n%s\n"
+                             "run the earlier configuration, choose another output, or start over "
+                             "with --fresh",
+                             path, difference != NULL ? difference : "");
+  free(difference);
+  return status;
+}
+
+static enum gpumc_status check_trajectory(const struct gpumc_task *task, const char *path,
+                                          const char *before, struct gpumc_error *error)
+{
+  const char *now = trajectory_of(task, "cpu");
+  if (strcmp(before, now) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the checkpoint was made with trajectory %s, this program has %s: "
+                         "finish it with the program that began it, choose another output, or "
+                         "start over with --fresh",
+                         path, before, now);
+}
+
+enum gpumc_status gpumc_run_compare_checkpoint(const struct gpumc_task *task, const char *path,
+                                               struct gpumc_checkpoint_reader *reader,
+                                               struct gpumc_error *error)
+{
+  char *stored = NULL, *trajectory = NULL;
+  struct gpumc_task closed = *task;
+  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &stored, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_get_text(reader, "run/trajectory", &trajectory, error);
+  if (status == GPUMC_OK) {
+    closed.resolved = gpumc_task_close(task, stored);
+    if (closed.resolved == NULL)
+      status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
+    if (status == GPUMC_OK)
+      status = compare_identity(&closed, path, stored, error);
+    if (status == GPUMC_OK)
+      status = check_trajectory(&closed, path, trajectory, error);
+    cJSON_Delete(closed.resolved);
+  }
+  free(stored);
+  free(trajectory);
+  return status;
+}
+
+enum gpumc_status gpumc_run_compare_samples(const char *path,
+                                            struct gpumc_checkpoint_reader *reader,
+                                            uint64_t checksum, struct gpumc_error *error)
+{
+  uint64_t before = 0;
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
+  if (status == GPUMC_OK && before != checksum)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s: the file that the model reads holds other values than when the "
+                             "checkpoint was made: restore it, choose another output, or start "
+                             "over with --fresh",
+                             path);
+  return status;
+}
+
+enum gpumc_status gpumc_run_compare_file(const struct gpumc_task *task, const char *path,
+                                         struct gpumc_checkpoint_reader *reader,
+                                         struct gpumc_error *error)
+{
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  uint64_t now = 0;
+  bool enough = true;
+  if (task->model->file_key == NULL || !gpumc_params_has(&params, task->model->file_key))
+    return GPUMC_OK;
+  enum gpumc_status status = read_again(task, 0, &now, &enough, error);
+  return status == GPUMC_OK ? gpumc_run_compare_samples(path, reader, now, error) : status;
+}

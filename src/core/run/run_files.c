@@ -1,0 +1,325 @@
+/* The files of a task before and after a run, and what the run does about them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/durable_file.h"
+#include "core/base/regular_file.h"
+#include "core/base/seal.h"
+#include "core/run/run_internal.h"
+#include "core/storage/side_files.h"
+
+/* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */
+static enum gpumc_status refuse_output(const char *what, bool maybe, struct gpumc_error *error)
+{
+  return gpumc_error_set(
+      error, GPUMC_INVALID,
+      "there is something other than a result at the output path, and it is left alone: "
+      "%s\n%smove it away, %sor choose another output",
+      what, maybe ? "it may be a damaged result, as when its end is missing: " : "",
+      maybe ? "restore it from a copy, " : "");
+}
+
+static enum gpumc_status refuse_link(const char *output, const char *why, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s is a symbolic link%s, and no link is replaced: give the name of the "
+                         "file itself, or choose another output",
+                         output, why);
+}
+
+/* Whether there is a file that may be a result, GPUMC_OK with `*there` false where there is none. A
+ * link is followed for the finished result of this configuration alone, which needs no writing. */
+static enum gpumc_status
+look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error *error)
+{
+  struct stat found;
+  const char *reason;
+  *there = lstat(output, &found) == 0;
+  *linked = *there && S_ISLNK(found.st_mode);
+  if (!*there)
+    return errno == ENOENT || errno == ENOTDIR
+               ? GPUMC_OK
+               : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot look at it: %s", output,
+                                 strerror(errno));
+  int descriptor = gpumc_regular_open(output, O_RDONLY, &reason);
+  if (descriptor >= 0) {
+    close(descriptor);
+    return GPUMC_OK;
+  }
+  if (*linked && (errno == ENOENT || errno == ELOOP))
+    return refuse_link(output, errno == ELOOP ? " that leads in a circle" : " that leads nowhere",
+                       error);
+  if (errno != EINVAL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", output, reason);
+  struct gpumc_error special = {0};
+  gpumc_error_set(&special, GPUMC_INVALID, "%s: %s", output, reason);
+  enum gpumc_status status = refuse_output(gpumc_error_text(&special), false, error);
+  gpumc_error_free(&special);
+  return status;
+}
+
+enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
+                                         enum gpumc_result_check check, bool *complete,
+                                         struct gpumc_error *error)
+{
+  struct gpumc_result result = {0};
+  struct gpumc_error reason = {0};
+  bool there, linked;
+  *complete = false;
+  enum gpumc_status status = look_at_output(task->output, &there, &linked, error);
+  if (status != GPUMC_OK || !there)
+    return status;
+  status = gpumc_result_read(task->output, &result, &reason);
+  if (linked && (status != GPUMC_OK || !result.complete || check == GPUMC_CHECK_ANY))
+    status = refuse_link(task->output, "", error);
+  else if (status != GPUMC_OK && result.damaged && check == GPUMC_CHECK_ANY)
+    status = GPUMC_OK; /* a result of gpumc, to be replaced */
+  else if (status != GPUMC_OK && result.damaged)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "%s\nrestore it from a copy, or replace it with --fresh",
+                             gpumc_error_text(&reason));
+  else if (status != GPUMC_OK)
+    status = refuse_output(gpumc_error_text(&reason), !result.foreign, error);
+  else if (!result.complete)
+    status = gpumc_error_set(error, GPUMC_INVALID,
+                             "%s is an unfinished working file; move it away or choose another "
+                             "output",
+                             task->output);
+  else if (check != GPUMC_CHECK_ANY)
+    status = gpumc_run_compare_result(task, &result, check, error);
+  *complete = status == GPUMC_OK;
+  gpumc_error_free(&reason);
+  gpumc_result_free(&result);
+  return status;
+}
+
+/* Whether a working file that cannot be read was a finished result. The recorder brings all to the
+ * disk before it seals; and without a seal, what a killed process leaves is open, or has a
+ * checkpoint from which it is made anew. */
+static bool was_finished(const struct gpumc_task_files *files, const char *path)
+{
+  struct gpumc_error ignored = {0};
+  enum gpumc_seal seal = GPUMC_SEAL_NONE;
+  if (gpumc_seal_check(path, &seal, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  return seal != GPUMC_SEAL_NONE ||
+         (gpumc_working_file_is_closed(path) && !gpumc_file_exists(files->checkpoint));
+}
+
+/* A finished result at OUTPUT.partial is ours where a run was killed between finishing it and
+ * giving it its name, or while it had both names; any other, another task's or a copy that somebody
+ * made, is not, nor is a damaged one. */
+static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                              const char *path)
+{
+  struct gpumc_result result = {0};
+  struct gpumc_error ignored = {0};
+  if (gpumc_side_file_look(path, GPUMC_SIDE_PARTIAL) != GPUMC_PRESENCE_OURS ||
+      gpumc_file_is_same(path, files->output))
+    return false;
+  const bool readable = gpumc_working_file_read(path, &result, &ignored) == GPUMC_OK;
+  bool foreign = readable ? result.complete : was_finished(files, path);
+  if (foreign && readable && strcmp(path, files->partial) == 0)
+    foreign =
+        gpumc_file_exists(files->output) ||
+        gpumc_run_compare_result(task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
+  gpumc_error_free(&ignored);
+  gpumc_result_free(&result);
+  return foreign;
+}
+
+/* The name of one at OUTPUT.partial or OUTPUT.partial.new; NULL where there is none. Caller frees.
+ */
+static char *
+find_foreign_result(const struct gpumc_task *task, const struct gpumc_task_files *files)
+{
+  static const char *const suffixes[] = {"", ".new"};
+  struct gpumc_error ignored = {0};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    char *path = gpumc_path_with_suffix(files->partial, suffixes[i], &ignored);
+    if (path != NULL && is_foreign_result(task, files, path))
+      return path;
+    free(path);
+  }
+  gpumc_error_free(&ignored);
+  return NULL;
+}
+
+static enum gpumc_status check_side_files(const struct gpumc_task *task,
+                                          const struct gpumc_task_files *files,
+                                          struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  char *foreign = find_foreign_result(task, files);
+  if (foreign != NULL)
+    status = gpumc_error_set(
+        error, GPUMC_FAILURE,
+        "%s: not a working file but a finished result, or a damaged one, and left alone: move "
+        "it away or choose another output",
+        foreign);
+  free(foreign);
+  if (status == GPUMC_OK)
+    status = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
+  return status == GPUMC_OK ? gpumc_side_files_check(files->output, error) : status;
+}
+
+enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error)
+{
+  char *reason = strdup(gpumc_error_text(error));
+  gpumc_error_set(error, GPUMC_FAILURE,
+                  "%s\nnothing was deleted: put a good copy in its place, choose another output, "
+                  "or start over with --fresh",
+                  reason != NULL ? reason : "");
+  free(reason);
+  return GPUMC_FAILURE;
+}
+
+typedef enum gpumc_status open_checkpoint(const char *path, struct gpumc_checkpoint_reader **reader,
+                                          struct gpumc_error *error);
+
+/* A checkpoint of the task's configuration, which the caller closes; NULL on failure. */
+static enum gpumc_status take_checkpoint(const struct gpumc_task *task, const char *path,
+                                         enum gpumc_result_check check, open_checkpoint *open_it,
+                                         struct gpumc_checkpoint_reader **checkpoint,
+                                         struct gpumc_error *error)
+{
+  enum gpumc_status status = open_it(path, checkpoint, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_compare_checkpoint(task, path, *checkpoint, error);
+  if (status == GPUMC_OK && check == GPUMC_CHECK_LOOK)
+    status = gpumc_run_compare_file(task, path, *checkpoint, error);
+  if (status == GPUMC_OK)
+    return GPUMC_OK;
+  gpumc_checkpoint_close(*checkpoint);
+  *checkpoint = NULL;
+  return status;
+}
+
+static bool is_look(enum gpumc_result_check check)
+{
+  return check == GPUMC_CHECK_CONFIGURATION || check == GPUMC_CHECK_LOOK;
+}
+
+/* A run asks for the lock first: what is in its way is the reason that it gives. */
+static enum gpumc_status prefer_obstacle(const struct gpumc_task_files *files,
+                                         enum gpumc_status status, struct gpumc_error *error)
+{
+  struct gpumc_error obstacle = {0};
+  if (gpumc_task_lock_check(files, &obstacle) == GPUMC_OK)
+    return status;
+  gpumc_error_free(error);
+  *error = obstacle;
+  return error->status;
+}
+
+enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
+                                   const struct gpumc_task_files *files,
+                                   enum gpumc_result_check check,
+                                   struct gpumc_run_decision *decision, struct gpumc_error *error)
+{
+  *decision = (struct gpumc_run_decision){0};
+  enum gpumc_status status = gpumc_run_check_output(task, check, &decision->complete, error);
+  if (decision->complete && check != GPUMC_CHECK_ANY)
+    return status;
+  if (is_look(check))
+    status = prefer_obstacle(files, status, error);
+  if (status == GPUMC_OK)
+    status = check_side_files(task, files, error);
+  if (status != GPUMC_OK || check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
+    return status;
+  /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
+  if (is_look(check)) {
+    struct gpumc_error ignored = {0};
+    if (take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_peek,
+                        &decision->checkpoint, &ignored) == GPUMC_OK)
+      return GPUMC_OK;
+    gpumc_error_free(&ignored);
+  }
+  status = take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_open,
+                           &decision->checkpoint, error);
+  return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
+}
+
+static bool is_empty(const char *path)
+{
+  struct stat found;
+  return lstat(path, &found) == 0 && found.st_size == 0;
+}
+
+/* Whether a checkpoint of ours is there and not of this configuration, or cannot be read. */
+static bool is_foreign_checkpoint(const struct gpumc_run *run)
+{
+  const char *path = run->files.checkpoint;
+  struct gpumc_checkpoint_reader *checkpoint = NULL;
+  struct gpumc_error ignored = {0};
+  if (gpumc_side_file_look(path, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS || is_empty(path))
+    return false;
+  const bool foreign = take_checkpoint(run->task, path, GPUMC_CHECK_CONFIGURATION,
+                                       gpumc_checkpoint_open, &checkpoint, &ignored) != GPUMC_OK;
+  gpumc_checkpoint_close(checkpoint);
+  gpumc_error_free(&ignored);
+  return foreign;
+}
+
+/* The same of a working file that is no finished result. */
+static bool is_foreign_working_file(const struct gpumc_run *run)
+{
+  const char *path = run->files.partial;
+  struct gpumc_result result = {0};
+  struct gpumc_error ignored = {0};
+  const bool foreign =
+      gpumc_side_file_look(path, GPUMC_SIDE_PARTIAL) == GPUMC_PRESENCE_OURS &&
+      gpumc_result_read(path, &result, &ignored) == GPUMC_OK && !result.complete &&
+      gpumc_run_compare_result(run->task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
+  gpumc_error_free(&ignored);
+  gpumc_result_free(&result);
+  return foreign;
+}
+
+/* Whether another configuration has been worked on under the same name: a run that found its result
+ * complete, and did nothing itself, leaves that work alone. */
+static bool another_was_at_work(const struct gpumc_run *run)
+{
+  const char *kept = is_foreign_checkpoint(run)     ? run->files.checkpoint
+                     : is_foreign_working_file(run) ? run->files.partial
+                                                    : NULL;
+  if (kept != NULL)
+    gpumc_run_note(run,
+                   "%s: of another configuration, or damaged, and left alone, with the files that "
+                   "belong to it",
+                   kept);
+  return kept != NULL;
+}
+
+enum gpumc_status
+gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  /* The log last: after the checkpoint that needs it. */
+  static const enum gpumc_side sides[] = {GPUMC_SIDE_CHECKPOINT, GPUMC_SIDE_PARTIAL,
+                                          GPUMC_SIDE_STATUS, GPUMC_SIDE_LOG};
+  if (run->recorder == NULL && another_was_at_work(run))
+    return GPUMC_OK;
+  char *foreign_result = find_foreign_result(run->task, &run->files);
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t i = 0; i < sizeof sides / sizeof *sides && status == GPUMC_OK; i++)
+    if (sides[i] != GPUMC_SIDE_PARTIAL || foreign_result == NULL)
+      status = gpumc_side_file_remove(run->files.output, sides[i], error);
+  free(foreign_result);
+  return status;
+}
+
+enum gpumc_status gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error)
+{
+  struct gpumc_run_decision decision;
+  enum gpumc_status status =
+      gpumc_run_decide(run->task, &run->files, GPUMC_CHECK_ANY, &decision, error);
+  if (status == GPUMC_OK)
+    status = gpumc_run_remove_side_files(run, error);
+  if (status == GPUMC_OK)
+    status = gpumc_file_remove(run->files.output, error);
+  return status;
+}

@@ -1,0 +1,121 @@
+/* Algorithms: what the run asks of one, and the context it works in. */
+#ifndef GPUMC_CORE_ALGORITHM_H
+#define GPUMC_CORE_ALGORITHM_H
+
+#include "core/simulation/model.h"
+#include "core/simulation/observer.h"
+#include "core/storage/checkpoint.h"
+#include "core/storage/recorder.h"
+
+/* What takes time beside updates, added up over the run: for estimates. */
+struct gpumc_work {
+  double measured;   /* sites of replicas that are measured at the end of a call for sweeps */
+  uint32_t sweeps;   /* of such a call */
+  double moved;      /* sites of replicas that are offered an exchange */
+  double compared;   /* pairs of sites of two replicas */
+  double values;     /* replicas whose measurements are taken in */
+  size_t n_channels; /* that a measurement has */
+};
+
+/* What an algorithm needs, known before anything is allocated. */
+struct gpumc_demand {
+  size_t replicas;                 /* target population */
+  struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
+  size_t host_bytes;               /* work arrays and accumulators on the host */
+  size_t device_bytes;             /* work arrays on the device, the ensemble not included */
+  double configuration_bytes;      /* that are written into the result on request */
+  double result_bytes;             /* of the numbers in the result, configurations not included */
+  double series_bytes;             /* of series, among these: the log has them as well */
+  double state_bytes;              /* of rows and sums in a checkpoint; the replicas not included */
+  double updates; /* site updates of the whole run; with adaptive steps an estimate */
+  struct gpumc_work work;
+  bool estimated;
+};
+
+/* A number of bytes that was added up in double precision: more than any memory stays so. */
+static inline size_t gpumc_demand_bytes(double bytes)
+{
+  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
+}
+
+/* Everything an algorithm works with; all of it belongs to the run. */
+struct gpumc_context {
+  struct gpumc_params params; /* the algorithm's block */
+  uint64_t seed;
+  uint32_t rounds;
+  const struct gpumc_model *model;
+  struct gpumc_device *device;
+  struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
+  struct gpumc_recorder *recorder;
+  const struct gpumc_observer *observer;
+  const cJSON *warnings; /* gpumc_task.warnings; told by the run */
+};
+
+/* Where a run stands, for progress bars and status. */
+struct gpumc_position {
+  double fraction;        /* of the work, 0 .. 1 */
+  double updates;         /* site updates done */
+  const char *coordinate; /* "beta" */
+  double value;
+};
+
+struct gpumc_algorithm_ops {
+  const char *name;
+  const char *summary;
+  const char *citation;         /* BibTeX */
+  const struct gpumc_key *keys; /* without `name` */
+  uint32_t required;            /* capabilities, of enum gpumc_capability */
+  /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
+   * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */
+  uint32_t (*further)(const struct gpumc_params *params, const char **remedy);
+  /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
+   * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
+  const char *(*unmergeable)(const struct gpumc_params *params);
+  /* Of its block, with the model or an instance of it where they ask for one; NULL: none. `demand`
+   * relies on them. */
+  const struct gpumc_check *checks;
+  /* Why sweeps of such a block alone do not reach every state of the instance, as
+   * gpumc_model_ops.ergodicity; blocks and instance are without mistakes. May be NULL: where
+   * ergodicity is not for sweeps alone. */
+  GPUMC_MUST_CHECK enum gpumc_status (*ergodicity)(const struct gpumc_params *params,
+                                                   const struct gpumc_model *model,
+                                                   const char **warning, struct gpumc_error *error);
+  /* The defaults that depend on other keys or on the model's instance, of a block without mistakes:
+   * an object with them, of given keys too; the caller deletes it. They come into the resolved
+   * configuration where the keys are not given. `model` is NULL where the instance, which has
+   * disorder then, is not read from its file. May be NULL; returns NULL when memory ran out. */
+  cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
+  /* Replicas of each run, about, of a block without mistakes: for the choice of a kernel. May be
+   * NULL: not known. */
+  size_t (*replicas)(const struct gpumc_params *params);
+  GPUMC_MUST_CHECK enum gpumc_status (*demand)(const struct gpumc_params *params,
+                                               const struct gpumc_model *model,
+                                               const struct gpumc_device *device,
+                                               struct gpumc_demand *demand,
+                                               struct gpumc_error *error);
+  /* Allocate the state and declare the recorder's tables. */
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_context *context, void **state,
+                                               struct gpumc_error *error);
+  /* One unit of progress (a temperature step), between which the run answers signals and time
+   * limits, so that it should take seconds at the most; `*finished` after the last. Its rows may be
+   * appended by the next unit, while the device works on that one, or by `settle`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
+                                                struct gpumc_error *error);
+  /* Append the rows that are still on their way, so that rows and state are those of one instant:
+   * asked for before a checkpoint. Nothing is on its way when the last unit is finished. */
+  GPUMC_MUST_CHECK enum gpumc_status (*settle)(void *state, struct gpumc_error *error);
+  void (*position)(const void *state, struct gpumc_position *position);
+  /* State to and from a checkpoint, the ensemble and recorder excepted: the run saves those. */
+  GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
+                                             struct gpumc_checkpoint_writer *writer,
+                                             struct gpumc_error *error);
+  /* `*finished`: the state is one behind the last unit, only the summary is missing. */
+  GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
+                                             bool *finished, struct gpumc_error *error);
+  /* After the last unit: per-run results and the summary into the recorder. */
+  GPUMC_MUST_CHECK enum gpumc_status (*summarize)(void *state, struct gpumc_error *error);
+  /* Legal on NULL. */
+  void (*destroy)(void *state);
+};
+
+#endif

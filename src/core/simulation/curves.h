@@ -1,0 +1,68 @@
+/* Curves of a result: labels that algorithms share, and datasets beside their errors in the units
+ * of the model. */
+#ifndef GPUMC_CORE_CURVES_H
+#define GPUMC_CORE_CURVES_H
+
+#include "core/simulation/model.h"
+#include "core/storage/recorder.h"
+
+/* Units of labels that are declared before the model is known: these stand for its own. */
+#define GPUMC_UNIT_ENERGY "energy"
+#define GPUMC_UNIT_ENERGY2 "energy^2"
+#define GPUMC_UNIT_BETA "1/energy"
+
+extern const struct gpumc_label gpumc_label_beta, gpumc_label_energy, gpumc_label_energy2,
+    gpumc_label_specific_heat;
+
+enum { GPUMC_UNIT_BYTES = 48 };
+/* The unit to be written for a declared one; `text` is used for some. */
+const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
+                          char text[static GPUMC_UNIT_BYTES]);
+
+struct gpumc_label gpumc_channel_label(const struct gpumc_channel *channel);
+struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable);
+struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived);
+
+/* The label of the standard error, which borrows `texts`. */
+struct gpumc_error_texts {
+  char name[128], long_name[192], symbol[64];
+};
+struct gpumc_label
+gpumc_error_label(const struct gpumc_label *label, struct gpumc_error_texts *texts);
+
+/* Declare a table, or one of series, before the start (recorder.h). `columns` have declared units,
+ * and are scratch afterwards. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_add_table(struct gpumc_recorder *recorder, const struct gpumc_model *model,
+                      const char *group, struct gpumc_column *columns, size_t n_columns,
+                      size_t *table, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_add_series(struct gpumc_recorder *recorder, const struct gpumc_model *model,
+                       const char *group, struct gpumc_column *columns, size_t n_columns,
+                       size_t *table, struct gpumc_error *error);
+
+/* Where curves over the same axes go: `axis` has the paths of these, count their lengths; count[1]
+ * = 0: there is but one. */
+struct gpumc_curve_place {
+  struct gpumc_recorder *recorder;
+  const struct gpumc_model *model;
+  const char *group;
+  const char *axis[2];
+  size_t count[2];
+};
+
+/* Axis d itself: values[count[d]]. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_curve_write_axis(const struct gpumc_curve_place *place,
+                                                          size_t d, const struct gpumc_label *label,
+                                                          bool integer, const double *values,
+                                                          struct gpumc_error *error);
+/* A curve over the axes: values[count[0]], or values[count[0]][count[1]]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                  bool integer, const double *values, struct gpumc_error *error);
+/* NAME and NAME_error. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,
+                             const double *values, const double *errors, struct gpumc_error *error);
+
+#endif

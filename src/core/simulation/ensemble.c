@@ -1,0 +1,162 @@
+/* What is the same for the ensembles of every kernel. */
+#include "core/simulation/kernel.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+
+enum gpumc_status
+gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+                      struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
+                      uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
+                      struct gpumc_error *error)
+{
+  assert(plan->runs > 0 && plan->capacity > 0);
+  assert(plan->samples == 1 || plan->samples == plan->capacity);
+  *ensemble = (struct gpumc_ensemble){
+      .ops = ops,
+      .model = model,
+      .device = device,
+      .seed = seed,
+      .rounds = rounds,
+      .plan = *plan,
+  };
+  enum gpumc_status status =
+      gpumc_device_array(device, &ensemble->size, plan->runs, "sizes of the populations", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&ensemble->beta, plan->runs, "temperatures of the runs", error);
+  if (status == GPUMC_OK)
+    status = ops->create(ensemble, error);
+  if (status != GPUMC_OK)
+    gpumc_ensemble_free(ensemble);
+  return status;
+}
+
+enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble, uint32_t *size,
+                                           struct gpumc_error *error)
+{
+  return ensemble->device->ops->copy_to_host(ensemble->device, size, ensemble->size,
+                                             ensemble->runs * sizeof *size, error);
+}
+
+enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble, const uint32_t *size,
+                                           struct gpumc_error *error)
+{
+  ensemble->expected = 0;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->expected = size[m] > ensemble->expected ? size[m] : ensemble->expected;
+  return ensemble->device->ops->copy_to_device(ensemble->device, ensemble->size, size,
+                                               ensemble->runs * sizeof *size, error);
+}
+
+static enum gpumc_status
+set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error *error)
+{
+  uint32_t *sizes = NULL;
+  enum gpumc_status status =
+      gpumc_allocate_array(&sizes, ensemble->runs, "sizes of the populations", error);
+  for (size_t m = 0; status == GPUMC_OK && m < ensemble->runs; m++)
+    sizes[m] = (uint32_t)size;
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
+  free(sizes);
+  return status;
+}
+
+enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint32_t first_run,
+                                           size_t runs, size_t size, struct gpumc_error *error)
+{
+  assert(runs <= ensemble->plan.runs && size <= ensemble->plan.capacity);
+  ensemble->first_run = first_run;
+  ensemble->runs = runs;
+  ensemble->time = 0;
+  enum gpumc_status status = set_equal_sizes(ensemble, size, error);
+  return status == GPUMC_OK ? ensemble->ops->randomize(ensemble, error) : status;
+}
+
+enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                       double beta, int64_t *const *channel,
+                                       struct gpumc_error *error)
+{
+  for (size_t m = 0; m < ensemble->runs; m++)
+    ensemble->beta[m] = beta;
+  return gpumc_ensemble_sweep_each(ensemble, sweeps, ensemble->beta, channel, error);
+}
+
+enum gpumc_status gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                            const double *beta, int64_t *const *channel,
+                                            struct gpumc_error *error)
+{
+  if (sweeps > UINT32_MAX - ensemble->time)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%u sweeps after %u exceed the %u that a run may have", sweeps,
+                           ensemble->time, UINT32_MAX);
+  enum gpumc_status status = ensemble->ops->sweep(ensemble, sweeps, beta, channel, error);
+  if (status == GPUMC_OK)
+    ensemble->time += sweeps;
+  return status;
+}
+
+struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m)
+{
+  return gpumc_random_make(ensemble->seed, ensemble->first_run + (uint32_t)m, ensemble->rounds);
+}
+
+void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
+{
+  if (ensemble->ops != NULL) {
+    ensemble->ops->destroy(ensemble);
+    ensemble->device->ops->release(ensemble->device, ensemble->size);
+    free(ensemble->beta);
+  }
+  memset(ensemble, 0, sizeof *ensemble);
+}
+
+const char *gpumc_capability_name(enum gpumc_capability capability)
+{
+  switch (capability) {
+  case GPUMC_CAN_RANDOMIZE:
+    return "randomize";
+  case GPUMC_CAN_TRANSFER:
+    return "transfer";
+  case GPUMC_CAN_SWEEP:
+    return "sweep";
+  case GPUMC_CAN_HEAT_BATH:
+    return "heat_bath";
+  case GPUMC_CAN_WALK:
+    return "walk";
+  case GPUMC_CAN_MEASURE:
+    return "measure";
+  case GPUMC_CAN_GATHER:
+    return "gather";
+  case GPUMC_CAN_EXCHANGE:
+    return "exchange";
+  case GPUMC_CAN_OVERLAP:
+    return "overlap";
+  case GPUMC_CAN_TILE:
+    return "tile";
+  }
+  return "unknown";
+}
+
+const char *gpumc_capability_verb(enum gpumc_capability capability)
+{
+  switch (capability) {
+  case GPUMC_CAN_RANDOMIZE:
+    return "start at random";
+  case GPUMC_CAN_TRANSFER:
+    return "save replicas";
+  case GPUMC_CAN_HEAT_BATH:
+    return "do heat-bath updates";
+  case GPUMC_CAN_GATHER:
+    return "resample";
+  case GPUMC_CAN_EXCHANGE:
+    return "exchange replicas";
+  case GPUMC_CAN_OVERLAP:
+    return "compare replicas";
+  default:
+    return gpumc_capability_name(capability);
+  }
+}

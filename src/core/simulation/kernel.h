@@ -1,0 +1,190 @@
+/* Kernels and ensembles: R replicas of one model instance, owned by a kernel, opaque to all else.
+ */
+#ifndef GPUMC_CORE_KERNEL_H
+#define GPUMC_CORE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/device/device.h"
+#include "core/numerics/random.h"
+#include "models/ising/tiled/tiling.h"
+
+/* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
+enum gpumc_capability {
+  GPUMC_CAN_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
+  GPUMC_CAN_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
+  GPUMC_CAN_SWEEP = 1 << 2,     /* sweeps, a temperature for each run */
+  GPUMC_CAN_HEAT_BATH = 1 << 3, /* with heat-bath updates as well as Metropolis ones */
+  GPUMC_CAN_WALK = 1 << 4,      /* updates under a flat-histogram weight */
+  GPUMC_CAN_MEASURE = 1 << 5,   /* per-replica channels */
+  GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
+  GPUMC_CAN_EXCHANGE = 1 << 7,  /* replicas of neighbouring runs change places */
+  GPUMC_CAN_OVERLAP = 1 << 8,   /* replicas of two runs compared site by site */
+  GPUMC_CAN_TILE = 1 << 9,      /* sweeps tile by tile, as gpumc_ensemble_plan.tiling says */
+};
+
+/* How a spin is updated, given its neighbours. */
+enum gpumc_update { GPUMC_METROPOLIS, GPUMC_HEAT_BATH };
+
+/* What the overlap of two replicas tells, s and t their spins, q_i = s_i t_i. */
+enum gpumc_overlap {
+  GPUMC_OVERLAP_SPIN, /* sum of q_i */
+  GPUMC_OVERLAP_LINK, /* sum of s_i s_j t_i t_j over the bonds */
+  /* |sum of q_i exp(i k r_i)|^2, the mean over the smallest wave vectors k of the lattice, in
+   * quanta of gpumc_model.wave_quantum. */
+  GPUMC_OVERLAP_WAVE,
+  GPUMC_OVERLAPS
+};
+
+/* What an ensemble is to hold: `runs` runs of up to `capacity` replicas. Quenched disorder: with
+ * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
+ * = capacity and replica r of every run has the r-th sample from there on. `tiling`: of kernels
+ * with GPUMC_CAN_TILE, otherwise zeroed. */
+struct gpumc_ensemble_plan {
+  size_t runs, capacity, samples;
+  enum gpumc_update update;
+  struct gpumc_tiling tiling;
+};
+
+struct gpumc_model;
+struct gpumc_kernel_ops;
+
+/* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
+ * same time (sweeps done in these runs). Counters are those of each run by itself, so that a run's
+ * replicas do not depend on the batch. */
+struct gpumc_ensemble {
+  const struct gpumc_kernel_ops *ops;
+  const struct gpumc_model *model;
+  struct gpumc_device *device;
+  uint64_t seed;
+  uint32_t rounds; /* of Philox */
+  uint32_t first_run;
+  uint32_t time;
+  size_t runs; /* of the present batch; 0: none begun */
+  struct gpumc_ensemble_plan plan;
+  double *beta;    /* [plan.runs] scratch of gpumc_ensemble_sweep, host memory */
+  uint32_t *size;  /* [plan.runs] replicas of each run, device memory */
+  size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
+  void *storage;   /* the kernel's own */
+};
+
+/* Operations work on every run m < runs and its replicas r < size[m], which may be none, and are
+ * enqueued in the order of the calls (core/device/device.h). Arrays of replicas are device memory,
+ * [runs][capacity]; that of the CPU is ordinary memory. Random numbers of run m are those of
+ * gpumc_ensemble_random(ensemble, m), with r in the counter and no run, since batches differ. */
+struct gpumc_kernel_ops {
+  const char *device;     /* "cpu", "cuda" */
+  const char *variant;    /* "multispin", "spin" */
+  const char *summary;    /* one line */
+  const char *takes;      /* what it asks of instances; NULL: nothing */
+  const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
+  uint32_t capabilities;  /* of enum gpumc_capability */
+  bool absent; /* not in this build: named, so that asking for it is told from a mistake; no more */
+  /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas: what an
+   * automatic choice among the kernels of a model compares. It depends on nothing but its arguments
+   * and is the same for all kernels of a variant, since that choice decides numbers. NULL: chosen
+   * only where no kernel with a cost does. */
+  double (*cost)(const struct gpumc_model *model, size_t replicas);
+  /* Device memory that an ensemble takes, everything the kernel allocates included. */
+  size_t (*bytes)(const struct gpumc_model *model, const struct gpumc_device *device,
+                  const struct gpumc_ensemble_plan *plan);
+  /* Allocate `storage`, which is NULL; the other fields are set. */
+  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_ensemble *ensemble,
+                                               struct gpumc_error *error);
+  /* Legal after a failed create, and with `storage` NULL. */
+  void (*destroy)(struct gpumc_ensemble *ensemble);
+  GPUMC_MUST_CHECK enum gpumc_status (*randomize)(struct gpumc_ensemble *ensemble,
+                                                  struct gpumc_error *error);
+  /* Replicas first .. first+count-1 of run m from and to host memory, model->portable_bytes each;
+   * done on return. */
+  GPUMC_MUST_CHECK enum gpumc_status (*set)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                            size_t count, const uint8_t *portable,
+                                            struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                            size_t count, uint8_t *portable,
+                                            struct gpumc_error *error);
+  /* `sweeps` sweeps of every replica of run m at inverse temperature beta[m] (host memory, free
+   * when the call returns; NULL if sweeps = 0) by the rule plan.update, sweep i with the counter's
+   * time ensemble->time + i, which is for the caller to advance; then, unless `channel` is NULL,
+   * what `measure` does. */
+  GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                              const double *beta, int64_t *const *channel,
+                                              struct gpumc_error *error);
+  /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
+  GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
+                                                int64_t *const *channel, struct gpumc_error *error);
+  /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;
+   * parent obeys the rule of gpumc_population_ops.resample. */
+  GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,
+                                               const uint32_t *parent, struct gpumc_error *error);
+  /* Replica r of run m and replica r of run m + 1 change places where bit r % 32 of word
+   * swap[m][r / 32] is set; swap[runs][gpumc_swap_words(capacity)], device memory. A replica is
+   * part of one exchange at the most. */
+  GPUMC_MUST_CHECK enum gpumc_status (*exchange)(struct gpumc_ensemble *ensemble,
+                                                 const uint32_t *swap, struct gpumc_error *error);
+  /* overlap[kind][i][r]: replica r of run first + i with replica r of run second + i, i < runs;
+   * arrays [runs][capacity], NULL: not wanted. */
+  GPUMC_MUST_CHECK enum gpumc_status (*overlap)(struct gpumc_ensemble *ensemble, size_t first,
+                                                size_t second, size_t runs,
+                                                int64_t *const overlap[GPUMC_OVERLAPS],
+                                                struct gpumc_error *error);
+  /* What of an ensemble is neither replicas nor counters, and part of its state: that of generators
+   * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none.
+   */
+  size_t (*state_bytes)(const struct gpumc_ensemble *ensemble);
+  /* That of run m to and from host memory; done on return. */
+  GPUMC_MUST_CHECK enum gpumc_status (*get_state)(struct gpumc_ensemble *ensemble, size_t m,
+                                                  uint8_t *state, struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*set_state)(struct gpumc_ensemble *ensemble, size_t m,
+                                                  const uint8_t *state, struct gpumc_error *error);
+  /* GPUMC_CAN_TILE: why the kernel cannot tile an instance so, and `*key`, which of
+   * gpumc_tiling_keys would have to change; NULL where it can. */
+  const char *(*refuses_tiling)(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
+                                const char **key);
+};
+
+/* Words of 32 bits that hold one for each replica of a run. */
+static inline size_t gpumc_swap_words(size_t capacity)
+{
+  return (capacity + 31) / 32;
+}
+
+/* Room for the runs of `plan`, none of them begun. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+                      struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
+                      uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
+                      struct gpumc_error *error);
+/* Begin `runs` runs from `first_run` on with `size` replicas each, drawn at beta = 0; time becomes
+ * 0. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
+                                                            uint32_t first_run, size_t runs,
+                                                            size_t size, struct gpumc_error *error);
+/* All runs at one temperature. Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the
+ * counter's 32 bits would run out. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+                     int64_t *const *channel, struct gpumc_error *error);
+/* The same with a temperature for each run, beta[runs]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+                          int64_t *const *channel, struct gpumc_error *error);
+/* size[runs] from and to host memory; waits for all that is enqueued. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
+                                                            uint32_t *size,
+                                                            struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
+                                                            const uint32_t *size,
+                                                            struct gpumc_error *error);
+/* The generator of run m of the batch. */
+struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m);
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
+
+/* The name of one capability bit, "gather"; and what a kernel without it cannot do, "resample". */
+const char *gpumc_capability_name(enum gpumc_capability capability);
+const char *gpumc_capability_verb(enum gpumc_capability capability);
+
+#endif

@@ -1,0 +1,281 @@
+/* The plugins compiled in, and the choice of a kernel. */
+#include "core/simulation/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
+#include "models/models.def"
+#undef GPUMC_MODEL
+#define GPUMC_ALGORITHM(algorithm)                                                                 \
+  extern const struct gpumc_algorithm_ops gpumc_algorithm_##algorithm;
+#include "algorithms/algorithms.def"
+#undef GPUMC_ALGORITHM
+
+static const struct gpumc_model_ops *const models[] = {
+#define GPUMC_MODEL(model) &gpumc_model_##model,
+#include "models/models.def"
+#undef GPUMC_MODEL
+    NULL};
+
+static const struct gpumc_algorithm_ops *const algorithms[] = {
+#define GPUMC_ALGORITHM(algorithm) &gpumc_algorithm_##algorithm,
+#include "algorithms/algorithms.def"
+#undef GPUMC_ALGORITHM
+    NULL};
+
+enum { CAPABILITY_BITS = 10, NAMES_MAXIMUM = 32 };
+
+const struct gpumc_model_ops *const *gpumc_models(void)
+{
+  return models;
+}
+
+const struct gpumc_algorithm_ops *const *gpumc_algorithms(void)
+{
+  return algorithms;
+}
+
+const struct gpumc_model_ops *gpumc_model_find(const char *name)
+{
+  for (size_t i = 0; models[i] != NULL; i++)
+    if (strcmp(models[i]->name, name) == 0)
+      return models[i];
+  return NULL;
+}
+
+const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name)
+{
+  for (size_t i = 0; algorithms[i] != NULL; i++)
+    if (strcmp(algorithms[i]->name, name) == 0)
+      return algorithms[i];
+  return NULL;
+}
+
+bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
+                         struct gpumc_text *missing)
+{
+  uint32_t lacking = required & ~kernel->capabilities;
+  const char *separator = "";
+  for (int bit = 0; bit < CAPABILITY_BITS; bit++)
+    if (lacking & 1u << bit) {
+      gpumc_text_append(missing, "%s%s", separator,
+                        gpumc_capability_verb((enum gpumc_capability)(1 << bit)));
+      separator = ", ";
+    }
+  return lacking == 0;
+}
+
+/* Each variant (or device) of the kernels in this build once. `device`: NULL for all. */
+static size_t distinct_names(const struct gpumc_model_ops *model, const char *device,
+                             bool of_devices, const char *names[NAMES_MAXIMUM])
+{
+  size_t count = 0;
+  for (size_t i = 0; model->kernels[i] != NULL && count < NAMES_MAXIMUM; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    if (kernel->absent || (device != NULL && strcmp(kernel->device, device) != 0))
+      continue;
+    const char *name = of_devices ? kernel->device : kernel->variant;
+    bool known = false;
+    for (size_t j = 0; j < count && !known; j++)
+      known = strcmp(names[j], name) == 0;
+    if (!known)
+      names[count++] = name;
+  }
+  return count;
+}
+
+static void append_names(struct gpumc_text *text, const char *const *names, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", names[i]);
+}
+
+/* A kernel on that device, or of that variant: the first, one of this build before others. NULL for
+ * any device or any variant. */
+static const struct gpumc_kernel_ops *
+find_kernel(const struct gpumc_model_ops *model, const char *device, const char *variant)
+{
+  const struct gpumc_kernel_ops *found = NULL;
+  for (size_t i = 0; model->kernels[i] != NULL; i++) {
+    const struct gpumc_kernel_ops *kernel = model->kernels[i];
+    if ((device == NULL || strcmp(kernel->device, device) == 0) &&
+        (variant == NULL || strcmp(kernel->variant, variant) == 0) &&
+        (found == NULL || (found->absent && !kernel->absent)))
+      found = kernel;
+  }
+  return found;
+}
+
+const struct gpumc_kernel_ops *
+gpumc_kernel_named(const struct gpumc_model_ops *model, const char *device, const char *variant)
+{
+  return find_kernel(model, device, variant);
+}
+
+static enum gpumc_status
+refuse_device(const struct gpumc_model_ops *model, const char *device, struct gpumc_error *error)
+{
+  const char *names[NAMES_MAXIMUM];
+  struct gpumc_text list = {0};
+  const char *why =
+      find_kernel(model, device, NULL) != NULL ? " in this gpumc, built without CUDA" : "";
+  append_names(&list, names, distinct_names(model, NULL, true, names));
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID, "model %s has no kernel for %s%s; it has kernels for: %s", model->name,
+      device, why, gpumc_text_string(&list));
+  gpumc_text_free(&list);
+  return status;
+}
+
+/* The variant exists, on another device than that. */
+static enum gpumc_status refuse_elsewhere(const struct gpumc_model_ops *model, const char *device,
+                                          const struct gpumc_kernel_ops *elsewhere,
+                                          struct gpumc_error *error)
+{
+  if (elsewhere->absent)
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "kernel variant '%s' of model %s runs on %s only, and this gpumc was "
+                           "built without CUDA",
+                           elsewhere->variant, model->name, elsewhere->device);
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "kernel variant '%s' of model %s runs on %s, not on %s",
+                         elsewhere->variant, model->name, elsewhere->device, device);
+}
+
+enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *model,
+                                              const char *device, const char *variant,
+                                              struct gpumc_error *error)
+{
+  const char *names[NAMES_MAXIMUM] = {NULL};
+  struct gpumc_text list = {0};
+  const struct gpumc_kernel_ops *elsewhere = find_kernel(model, NULL, variant);
+  if (elsewhere != NULL)
+    return refuse_elsewhere(model, device, elsewhere, error);
+  size_t count = distinct_names(model, device, false, names);
+  const char *nearest = gpumc_nearest_name(variant, names, count);
+  append_names(&list, names, count);
+  if (nearest != NULL)
+    gpumc_text_append(&list, "; did you mean '%s'?", nearest);
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID, "model %s has no kernel variant '%s' on %s; its variants are: %s",
+      model->name, variant, device, gpumc_text_string(&list));
+  gpumc_text_free(&list);
+  return status;
+}
+
+const char *
+gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance)
+{
+  return instance == NULL || instance->ops->refuses == NULL
+             ? NULL
+             : instance->ops->refuses(instance, kernel);
+}
+
+/* `*remedy`: how to do without them, NULL where there are none. */
+static uint32_t further_of(const struct gpumc_kernel_wish *wish, const char **remedy)
+{
+  *remedy = NULL;
+  return wish->params != NULL && wish->algorithm->further != NULL
+             ? wish->algorithm->further(wish->params, remedy)
+             : 0;
+}
+
+/* Whether a kernel does what it is wanted for; if not, why not is appended. */
+static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
+                 struct gpumc_text *why_not)
+{
+  const char *remedy;
+  const uint32_t required = wish->algorithm->required | further_of(wish, &remedy);
+  struct gpumc_text missing = {0};
+  const char *separator = why_not->length == 0 ? "" : "; ";
+  const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
+  const bool serves = gpumc_kernel_serves(kernel, required, &missing);
+  if (!serves)
+    gpumc_text_append(why_not, "%s%s cannot %s", separator, kernel->variant,
+                      gpumc_text_string(&missing));
+  else if (refusal != NULL)
+    gpumc_text_append(why_not, "%s%s cannot simulate this model: %s", separator, kernel->variant,
+                      refusal);
+  gpumc_text_free(&missing);
+  return serves && refusal == NULL;
+}
+
+/* What helps where a kernel would do but for what keys of the algorithm ask for, else NULL. */
+static const char *
+remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
+{
+  struct gpumc_kernel_wish without = *wish;
+  struct gpumc_text unused = {0};
+  const char *remedy;
+  without.params = NULL;
+  (void)further_of(wish, &remedy);
+  const bool helps = does(&without, kernel, &unused);
+  gpumc_text_free(&unused);
+  return helps ? remedy : NULL;
+}
+
+/* `why_not`: of each kernel that was considered; `remedy`: what makes one of them do, or NULL. */
+static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, const char *device,
+                                        const char *why_not, const char *remedy,
+                                        struct gpumc_error *error)
+{
+  const struct gpumc_kernel_ops *const *kernels = wish->model->kernels;
+  struct gpumc_text able = {0}, unused = {0};
+  for (size_t i = 0; kernels[i] != NULL; i++)
+    if (!kernels[i]->absent && does(wish, kernels[i], &unused))
+      gpumc_text_append(&able, "%s%s on %s", able.length == 0 ? "" : ", ", kernels[i]->variant,
+                        kernels[i]->device);
+  enum gpumc_status status = gpumc_error_set(
+      error, GPUMC_INVALID,
+      "no kernel of model %s on %s can run algorithm %s: %s; kernels that can: %s%s%s",
+      wish->model->name, device, wish->algorithm->name, why_not,
+      able.length == 0 ? "none" : gpumc_text_string(&able), remedy != NULL ? "; or " : "",
+      remedy != NULL ? remedy : "");
+  gpumc_text_free(&able);
+  gpumc_text_free(&unused);
+  return status;
+}
+
+/* Of what the kernel is wanted for; infinite where that is not known. */
+static double cost_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
+{
+  if (wish->instance == NULL || wish->params == NULL || wish->algorithm->replicas == NULL ||
+      kernel->cost == NULL)
+    return (double)INFINITY;
+  return kernel->cost(wish->instance, wish->algorithm->replicas(wish->params));
+}
+
+enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device,
+                                      const char *variant, const struct gpumc_kernel_ops **kernel,
+                                      struct gpumc_error *error)
+{
+  const struct gpumc_model_ops *model = wish->model;
+  struct gpumc_text why_not = {0};
+  const char *remedy = NULL;
+  bool any = strcmp(variant, "auto") == 0, on_device = false;
+  *kernel = NULL;
+  for (size_t i = 0; model->kernels[i] != NULL && (any || *kernel == NULL); i++) {
+    const struct gpumc_kernel_ops *candidate = model->kernels[i];
+    if (candidate->absent || strcmp(candidate->device, device) != 0)
+      continue;
+    on_device = true;
+    if (!any && strcmp(candidate->variant, variant) != 0)
+      continue;
+    if (does(wish, candidate, &why_not)) {
+      if (*kernel == NULL || cost_of(wish, candidate) < cost_of(wish, *kernel))
+        *kernel = candidate;
+    } else if (remedy == NULL) {
+      remedy = remedy_of(wish, candidate);
+    }
+  }
+  enum gpumc_status status = GPUMC_OK;
+  if (*kernel == NULL && !on_device)
+    status = refuse_device(model, device, error);
+  else if (*kernel == NULL && why_not.length == 0)
+    status = gpumc_kernel_refuse_variant(model, device, variant, error);
+  else if (*kernel == NULL)
+    status = refuse_kernels(wish, device, gpumc_text_string(&why_not), remedy, error);
+  gpumc_text_free(&why_not);
+  return status;
+}

@@ -1,0 +1,58 @@
+/* Whether a result can be trusted. */
+#include "core/simulation/trust.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double freedom_needed = 15;
+
+bool gpumc_trust_freedom(double freedom)
+{
+  return freedom >= freedom_needed;
+}
+
+bool gpumc_trust_samples(double freedom, size_t n)
+{
+  return freedom >= fmin(freedom_needed, (double)n / 2);
+}
+
+size_t gpumc_trust_failing(const double *passed, const double *beta, size_t count, bool hottest,
+                           char text[static GPUMC_FAILING_BYTES])
+{
+  size_t failing = 0, named = 0;
+  for (size_t t = 0; t < count; t++) {
+    if (passed[t] != 0)
+      continue;
+    if (failing == 0 || !hottest)
+      named = t;
+    failing++;
+  }
+  text[0] = '\0';
+  if (failing > 0)
+    snprintf(text, GPUMC_FAILING_BYTES, "%zu of %zu temperatures, the %s beta = %g", failing, count,
+             hottest ? "hottest" : "coldest", beta[named]);
+  return failing;
+}
+
+enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
+                                              const char *group, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  const cJSON *warning;
+  cJSON_ArrayForEach(warning, context->warnings)
+  {
+    if (status == GPUMC_OK)
+      status = gpumc_recorder_text(context->recorder, group, warning->string, warning->valuestring,
+                                   error);
+  }
+  return status;
+}
+
+enum gpumc_status
+gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error)
+{
+  const bool warned = cJSON_GetArraySize(context->warnings) > 0;
+  enum gpumc_status status =
+      gpumc_recorder_integer(context->recorder, "summary", "trusted", trusted && !warned, error);
+  return status == GPUMC_OK ? gpumc_trust_record_warnings(context, "summary", error) : status;
+}

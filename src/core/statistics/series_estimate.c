@@ -1,0 +1,316 @@
+/* Error of a binned series: which level to believe. */
+#include "core/statistics/series.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "core/numerics/elementary.h"
+#include "core/statistics/series_drift.h"
+#include "core/statistics/series_time.h"
+
+/* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
+ * exponential decay has beyond it is 0.5 % of tau at most. */
+static const double window = 4;
+/* The energy of the Ising model at criticality, which decays with many times, loses at most this
+ * much of tau, times tau over the bin length (measured: docs/statistics.md, "Time series"). */
+static const double truncation = 0.6;
+/* 2 tau below this is taken for noise. */
+static const double least_correlation = 0.25;
+/* A plateau ends where a level above it is higher by so many standard deviations. */
+static const double plateau_deviations = 4;
+/* Merged series disagree when their scatter has this normal deviate (one in 30,000 by chance). */
+static const double scatter_deviate = 4;
+/* Autocorrelation times of a converged series. What passes near any such limit is a selection, how
+ * strong a one is measured: docs/statistics.md, "Time series". */
+static const double fewest_times = 500;
+/* Bins of a level that is looked at, of one that can end a plateau or is trusted, and of a longer
+ * one than must be, in each of the merged series. */
+enum { FEWEST_BINS = 16, FEWEST_TRUSTED = 32, FEWEST_EACH = 32, FEWEST_VALUES = 4 };
+/* The estimate of a level has the relative variance 6/bins, so a third of the bins as freedom. */
+static const double bins_per_freedom = 3;
+/* Degrees of freedom of a converged series: of rare events five. What passes near this limit is a
+ * selection, too: docs/statistics.md, "Time series". */
+static const double fewest_freedom = 10;
+/* Additions and multiplications of a value beside those of its members. */
+static const double roundings = 8;
+
+/* `product`[l]: 2 tau times the variance of a value, from level l. `levels`: those looked at. */
+struct products {
+  double product[GPUMC_SERIES_LEVELS];
+  double bins[GPUMC_SERIES_LEVELS]; /* that count, as by their pairs */
+  size_t levels;
+};
+
+static double bin_length(size_t level)
+{
+  return (double)((uint64_t)1 << level);
+}
+
+/* Of each of the merged series, on average. */
+static double values_each(const struct gpumc_series *series)
+{
+  return (double)series->level[0].bins / (double)series->merged;
+}
+
+/* gamma(0) + 2 gamma(1) of the bins, times their length: the covariances of the values weighted by
+ * 1 up to the bin length and falling to 0 at twice that. gamma(0) from the squares about the mean
+ * of a series lacks the variance of that mean, product/values, and is solved for. */
+static double level_product(const struct gpumc_series *series, size_t l)
+{
+  const struct gpumc_series_level *level = &series->level[l];
+  double length = bin_length(l);
+  double covariance =
+      3 * level->squares / (double)level->bins - level->differences / (double)level->pairs;
+  return length * covariance / (1 - 3 * length / values_each(series));
+}
+
+static void form_products(const struct gpumc_series *series, struct products *products)
+{
+  products->levels = 0;
+  for (size_t l = 0; l < GPUMC_SERIES_LEVELS; l++) {
+    uint64_t bins = series->level[l].pairs + 1;
+    uint64_t fewest = l == 0 ? FEWEST_VALUES : FEWEST_BINS;
+    if (bins < fewest || values_each(series) < FEWEST_VALUES * bin_length(l))
+      return;
+    products->bins[l] = (double)bins;
+    products->product[l] = level_product(series, l);
+    products->levels++;
+  }
+}
+
+static double variance_of(const struct gpumc_series *series, double product)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  return (values->squares + series->between + product) / (double)values->bins;
+}
+
+static bool is_plateau(const struct products *products, size_t l)
+{
+  for (size_t above = l + 1; above < products->levels; above++) {
+    double deviation = sqrt(2 * bins_per_freedom / products->bins[above]);
+    if (products->bins[above] >= FEWEST_TRUSTED &&
+        products->product[above] > products->product[l] * (1 + plateau_deviations * deviation))
+      return false;
+  }
+  return true;
+}
+
+/* 2 tau, from level l. */
+static double
+correlation_of(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  return products->product[l] / variance_of(series, products->product[l]);
+}
+
+static bool
+fits_window(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  double correlation = correlation_of(series, products, l);
+  return correlation >= least_correlation && bin_length(l) >= window * correlation / 2;
+}
+
+/* The lowest level whose bins are long enough and whose estimate those above it bear out. Where
+ * there is none, the highest estimate: false. */
+static bool
+choose_level(const struct gpumc_series *series, const struct products *products, size_t *chosen)
+{
+  *chosen = 0;
+  for (size_t l = 0; l < products->levels; l++) {
+    if (fits_window(series, products, l) && is_plateau(products, l)) {
+      *chosen = l;
+      return true;
+    }
+    if (products->product[l] > products->product[*chosen])
+      *chosen = l;
+  }
+  return false;
+}
+
+/* At least as long as the bins for which (truncation tau/length)^2, the square of what is cut off,
+ * and the relative variance, 2 bins_per_freedom length/values, have the smallest sum. */
+static bool
+is_balanced(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  double values = (double)series->level[0].bins;
+  double length = bin_length(l);
+  double lost = truncation * correlation_of(series, products, l) / 2;
+  return bins_per_freedom * length * length * length >= lost * lost * values;
+}
+
+/* The first level from l on whose bins have the balanced length, or the last that may be taken. */
+static size_t
+raise_level(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  while (!is_balanced(series, products, l) && l + 1 < products->levels &&
+         values_each(series) >= FEWEST_EACH * bin_length(l + 1) &&
+         correlation_of(series, products, l + 1) >= least_correlation)
+    l++;
+  return l;
+}
+
+static bool has_fewest_times(uint64_t values, double correlation)
+{
+  return (double)values >= fewest_times * correlation / 2;
+}
+
+/* By every level up to l: the lower ones miss some of tau but scatter less, so that one which l has
+ * too small by chance is not enough. */
+static bool is_long(const struct gpumc_series *series, const struct products *products, size_t l)
+{
+  for (size_t below = 0; below <= l; below++)
+    if (!has_fewest_times(series->level[0].bins, correlation_of(series, products, below)))
+      return false;
+  return true;
+}
+
+/* Bins that have the fourth cumulant of a Gaussian and c more, in units of the squared variance,
+ * give 2 tau variance the relative variance (6 + c)/bins. Differences of independent ones have the
+ * kurtosis 3 + c/2, so that bins over this kurtosis is the freedom: a third of the bins, or twice
+ * the number of the rare events that the fluctuations consist of. It decides what is converged; the
+ * factor of Student's t keeps to the number of bins, since a kurtosis scatters too much for it. */
+static double freedom_of(const struct gpumc_series_level *level, double bins)
+{
+  const double fourths = level->early + level->fourths;
+  const double gaussian = bins / bins_per_freedom;
+  return fourths > 0 ? fmin(gaussian, level->differences * level->differences / fourths) : gaussian;
+}
+
+/* 2 tau variance of independent values. */
+static double independent_product(const struct gpumc_series *series)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  const double freedom = (double)(values->bins - series->merged);
+  return freedom > 0 ? values->squares / freedom : 0;
+}
+
+/* 2 tau variance from the levels. Where they show no more than noise or there are too few values
+ * for any of them (freedom 0), the values count as independent. */
+static double
+correlated_product(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
+{
+  const double independent = independent_product(series);
+  struct products products;
+  size_t chosen;
+  form_products(series, &products);
+  if (products.levels == 0)
+    return independent;
+  bool fits = choose_level(series, &products, &chosen);
+  if (fits)
+    chosen = raise_level(series, &products, chosen);
+  estimate->bin_length = (uint64_t)1 << chosen;
+  estimate->freedom = products.bins[chosen] / bins_per_freedom;
+  estimate->bins = fits ? (uint64_t)products.bins[chosen] : 0;
+  estimate->observed_freedom = freedom_of(&series->level[chosen], products.bins[chosen]);
+  if (estimate->bins >= FEWEST_TRUSTED && estimate->observed_freedom < fewest_freedom)
+    estimate->doubt = GPUMC_SERIES_STILL;
+  else if (estimate->bins >= FEWEST_TRUSTED && is_long(series, &products, chosen))
+    estimate->doubt = GPUMC_SERIES_NO_DOUBT;
+  return fits ? products.product[chosen] : fmax(products.product[chosen], independent);
+}
+
+/* Cube root of a positive number. */
+static double cube_root(double x)
+{
+  return gpumc_exp(gpumc_log(x) / 3);
+}
+
+/* Two estimates of one variance: Paulson's normal deviate of their ratio (Ann. Math. Stat. 13, 233
+ * (1942)). */
+static bool is_larger(double variance, double freedom, double other, double other_freedom)
+{
+  if (!(variance > other))
+    return false;
+  if (other == 0)
+    return true;
+  double above = 2 / (9 * freedom);
+  double below = 2 / (9 * other_freedom);
+  double root = cube_root(variance / other);
+  double deviate = ((1 - below) * root - (1 - above)) / sqrt(below * root * root + above);
+  return deviate > scatter_deviate;
+}
+
+/* Merged series that contradict each other, or that are too short by themselves: the scatter of
+ * their means tells the same product, with merged - 1 degrees of freedom. */
+static void regard_scatter(const struct gpumc_series *series, double *product,
+                           struct gpumc_series_estimate *estimate)
+{
+  double freedom = (double)series->merged - 1;
+  double scatter = series->between / freedom;
+  bool contradiction = is_larger(scatter, freedom, *product, estimate->freedom);
+  if (contradiction || (estimate->bins < FEWEST_TRUSTED && freedom >= estimate->freedom)) {
+    *product = scatter;
+    estimate->freedom = freedom;
+  }
+  if (contradiction) {
+    estimate->bins = 0;
+    estimate->doubt = GPUMC_SERIES_CONTRADICTS;
+  }
+}
+
+static void
+set_correlated(const struct gpumc_series *series, struct gpumc_series_estimate *estimate)
+{
+  double count = (double)series->level[0].bins;
+  double product = correlated_product(series, estimate);
+  if (series->merged > 1)
+    regard_scatter(series, &product, estimate);
+  estimate->variance = variance_of(series, product);
+  if (!(estimate->freedom > 0))
+    return;
+  estimate->error = sqrt(product / count);
+  estimate->bin_time = 0.5 * product / estimate->variance;
+  estimate->autocorrelation_time = estimate->bin_time;
+  if (product != independent_product(series))
+    estimate->time_error = estimate->bin_time * sqrt(2 / estimate->freedom);
+  if (estimate->bins > 0) {
+    gpumc_series_find_drift(series, product, estimate);
+    gpumc_series_find_time(series, estimate);
+  }
+  estimate->effective_samples = count / (2 * estimate->autocorrelation_time);
+  if (estimate->drifts)
+    estimate->doubt = GPUMC_SERIES_DRIFTS;
+  estimate->converged = estimate->doubt == GPUMC_SERIES_NO_DOUBT;
+}
+
+/* A sum of h numbers is wrong by h epsilon at most, relative to them, and so is the mean. */
+bool gpumc_series_is_constant(const struct gpumc_series *series)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  const double rounding = ((double)series->members + roundings) * DBL_EPSILON * fabs(values->mean);
+  return values->squares + series->between <= rounding * rounding * (double)values->bins;
+}
+
+/* Nothing has fluctuated: whether it never does or too rarely to be seen is unknown. */
+static void set_undetermined(struct gpumc_series_estimate *estimate)
+{
+  estimate->variance = 0;
+  estimate->doubt = GPUMC_SERIES_STILL;
+}
+
+void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
+                                 struct gpumc_series_estimate *estimate)
+{
+  const struct gpumc_series_level *values = &series->level[0];
+  *estimate = (struct gpumc_series_estimate){.count = values->bins,
+                                             .mean = values->bins > 0 ? values->mean : NAN,
+                                             .variance = NAN,
+                                             .error = NAN,
+                                             .bin_time = NAN,
+                                             .autocorrelation_time = NAN,
+                                             .time_error = NAN,
+                                             .drift = NAN,
+                                             .effective_samples = NAN,
+                                             .doubt = GPUMC_SERIES_SHORT,
+                                             .companions = companions};
+  if (values->bins > 1 && gpumc_series_is_constant(series))
+    set_undetermined(estimate);
+  else if (values->bins > 1)
+    set_correlated(series, estimate);
+}
+
+void gpumc_series_estimate(const struct gpumc_series *series,
+                           struct gpumc_series_estimate *estimate)
+{
+  gpumc_series_estimate_among(series, 1, estimate);
+}

@@ -1,0 +1,78 @@
+/* Checkpoints: one self-describing file, replaced atomically.
+ *
+ * An HDF5 file whose user block of 512 bytes holds magic, format version, length and a checksum of
+ * everything behind it; verified before HDF5 sees a byte. Named arrays of a few types. Written as
+ * PATH.new, fsynced, renamed to PATH, the directory fsynced.
+ *
+ * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main(). */
+#ifndef GPUMC_CORE_CHECKPOINT_H
+#define GPUMC_CORE_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+
+/* Raised when the layout changes, and when a program would go on from the same state with other
+ * numbers than the one that wrote it, which neither configuration nor trajectory tells. */
+enum { GPUMC_CHECKPOINT_VERSION = 5 };
+
+enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };
+
+struct gpumc_checkpoint_writer;
+struct gpumc_checkpoint_reader;
+
+/* Start PATH.new. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_begin(const char *path,
+                                                          struct gpumc_checkpoint_writer **writer,
+                                                          struct gpumc_error *error);
+/* A whole array [rows, width]. `name` may hold '/'. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer, const char *name,
+                     enum gpumc_element element, size_t rows, size_t width, const void *values,
+                     struct gpumc_error *error);
+/* The same in slices: declare [rows, width], then fill rows first .. first+count-1. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *writer, const char *name,
+                         enum gpumc_element element, size_t rows, size_t width,
+                         struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_put_rows(struct gpumc_checkpoint_writer *writer, const char *name, size_t first,
+                          size_t count, const void *values, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put_text(struct gpumc_checkpoint_writer *writer,
+                                                             const char *name, const char *text,
+                                                             struct gpumc_error *error);
+/* Close, checksum, fsync, rename, fsync the directory; frees the writer, also on failure (the
+ * checkpoint before then stays). */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
+/* Give up: removes PATH.new, frees. Legal on NULL. */
+void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer);
+
+/* Verify and open. GPUMC_FAILURE: not there, not one of ours, another version, damaged (says
+ * which). */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_open(const char *path,
+                                                         struct gpumc_checkpoint_reader **reader,
+                                                         struct gpumc_error *error);
+/* The same, but of the contents only what is read later, unverified: a large checkpoint costs
+ * next to nothing, and damage inside may pass. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_peek(const char *path,
+                                                         struct gpumc_checkpoint_reader **reader,
+                                                         struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader,
+                                                          const char *name, size_t *rows,
+                                                          size_t *width, struct gpumc_error *error);
+/* Rows first .. first+count-1 of an array that must have this element type and width. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader, const char *name,
+                          enum gpumc_element element, size_t first, size_t count, size_t width,
+                          void *values, struct gpumc_error *error);
+/* Caller frees *text. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_get_text(struct gpumc_checkpoint_reader *reader,
+                                                             const char *name, char **text,
+                                                             struct gpumc_error *error);
+/* Legal on NULL. */
+void gpumc_checkpoint_close(struct gpumc_checkpoint_reader *reader);
+
+#endif

@@ -1,0 +1,239 @@
+/* The file driver: POSIX calls, and a memory of the first that failed. */
+#include "core/storage/hdf5_driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+#include "core/base/durable_file.h"
+#include "core/base/regular_file.h"
+#include "core/storage/hdf5_heap.h"
+
+/* What the access list carries. */
+struct settings {
+  struct gpumc_file_fault *fault;
+  const char *mark;
+};
+
+/* `eoa`, `eof`: ends of the space that HDF5 has allocated and of the file as HDF5 sees it, in
+ * bytes. */
+struct driver_file {
+  H5FD_t base; /* must be first: HDF5 knows no more */
+  int descriptor;
+  haddr_t eoa, eof;
+  struct gpumc_file_fault *fault;
+};
+
+static void record(struct gpumc_file_fault *fault, const char *operation)
+{
+  if (fault->code == 0) {
+    fault->code = errno;
+    fault->operation = operation;
+  }
+}
+
+static int posix_flags(unsigned flags)
+{
+  int posix = (flags & H5F_ACC_RDWR) != 0 ? O_RDWR : O_RDONLY;
+  posix |= (flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0;
+  posix |= (flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0;
+  posix |= (flags & H5F_ACC_EXCL) != 0 ? O_EXCL : 0;
+  /* A new file is created under exactly this name. */
+  posix |= (flags & H5F_ACC_CREAT) != 0 ? O_NOFOLLOW : 0;
+  return posix;
+}
+
+static int write_mark(int descriptor, unsigned flags, const char *mark)
+{
+  return mark != NULL && (flags & H5F_ACC_TRUNC) != 0
+             ? gpumc_write_all_at(descriptor, mark, strlen(mark), 0)
+             : 0;
+}
+
+static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access_list, haddr_t maximum)
+{
+  const struct settings *settings = H5Pget_driver_info(access_list);
+  struct driver_file *file = calloc(1, sizeof *file);
+  struct stat found;
+  const char *reason = NULL;
+  (void)maximum;
+  if (settings == NULL || file == NULL || settings->fault->only_file) {
+    free(file);
+    return NULL;
+  }
+  file->fault = settings->fault;
+  file->descriptor = gpumc_regular_open(name, posix_flags(flags), &reason);
+  if (file->descriptor >= 0 && write_mark(file->descriptor, flags, settings->mark) == 0 &&
+      fstat(file->descriptor, &found) == 0) {
+    /* A file that is made is empty to HDF5, whatever mark it has. */
+    file->eof = (flags & H5F_ACC_TRUNC) != 0 ? 0 : (haddr_t)found.st_size;
+    /* HDF5 tries several ways to open; only the last one counts. */
+    file->fault->code = 0;
+    file->fault->reason = NULL;
+    return &file->base;
+  }
+  record(file->fault, "open");
+  if (file->descriptor < 0 && file->fault->reason == NULL)
+    file->fault->reason = reason;
+  if (file->descriptor >= 0)
+    close(file->descriptor);
+  free(file);
+  return NULL;
+}
+
+static herr_t driver_close(H5FD_t *base)
+{
+  struct driver_file *file = (struct driver_file *)base;
+  if (close(file->descriptor) != 0 && errno != EINTR)
+    record(file->fault, "close");
+  free(file);
+  return 0;
+}
+
+static herr_t driver_query(const H5FD_t *base, unsigned long *flags)
+{
+  (void)base;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_SUPPORTS_SWMR_IO |
+           H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+static haddr_t driver_get_eoa(const H5FD_t *base, H5FD_mem_t type)
+{
+  (void)type;
+  return ((const struct driver_file *)base)->eoa;
+}
+
+static herr_t driver_set_eoa(H5FD_t *base, H5FD_mem_t type, haddr_t address)
+{
+  (void)type;
+  ((struct driver_file *)base)->eoa = address;
+  return 0;
+}
+
+static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
+{
+  (void)type;
+  return ((const struct driver_file *)base)->eof;
+}
+
+/* Reads beyond the end of the file give zeros. */
+static int read_all(struct driver_file *file, haddr_t address, size_t count, char *next)
+{
+  while (count > 0) {
+    ssize_t got = pread(file->descriptor, next, count, (off_t)address);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return -1;
+    if (got == 0) {
+      memset(next, 0, count);
+      return 0;
+    }
+    next += got;
+    address += (haddr_t)got;
+    count -= (size_t)got;
+  }
+  return 0;
+}
+
+static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                          size_t count, void *buffer)
+{
+  struct driver_file *file = (struct driver_file *)base;
+  (void)transfer;
+  if (address > INT64_MAX || count > INT64_MAX - address)
+    return -1;
+  if (read_all(file, address, count, buffer) != 0) {
+    record(file->fault, "read");
+    return -1;
+  }
+  /* HDF5 asks for global heaps as if they were raw data. */
+  bool may_be_heap = type == H5FD_MEM_DRAW || type == H5FD_MEM_GHEAP;
+  return may_be_heap && !gpumc_hdf5_heap_is_sound(buffer, count) ? -1 : 0;
+}
+
+static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
+                           size_t count, const void *bytes)
+{
+  struct driver_file *file = (struct driver_file *)base;
+  (void)type;
+  (void)transfer;
+  if (file->fault->code == 0 &&
+      gpumc_write_all_at(file->descriptor, bytes, count, (long long)address) != 0)
+    record(file->fault, "write");
+  if (address + count > file->eof)
+    file->eof = address + count;
+  return 0;
+}
+
+static herr_t driver_truncate(H5FD_t *base, hid_t transfer, hbool_t closing)
+{
+  struct driver_file *file = (struct driver_file *)base;
+  (void)transfer;
+  (void)closing;
+  if (file->eoa == file->eof)
+    return 0;
+  if (file->fault->code == 0 && ftruncate(file->descriptor, (off_t)file->eoa) != 0)
+    record(file->fault, "resize");
+  file->eof = file->eoa;
+  return 0;
+}
+
+static herr_t driver_lock(H5FD_t *base, hbool_t exclusive)
+{
+  (void)base;
+  (void)exclusive;
+  return 0;
+}
+
+static herr_t driver_unlock(H5FD_t *base)
+{
+  (void)base;
+  return 0;
+}
+
+static const H5FD_class_t driver_class = {
+#if H5_VERSION_GE(1, 13, 0)
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)511, /* of the range for one's own use */
+#endif
+    .name = "gpumc",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_WEAK,
+    .fapl_size = sizeof(struct settings),
+    .open = driver_open,
+    .close = driver_close,
+    .query = driver_query,
+    .get_eoa = driver_get_eoa,
+    .set_eoa = driver_set_eoa,
+    .get_eof = driver_get_eof,
+    .read = driver_read,
+    .write = driver_write,
+    .truncate = driver_truncate,
+    .lock = driver_lock,
+    .unlock = driver_unlock,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+herr_t gpumc_hdf5_driver_use(hid_t access_list, struct gpumc_file_fault *fault, const char *mark)
+{
+  struct settings settings = {fault, mark};
+  hid_t driver = H5FDregister(&driver_class);
+  if (driver < 0)
+    return -1;
+  herr_t result = H5Pset_driver(access_list, driver, &settings);
+  /* The list, and every file opened with it, holds the driver from here on. */
+  H5FDunregister(driver);
+  return result;
+}

@@ -1,0 +1,218 @@
+/* Opening, closing and explaining HDF5 files. */
+#include "core/storage/hdf5_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+
+void gpumc_hdf5_prepare_program(void)
+{
+  H5dont_atexit();
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+struct gpumc_hdf5_quiet gpumc_hdf5_quiet_begin(void)
+{
+  struct gpumc_hdf5_quiet quiet = {NULL, NULL};
+  H5Eget_auto2(H5E_DEFAULT, &quiet.function, &quiet.data);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return quiet;
+}
+
+void gpumc_hdf5_quiet_end(struct gpumc_hdf5_quiet *quiet)
+{
+  H5Eset_auto2(H5E_DEFAULT, quiet->function, quiet->data);
+}
+
+/* The first entry of an upward walk is the innermost; `text` gets its description. */
+static herr_t keep_innermost(unsigned position, const H5E_error2_t *entry, void *text)
+{
+  if (position == 0 && entry->desc != NULL)
+    snprintf(text, BUFSIZ, "%s", entry->desc);
+  return 0;
+}
+
+static const char *fault_reason(const struct gpumc_file_fault *fault)
+{
+  return fault->reason != NULL ? fault->reason : strerror(fault->code);
+}
+
+enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
+                                   const char *what, ...)
+{
+  char action[BUFSIZ];
+  char cause[BUFSIZ] = "HDF5 gives no reason";
+  va_list arguments;
+  va_start(arguments, what);
+  vsnprintf(action, sizeof action, what, arguments);
+  va_end(arguments);
+  if (file->fault.code != 0)
+    snprintf(cause, sizeof cause, "%s failed: %s", file->fault.operation,
+             fault_reason(&file->fault));
+  else
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, cause);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s", file->path, action, cause);
+}
+
+enum gpumc_status gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  if (file->fault.code != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: %s failed: %s", file->path,
+                           file->fault.operation, fault_reason(&file->fault));
+  return GPUMC_OK;
+}
+
+void gpumc_hdf5_release(hid_t id)
+{
+  if (id < 0)
+    return;
+  hid_t stack = H5Eget_current_stack();
+  H5Idec_ref(id);
+  if (stack >= 0)
+    H5Eset_current_stack(stack);
+}
+
+static enum gpumc_status
+make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
+{
+  enum gpumc_status status = gpumc_allocate_array(file, 1, "an open file", error);
+  if (status != GPUMC_OK)
+    return status;
+  (*file)->id = H5I_INVALID_HID;
+  (*file)->path = strdup(path);
+  if ((*file)->path != NULL)
+    return GPUMC_OK;
+  free(*file);
+  *file = NULL;
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the name %s", path);
+}
+
+static void free_file(struct gpumc_hdf5_file *file)
+{
+  free(file->path);
+  free(file);
+}
+
+/* Access through the driver, newest format, objects closed with the file. */
+static hid_t access_list(struct gpumc_hdf5_file *file, const char *mark)
+{
+  hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+  if (list < 0)
+    return list;
+  if (gpumc_hdf5_driver_use(list, &file->fault, mark) >= 0 &&
+      H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0 &&
+      H5Pset_fclose_degree(list, H5F_CLOSE_STRONG) >= 0)
+    return list;
+  gpumc_hdf5_release(list);
+  return H5I_INVALID_HID;
+}
+
+/* Groups list their members in the order in which they were made. */
+static hid_t creation_list(hsize_t user_block)
+{
+  hid_t list = H5Pcreate(H5P_FILE_CREATE);
+  if (list < 0)
+    return list;
+  if (H5Pset_userblock(list, user_block) >= 0 &&
+      H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+    return list;
+  gpumc_hdf5_release(list);
+  return H5I_INVALID_HID;
+}
+
+static hid_t create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_flags,
+                            hsize_t user_block, const char *mark)
+{
+  hid_t id = H5I_INVALID_HID;
+  hid_t access = access_list(file, mark);
+  if (access < 0)
+    return id;
+  if (open_flags != NULL) {
+    id = H5Fopen(file->path, *open_flags, access);
+  } else {
+    hid_t creation = creation_list(user_block);
+    if (creation >= 0) {
+      id = H5Fcreate(file->path, H5F_ACC_TRUNC, creation, access);
+      gpumc_hdf5_release(creation);
+    }
+  }
+  gpumc_hdf5_release(access);
+  file->fault.only_file = id >= 0;
+  return id;
+}
+
+enum gpumc_status gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
+                                    struct gpumc_hdf5_file **file, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  enum gpumc_status status = make_file(path, file, error);
+  if (status != GPUMC_OK)
+    return status;
+  (*file)->id = create_or_open(*file, NULL, user_block, mark);
+  if ((*file)->id >= 0)
+    return GPUMC_OK;
+  status = gpumc_hdf5_error(*file, error, "create the file");
+  free_file(*file);
+  *file = NULL;
+  return status;
+}
+
+static unsigned open_flags_of(enum gpumc_hdf5_mode mode)
+{
+  switch (mode) {
+  case GPUMC_HDF5_READ:
+    break;
+  case GPUMC_HDF5_READ_LIVE:
+    return H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+  case GPUMC_HDF5_WRITE:
+    return H5F_ACC_RDWR;
+  case GPUMC_HDF5_WRITE_LIVE:
+    return H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE;
+  }
+  return H5F_ACC_RDONLY;
+}
+
+enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
+                                  struct gpumc_hdf5_file **file, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  unsigned flags = open_flags_of(mode);
+  enum gpumc_status status = make_file(path, file, error);
+  if (status != GPUMC_OK)
+    return status;
+  (*file)->id = create_or_open(*file, &flags, 0, NULL);
+  if ((*file)->id >= 0)
+    return GPUMC_OK;
+  status = gpumc_hdf5_error(*file, error, "open the file");
+  free_file(*file);
+  *file = NULL;
+  return status;
+}
+
+enum gpumc_status gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  if (H5Fclose(file->id) < 0) {
+    enum gpumc_status status = gpumc_hdf5_error(file, error, "close the file");
+    /* HDF5 still holds the file and with it the fault: both stay, and nothing more is written. */
+    if (file->fault.code == 0) {
+      file->fault.code = EIO;
+      file->fault.operation = "close";
+    }
+    return status;
+  }
+  enum gpumc_status status = gpumc_hdf5_check(file, error);
+  free_file(file);
+  return status;
+}
+
+void gpumc_hdf5_discard(struct gpumc_hdf5_file *file)
+{
+  struct gpumc_error ignored = {0};
+  if (file != NULL && gpumc_hdf5_close(file, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+}

@@ -1,0 +1,76 @@
+/* HDF5 files opened our way: through our driver, silently, with errors as messages of ours.
+ *
+ * Duty of a program that uses checkpoints, the recorder or result_info: call
+ * gpumc_hdf5_prepare_program() first thing in main(), before any other call of HDF5. */
+#ifndef GPUMC_CORE_HDF5_FILE_H
+#define GPUMC_CORE_HDF5_FILE_H
+
+#include <hdf5.h>
+
+#include "core/base/error.h"
+#include "core/storage/hdf5_driver.h"
+
+/* Keeps HDF5 from cleaning up at exit (after a failed close it can hang or crash there; a file that
+ * was not closed is one that was not finished, and is dealt with as such), and makes a write beyond
+ * the file size limit an ordinary error instead of SIGXFSZ. These are states of the process: only a
+ * program may set them, a library not. */
+void gpumc_hdf5_prepare_program(void);
+
+/* HDF5 prints its errors by itself unless told otherwise, which is a state of the whole process.
+ * GPUMC_HDF5_QUIET(); at the top of a function silences it until the function returns and puts back
+ * what was there. */
+struct gpumc_hdf5_quiet {
+  H5E_auto2_t function;
+  void *data;
+};
+struct gpumc_hdf5_quiet gpumc_hdf5_quiet_begin(void);
+void gpumc_hdf5_quiet_end(struct gpumc_hdf5_quiet *quiet);
+#define GPUMC_HDF5_QUIET()                                                                         \
+  __attribute__((cleanup(gpumc_hdf5_quiet_end))) struct gpumc_hdf5_quiet hdf5_quiet_scope =        \
+      gpumc_hdf5_quiet_begin()
+
+enum gpumc_hdf5_mode {
+  GPUMC_HDF5_READ,
+  GPUMC_HDF5_READ_LIVE, /* while a single writer appends, or after it died */
+  GPUMC_HDF5_WRITE,
+  GPUMC_HDF5_WRITE_LIVE, /* as the single writer */
+};
+
+/* An open file; objects in it may be left open: closing the file closes them. */
+struct gpumc_hdf5_file {
+  hid_t id;
+  char *path;
+  struct gpumc_file_fault fault;
+};
+
+/* Create, or empty and start anew, with a user block of that many bytes (0, or 512 and up) that
+ * begins with the text `mark` from the first instant (NULL: with none). The newest file format: its
+ * metadata carry checksums, and single-writer mode needs it. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
+                  struct gpumc_hdf5_file **file, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
+                                                   struct gpumc_hdf5_file **file,
+                                                   struct gpumc_error *error);
+/* Close and free. GPUMC_FAILURE also when something written earlier is not in the file. Where HDF5
+ * cannot close, its ids are left behind. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error);
+/* Close without interest in the outcome; legal on NULL. */
+void gpumc_hdf5_discard(struct gpumc_hdf5_file *file);
+
+/* Let go of an open object, type, space or property list, on success and failure alike: the error
+ * stack stays as it is. Legal on an invalid id. */
+void gpumc_hdf5_release(hid_t id);
+
+/* GPUMC_FAILURE when the file has a fault, that is, when anything written so far may be missing. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_check(const struct gpumc_hdf5_file *file, struct gpumc_error *error);
+
+/* Set "PATH: cannot WHAT: CAUSE" and return GPUMC_FAILURE: the cause is the fault of the file if it
+ * has one ("No space left on device"), else the innermost entry of the HDF5 error stack. To be
+ * called before any other call of HDF5 but gpumc_hdf5_release(), which would clear the stack. */
+enum gpumc_status gpumc_hdf5_error(const struct gpumc_hdf5_file *file, struct gpumc_error *error,
+                                   const char *what, ...) GPUMC_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,54 @@
+/* Texts and attributes in HDF5 files, written and read; every failure names file and object.
+ *
+ * Attributes are scalars: text (variable-length UTF-8, what h5py gives as str), float64, int64.
+ * Text datasets are scalars of fixed length. */
+#ifndef GPUMC_CORE_HDF5_VALUES_H
+#define GPUMC_CORE_HDF5_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/storage/hdf5_file.h"
+
+/* Write the attribute `name` of the open object `object`, in place of one that is there; `where`
+ * names the object in messages. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t object, const char *where,
+                    const char *name, const char *value, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_set_number(const struct gpumc_hdf5_file *file, hid_t object, const char *where,
+                      const char *name, double value, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_hdf5_set_integer(const struct gpumc_hdf5_file *file, hid_t object, const char *where,
+                       const char *name, int64_t value, struct gpumc_error *error);
+
+/* A scalar text dataset; groups on the way are made. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_put_text(const struct gpumc_hdf5_file *file,
+                                                       const char *path, const char *text,
+                                                       struct gpumc_error *error);
+/* Caller frees *text. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_get_text(const struct gpumc_hdf5_file *file,
+                                                       const char *path, char **text,
+                                                       struct gpumc_error *error);
+
+/* Any scalar attribute as text (numbers so that they read back the same); NULL when there is none
+ * of that name, when it is no scalar or cannot be read. Caller frees. */
+char *gpumc_hdf5_attribute_text(hid_t object, const char *name);
+/* H5T_STRING, H5T_INTEGER or H5T_FLOAT of our attributes; H5T_NO_CLASS when there is none. */
+H5T_class_t gpumc_hdf5_attribute_class(hid_t object, const char *name);
+/* False when there is no such integer. */
+bool gpumc_hdf5_attribute_integer(hid_t object, const char *name, int64_t *value);
+
+/* True when each part of "a/b/c" is a link that is there. */
+bool gpumc_hdf5_exists(hid_t location, const char *path);
+/* The same of a file that others may have made: GPUMC_FAILURE, naming file and path, where it is
+ * too damaged to tell. What cannot be found there is not what is not there. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_hdf5_find(const struct gpumc_hdf5_file *file,
+                                                   hid_t location, const char *path, bool *found,
+                                                   struct gpumc_error *error);
+/* The group at `path` ("/" too), made where missing with its parents; negative on failure. */
+hid_t gpumc_hdf5_group(hid_t location, const char *path);
+/* A link creation list that makes groups on the way. */
+hid_t gpumc_hdf5_intermediate_groups(void);
+
+#endif

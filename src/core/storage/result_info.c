@@ -1,0 +1,350 @@
+/* Reading results: what kind of file it is, then its attributes, texts and summary. */
+#include "core/storage/result_info.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/regular_file.h"
+#include "core/base/seal.h"
+#include "core/storage/hdf5_dataset.h"
+#include "core/storage/hdf5_values.h"
+#include "core/storage/result_datasets.h"
+#include "core/storage/result_mark.h"
+#include "core/storage/result_runs.h"
+
+/* The start of an HDF5 file: signature, version of the superblock (ours is 3: its and all other
+ * metadata carry checksums), sizes, and the flags that a writer sets. */
+enum { SIGNATURE_BYTES = 8, SUPERBLOCK_VERSION = 3, FLAGS_AT = 11, START_BYTES = 12 };
+enum { FLAG_WRITING = 1, FLAG_SINGLE_WRITER = 4 };
+static const char signature[SIGNATURE_BYTES] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+static enum gpumc_status
+refuse_foreign(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  result->foreign = true;
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an HDF5 file, but not a result of gpumc",
+                         path);
+}
+
+/* Looks before HDF5 does: a foreign file is refused here, and the mode in which to open is told. */
+static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *mode,
+                                       struct gpumc_result *result, struct gpumc_error *error)
+{
+  char start[GPUMC_RESULT_MARK_BYTES] = {0};
+  const char *reason;
+  int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
+  if (descriptor < 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
+  ssize_t got = read(descriptor, start, sizeof start);
+  close(descriptor);
+  if (got < START_BYTES || memcmp(start, signature, SIGNATURE_BYTES) != 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a result of gpumc (not an HDF5 file)",
+                           path);
+  if (start[SIGNATURE_BYTES] != SUPERBLOCK_VERSION)
+    return refuse_foreign(path, result, error);
+  *mode = GPUMC_HDF5_READ;
+  if ((start[FLAGS_AT] & FLAG_SINGLE_WRITER) != 0)
+    *mode = GPUMC_HDF5_READ_LIVE;
+  else if ((start[FLAGS_AT] & FLAG_WRITING) != 0)
+    return gpumc_result_mark_recognise(start, (size_t)got)
+               ? gpumc_error_set(error, GPUMC_FAILURE,
+                                 "%s: is just being written: try again in a moment; if nobody "
+                                 "writes it, run its configuration again",
+                                 path)
+               : refuse_foreign(path, result, error);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type,
+                                   const char *name, char *value)
+{
+  struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
+  char *copy = strdup(name);
+  if (items != NULL)
+    fields->items = items;
+  if (items == NULL || copy == NULL) {
+    free(copy);
+    free(value);
+    return GPUMC_FAILURE;
+  }
+  items[fields->count++] = (struct gpumc_result_field){type, copy, value};
+  return GPUMC_OK;
+}
+
+/* Attributes that are no scalars, or cannot be read, are left out. */
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *state)
+{
+  (void)info;
+  char *value = gpumc_hdf5_attribute_text(object, name);
+  H5T_class_t class = gpumc_hdf5_attribute_class(object, name);
+  enum gpumc_field_type type = class == H5T_INTEGER ? GPUMC_FIELD_INTEGER
+                               : class == H5T_FLOAT ? GPUMC_FIELD_REAL
+                                                    : GPUMC_FIELD_TEXT;
+  if (value != NULL && add_field(state, type, name, value) != GPUMC_OK)
+    return -1;
+  return 0;
+}
+
+static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
+                                     struct gpumc_result_fields *fields, struct gpumc_error *error)
+{
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, path, &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
+  hid_t group = gpumc_hdf5_open_group(file, file->id, path, error);
+  if (group < 0)
+    return GPUMC_FAILURE;
+  if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
+    status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static enum gpumc_status refuse_unsealed(const char *path, struct gpumc_error *error)
+{
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "%s: is damaged: its checksum, the last %d bytes, is missing; the file was "
+      "cut off, or changed by another program",
+      path, GPUMC_SEAL_BYTES);
+}
+
+/* Whether the file says that it is one of ours. */
+static bool has_format(const struct gpumc_hdf5_file *file)
+{
+  char *format = gpumc_hdf5_attribute_text(file->id, "format");
+  const bool ours = format != NULL && strcmp(format, GPUMC_RESULTS_MARK) == 0;
+  free(format);
+  return ours;
+}
+
+static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unsealed_too,
+                                   struct gpumc_result *result, struct gpumc_error *error)
+{
+  int64_t complete = 0;
+  char *format = gpumc_hdf5_attribute_text(file->id, "format");
+  const H5T_class_t class = gpumc_hdf5_attribute_class(file->id, "format");
+  const bool unreadable = format == NULL && H5Aexists(file->id, "format") != 0 &&
+                          class != H5T_INTEGER && class != H5T_FLOAT;
+  free(format);
+  if (unreadable)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (its attributes cannot be read)",
+                           file->path);
+  if (!has_format(file) ||
+      !gpumc_hdf5_attribute_integer(file->id, "format_version", &result->format_version))
+    return refuse_foreign(file->path, result, error);
+  if (result->format_version < 1 || result->format_version > GPUMC_RESULT_VERSION)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%s: was written in result format %lld; this program reads 1 to %d",
+                           file->path, (long long)result->format_version, GPUMC_RESULT_VERSION);
+  if (!gpumc_hdf5_attribute_integer(file->id, "complete", &complete))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (does not say if it is complete)",
+                           file->path);
+  result->complete = complete == 1;
+  if (result->complete && !result->sealed && !unsealed_too &&
+      result->format_version >= GPUMC_RESULT_SEALED_SINCE) {
+    result->damaged = true;
+    return refuse_unsealed(file->path, error);
+  }
+  result->title = gpumc_hdf5_attribute_text(file->id, "title");
+  result->program_version = gpumc_hdf5_attribute_text(file->id, "program_version");
+  if (result->title == NULL || result->program_version == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (an attribute of / is missing)",
+                           file->path);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
+                                   struct gpumc_error *error)
+{
+  H5G_info_t info;
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "runs", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
+  hid_t group = gpumc_hdf5_open_group(file, file->id, "runs", error);
+  if (group < 0)
+    return GPUMC_FAILURE;
+  if (!result->complete)
+    status = gpumc_result_read_runs(file, group, result, error);
+  else if (H5Gget_info(group, &info) >= 0)
+    result->n_runs = (size_t)info.nlinks;
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
+                                      struct gpumc_result *result, struct gpumc_error *error)
+{
+  bool found;
+  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "summary", &found, error);
+  if (status != GPUMC_OK || !found)
+    return status;
+  hid_t group = gpumc_hdf5_open_group(file, file->id, "summary", error);
+  if (group < 0)
+    return GPUMC_FAILURE;
+  status = gpumc_result_read_datasets(file, group, result, error);
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsealed_too,
+                                  struct gpumc_result *result, struct gpumc_error *error)
+{
+  enum gpumc_status status = read_root(file, unsealed_too, result, error);
+  if (status == GPUMC_OK)
+    status = gpumc_hdf5_get_text(file, "config/source", &result->source, error);
+  if (status == GPUMC_OK)
+    status = gpumc_hdf5_get_text(file, "config/resolved", &result->resolved, error);
+  if (status == GPUMC_OK)
+    status = read_fields(file, "provenance", &result->provenance, error);
+  if (status == GPUMC_OK)
+    status = read_fields(file, "summary", &result->summary, error);
+  if (status == GPUMC_OK)
+    status = read_summary(file, result, error);
+  if (status == GPUMC_OK)
+    status = read_runs(file, result, error);
+  return status;
+}
+
+/* A writer that begins or ends between the look and the opening leaves another mark: look again. */
+static enum gpumc_status open_as_marked(const char *path, struct gpumc_hdf5_file **file,
+                                        struct gpumc_result *result, struct gpumc_error *error)
+{
+  enum gpumc_hdf5_mode mode;
+  enum gpumc_status status = look_at_start(path, &mode, result, error);
+  while (status == GPUMC_OK) {
+    const enum gpumc_hdf5_mode tried = mode;
+    if (gpumc_hdf5_open(path, tried, file, error) == GPUMC_OK)
+      return GPUMC_OK;
+    status = look_at_start(path, &mode, result, error);
+    if (status == GPUMC_OK && mode == tried)
+      return GPUMC_FAILURE;
+    if (status == GPUMC_OK)
+      gpumc_error_free(error);
+  }
+  return status;
+}
+
+/* Before HDF5 does anything with the file. */
+static enum gpumc_status
+verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  enum gpumc_seal seal;
+  enum gpumc_status status = gpumc_seal_check(path, &seal, error);
+  result->sealed = status == GPUMC_OK && seal == GPUMC_SEAL_WHOLE;
+  result->damaged = status == GPUMC_OK && seal == GPUMC_SEAL_BROKEN;
+  if (!result->damaged)
+    return status;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "%s: is damaged: its contents do not match the checksum at its end", path);
+}
+
+static enum gpumc_status read_file(const char *path, bool unsealed_too, struct gpumc_result *result,
+                                   struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  struct gpumc_hdf5_file *file = NULL;
+  memset(result, 0, sizeof *result);
+  enum gpumc_status status = verify(path, result, error);
+  if (status == GPUMC_OK)
+    status = open_as_marked(path, &file, result, error);
+  if (status == GPUMC_OK)
+    status = read_all(file, unsealed_too, result, error);
+  gpumc_hdf5_discard(file);
+  if (status != GPUMC_OK) {
+    const bool damaged = result->damaged, foreign = result->foreign;
+    gpumc_result_free(result);
+    result->damaged = damaged;
+    result->foreign = foreign;
+  }
+  return status;
+}
+
+enum gpumc_status
+gpumc_result_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  return read_file(path, false, result, error);
+}
+
+enum gpumc_status
+gpumc_working_file_read(const char *path, struct gpumc_result *result, struct gpumc_error *error)
+{
+  return read_file(path, true, result, error);
+}
+
+/* Of a file without a seal. */
+static enum gpumc_status
+check_unsealed(const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  int64_t version = 0, complete = 1;
+  if (!has_format(file))
+    return GPUMC_OK;
+  if (gpumc_hdf5_attribute_integer(file->id, "complete", &complete) && complete == 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: is an unfinished working file of gpumc",
+                           file->path);
+  if (gpumc_hdf5_attribute_integer(file->id, "format_version", &version) &&
+      version < GPUMC_RESULT_SEALED_SINCE)
+    return GPUMC_OK;
+  return refuse_unsealed(file->path, error);
+}
+
+enum gpumc_status gpumc_result_check_source(const char *path, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  struct gpumc_result result = {0};
+  struct gpumc_hdf5_file *file = NULL;
+  enum gpumc_status status = verify(path, &result, error);
+  if (status != GPUMC_OK || result.sealed)
+    return status;
+  status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error);
+  if (status == GPUMC_OK)
+    status = check_unsealed(file, error);
+  gpumc_hdf5_discard(file);
+  return status;
+}
+
+static void free_fields(struct gpumc_result_fields *fields)
+{
+  for (size_t i = 0; i < fields->count; i++) {
+    free(fields->items[i].name);
+    free(fields->items[i].value);
+  }
+  free(fields->items);
+}
+
+void gpumc_result_free(struct gpumc_result *result)
+{
+  free(result->title);
+  free(result->program_version);
+  free(result->source);
+  free(result->resolved);
+  free_fields(&result->provenance);
+  free_fields(&result->summary);
+  for (size_t i = 0; i < result->n_datasets; i++)
+    gpumc_result_dataset_free(&result->datasets[i]);
+  free(result->datasets);
+  gpumc_result_runs_free(result);
+  memset(result, 0, sizeof *result);
+}
+
+const struct gpumc_result_dataset *
+gpumc_result_find(const struct gpumc_result *result, const char *name)
+{
+  for (size_t i = 0; i < result->n_datasets; i++)
+    if (strcmp(result->datasets[i].name, name) == 0)
+      return &result->datasets[i];
+  return NULL;
+}
+
+const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name)
+{
+  for (size_t i = 0; i < fields->count; i++)
+    if (strcmp(fields->items[i].name, name) == 0)
+      return fields->items[i].value;
+  return NULL;
+}
