@@ -29,6 +29,32 @@ struct gpumc_error {
 #define GPUMC_PRINTF(format_index, first_argument)                                                 \
   __attribute__((format(printf, format_index, first_argument)))
 
+/* Pass a failure up. GPUMC_TRY leaves the calling function with the status of `call` unless that is
+ * GPUMC_OK. Where there is something to release, GPUMC_TRY_OUT stores it in `status`, a variable of
+ * the caller's, and goes to the label `out` instead:
+ *
+ *   enum gpumc_status status = GPUMC_OK;
+ *   GPUMC_TRY_OUT(status, gpumc_thing_init(&thing, error));
+ *   GPUMC_TRY_OUT(status, gpumc_thing_use(&thing, error));
+ * out:
+ *   gpumc_thing_free(&thing);
+ *   return status;
+ */
+#define GPUMC_TRY(call)                                                                            \
+  do {                                                                                             \
+    const enum gpumc_status gpumc_try_status = (call);                                             \
+    if (gpumc_try_status != GPUMC_OK) {                                                            \
+      return gpumc_try_status;                                                                     \
+    }                                                                                              \
+  } while (0)
+#define GPUMC_TRY_OUT(status, call)                                                                \
+  do {                                                                                             \
+    (status) = (call);                                                                             \
+    if ((status) != GPUMC_OK) {                                                                    \
+      goto out;                                                                                    \
+    }                                                                                              \
+  } while (0)
+
 /* Record a failure where it happened; returns `status` so that callers can `return` it.
  * A message already there is replaced. Never fails: without memory a fixed text stands in. */
 enum gpumc_status gpumc_error_set(struct gpumc_error *error, enum gpumc_status status,
