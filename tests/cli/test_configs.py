@@ -16,77 +16,12 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 import gpumc_reader  # noqa: E402
 from support import device  # noqa: E402
-
-
-# Of shortened annealings: large enough for no single family to take it, or errors would be unknown.
-POPULATION = 1000
+from support.shortened import POPULATION, shortened  # noqa: E402
 
 
 def gpumc(*arguments, folder=ROOT):
     return subprocess.run([device.PROGRAM, *arguments], capture_output=True, text=True, cwd=folder,
                           stdin=subprocess.DEVNULL)
-
-
-def shortened(config):
-    """--set options that make a small job of it, and nothing else of it than a small job."""
-    changes = {"model.shape": shape(config, 4)}
-    algorithm = config["algorithm"]
-    if "population" in algorithm:
-        changes["algorithm.population"] = POPULATION
-    if algorithm["name"] == "canonical":
-        changes.update(canonical(algorithm))
-    elif algorithm["name"] == "pt":
-        changes.update(parallel_tempering(algorithm))
-    elif "sweeps" in algorithm:
-        changes["algorithm.sweeps"] = 2
-    if "tile" in config.get("kernel", {}):
-        changes["kernel.tile"] = 0
-    if algorithm.get("runs", 1) > 2:
-        changes["algorithm.runs"] = 2
-    if algorithm["name"] == "pa" and "step" in algorithm["beta"]:
-        changes["algorithm.beta.step"] = algorithm["beta"]["to"] / 16
-    if "overlap" in algorithm.get("beta", {}):
-        changes["algorithm.beta.overlap"] = 0.6
-    if "campaign" in config:
-        campaign = {key: values[:2] for key, values in config["campaign"].items()}
-        if "model.shape" in campaign:
-            campaign["model.shape"] = [shape(config, 4), shape(config, 8)]
-        if "algorithm.population" in campaign:
-            campaign["algorithm.population"] = [POPULATION]
-        for key in set(campaign) & set(changes):
-            del changes[key]
-        changes["campaign"] = campaign
-    if "tile" in config.get("kernel", {}):
-        changes["kernel.tile"] = 0
-    texts = (yaml.safe_dump(value, default_flow_style=True, width=1000).split("\n...")[0].strip()
-             for value in changes.values())
-    return changes, [word for key, text in zip(changes, texts) for word in ("--set", f"{key}={text}")]
-
-
-def shape(config, side):
-    """Of a small lattice; the packed kernel has whole words in a row."""
-    first = 64 if config.get("kernel", {}).get("variant") == "packed" else side
-    return [first] + [side] * (len(config["model"]["shape"]) - 1)
-
-
-def canonical(algorithm):
-    """Long enough for errors: hundreds of measurements."""
-    interval = min(algorithm.get("interval", 1), 10)
-    changes = {"algorithm.thermalization": 100, "algorithm.sweeps": 400 * interval,
-               "algorithm.interval": interval}
-    if "samples" in algorithm:
-        changes["algorithm.samples"] = 64
-    if "every" in algorithm.get("configurations", {}):
-        changes["algorithm.configurations.every"] = 100 * interval
-    return changes
-
-
-def parallel_tempering(algorithm):
-    """Long enough for errors."""
-    changes = {"algorithm.samples": 32, "algorithm.sweeps": 64 * algorithm["exchange_every"]}
-    if "tune" in algorithm:
-        changes["algorithm.tune.sweeps"] = 500
-    return changes
 
 
 # Correlation lengths, with N times which average and which structure factor they compare.
