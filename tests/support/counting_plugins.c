@@ -79,10 +79,10 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
 }
 
 /* Run m counts m + 1 for every sweep. */
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  (void)beta;
+  (void)target;
   (void)channel;
   (void)error;
   for (size_t m = 0; m < ensemble->runs; m++)

@@ -15,6 +15,9 @@
 static const struct gpumc_model_ops any_model = {
     .name = "ising",
     .summary = "Ising spins",
+    .controls = ising_controls,
+    .n_controls = ISING_CONTROLS,
+    .coefficients = ising_coefficients,
     .channels = ising_channels,
     .n_channels = ISING_CHANNELS,
     .observables = ising_observables,
@@ -99,6 +102,8 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
   const struct gpumc_ensemble_plan plan = {.runs = with->runs,
                                            .capacity = with->capacity,
                                            .samples = with->sample_each ? with->capacity : 1,
+                                           .moved = with->moved,
+                                           .fixed = with->fixed,
                                            .update = with->update,
                                            .tiling = with->tiling};
   memset(fixture, 0, sizeof *fixture);

@@ -6,6 +6,19 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/simulation/model.h"
+
+/* Every run begins with those that stay; sweeps set the moved one. */
+static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const size_t n = ensemble->model->ops->n_controls, count = ensemble->plan.runs * n;
+  const double *fixed = ensemble->plan.fixed;
+  GPUMC_TRY(gpumc_allocate_array(&ensemble->control, count > 0 ? count : 1, "controls", error));
+  for (size_t i = 0; i < count; i++)
+    ensemble->control[i] = fixed != NULL ? fixed[i % n] : ensemble->model->control[i % n];
+  ensemble->plan.fixed = NULL;
+  return GPUMC_OK;
+}
 
 enum gpumc_status
 gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
@@ -26,7 +39,7 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
   enum gpumc_status status =
       gpumc_device_array(device, &ensemble->size, plan->runs, "sizes of the populations", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&ensemble->beta, plan->runs, "temperatures of the runs", error);
+    status = create_controls(ensemble, error);
   if (status == GPUMC_OK)
     status = ops->create(ensemble, error);
   if (status != GPUMC_OK)
@@ -76,27 +89,49 @@ enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint
   return status == GPUMC_OK ? ensemble->ops->randomize(ensemble, error) : status;
 }
 
+static void set_moved(struct gpumc_ensemble *ensemble, size_t m, double value)
+{
+  const size_t n = ensemble->model->ops->n_controls;
+  if (n > 0)
+    ensemble->control[m * n + ensemble->plan.moved] = value;
+}
+
+static enum gpumc_status sweep_boltzmann(struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                         int64_t *const *channel, struct gpumc_error *error)
+{
+  const struct gpumc_target target = {.kind = GPUMC_BOLTZMANN, .control = ensemble->control};
+  return gpumc_ensemble_sweep_target(ensemble, &target, sweeps, channel, error);
+}
+
 enum gpumc_status gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                       double beta, int64_t *const *channel,
+                                       double value, int64_t *const *channel,
                                        struct gpumc_error *error)
 {
   for (size_t m = 0; m < ensemble->runs; m++)
-    ensemble->beta[m] = beta;
-  return gpumc_ensemble_sweep_each(ensemble, sweeps, ensemble->beta, channel, error);
+    set_moved(ensemble, m, value);
+  return sweep_boltzmann(ensemble, sweeps, channel, error);
 }
 
 enum gpumc_status gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                            const double *beta, int64_t *const *channel,
+                                            const double *value, int64_t *const *channel,
                                             struct gpumc_error *error)
+{
+  for (size_t m = 0; m < ensemble->runs; m++)
+    set_moved(ensemble, m, value[m]);
+  return sweep_boltzmann(ensemble, sweeps, channel, error);
+}
+
+enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
+                                              const struct gpumc_target *target, uint32_t sweeps,
+                                              int64_t *const *channel, struct gpumc_error *error)
 {
   if (sweeps > UINT32_MAX - ensemble->time)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%u sweeps after %u exceed the %u that a run may have", sweeps,
                            ensemble->time, UINT32_MAX);
-  enum gpumc_status status = ensemble->ops->sweep(ensemble, sweeps, beta, channel, error);
-  if (status == GPUMC_OK)
-    ensemble->time += sweeps;
-  return status;
+  GPUMC_TRY(ensemble->ops->sweep(ensemble, target, sweeps, channel, error));
+  ensemble->time += sweeps;
+  return GPUMC_OK;
 }
 
 struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m)
@@ -109,7 +144,7 @@ void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
   if (ensemble->ops != NULL) {
     ensemble->ops->destroy(ensemble);
     ensemble->device->ops->release(ensemble->device, ensemble->size);
-    free(ensemble->beta);
+    free(ensemble->control);
   }
   memset(ensemble, 0, sizeof *ensemble);
 }

@@ -9,6 +9,7 @@
 
 #include "core/device/device.h"
 #include "core/numerics/random.h"
+#include "core/simulation/target.h"
 #include "models/ising/tiled/tiling.h"
 
 /* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
@@ -41,9 +42,13 @@ enum gpumc_overlap {
 /* What an ensemble is to hold: `runs` runs of up to `capacity` replicas. Quenched disorder: with
  * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
  * = capacity and replica r of every run has the r-th sample from there on. `tiling`: of kernels
- * with GPUMC_CAN_TILE, otherwise zeroed. */
+ * with GPUMC_CAN_TILE, otherwise zeroed. `moved`: the control that sweeps are given, which differs
+ * between runs and from sweep to sweep; all others stay at `fixed`[n_controls], which is NULL where
+ * they are the instance's own (gpumc_model.control). */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
+  size_t moved;
+  const double *fixed;
   enum gpumc_update update;
   struct gpumc_tiling tiling;
 };
@@ -64,7 +69,7 @@ struct gpumc_ensemble {
   uint32_t time;
   size_t runs; /* of the present batch; 0: none begun */
   struct gpumc_ensemble_plan plan;
-  double *beta;    /* [plan.runs] scratch of gpumc_ensemble_sweep, host memory */
+  double *control; /* [plan.runs][n_controls] of the next sweep, host memory */
   uint32_t *size;  /* [plan.runs] replicas of each run, device memory */
   size_t expected; /* replicas of each run, about: for how work is spread, decides no result */
   void *storage;   /* the kernel's own */
@@ -105,13 +110,12 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*get)(struct gpumc_ensemble *ensemble, size_t m, size_t first,
                                             size_t count, uint8_t *portable,
                                             struct gpumc_error *error);
-  /* `sweeps` sweeps of every replica of run m at inverse temperature beta[m] (host memory, free
-   * when the call returns; NULL if sweeps = 0) by the rule plan.update, sweep i with the counter's
-   * time ensemble->time + i, which is for the caller to advance; then, unless `channel` is NULL,
-   * what `measure` does. */
-  GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                              const double *beta, int64_t *const *channel,
-                                              struct gpumc_error *error);
+  /* `sweeps` sweeps of every replica for `target` (free when the call returns; NULL if sweeps = 0)
+   * by the rule plan.update, sweep i with the counter's time ensemble->time + i, which is for the
+   * caller to advance; then, unless `channel` is NULL, what `measure` does. */
+  GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble,
+                                              const struct gpumc_target *target, uint32_t sweeps,
+                                              int64_t *const *channel, struct gpumc_error *error);
   /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
@@ -162,15 +166,19 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
                                                             uint32_t first_run, size_t runs,
                                                             size_t size, struct gpumc_error *error);
-/* All runs at one temperature. Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the
- * counter's 32 bits would run out. */
+/* Sweeps all runs under the Boltzmann weight in which the moved control of the plan is `value`.
+ * Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double beta,
+gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double value,
                      int64_t *const *channel, struct gpumc_error *error);
-/* The same with a temperature for each run, beta[runs]. */
+/* The same with a value for each run, value[runs]. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
+gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *value,
                           int64_t *const *channel, struct gpumc_error *error);
+/* The same for any target. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                            uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
 /* size[runs] from and to host memory; waits for all that is enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
                                                             uint32_t *size,

@@ -49,6 +49,14 @@ struct gpumc_derived {
   size_t from[2]; /* observables, by index */
 };
 
+/* A number in the weight of a state that an algorithm may move: an inverse temperature, a field. */
+struct gpumc_control {
+  const char *name;      /* "beta"; of its axis in results, too */
+  const char *symbol;    /* "beta" */
+  const char *units;     /* as it is reported, GPUMC_UNIT_BETA, GPUMC_UNIT_ENERGY */
+  const char *long_name; /* "inverse temperature" */
+};
+
 enum gpumc_trait {
   GPUMC_TRAIT_LATTICE = 1 << 0,
   GPUMC_TRAIT_PARTICLES = 1 << 1,
@@ -76,6 +84,8 @@ struct gpumc_model {
   size_t first_sample; /* its number */
   bool reads_file;     /* samples stand in a file beside the configuration, which may change */
   double log_states;   /* ln Z at beta = 0 */
+  /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
+  double control[GPUMC_CONTROLS_MAXIMUM];
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps; wave_quantum = 0: waves are not measured. */
   double wave_number, wave_quantum;
@@ -108,6 +118,11 @@ struct gpumc_model_ops {
   size_t n_observables;
   const struct gpumc_derived *derived;
   size_t n_derived;
+  const struct gpumc_control *controls; /* the first is moved by default */
+  size_t n_controls;
+  /* ln of the weight of a state is - sum of coefficient[c] times the value of channel c, under
+   * control[n_controls]. Fills coefficient[n_channels]. */
+  void (*coefficients)(const struct gpumc_model *model, const double *control, double *coefficient);
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
   /* Why a kernel of the list cannot take the instance ("it keeps a coupling as one bit, ..."), NULL
    * where it can; may be NULL: every kernel takes every instance. */

@@ -9,6 +9,7 @@
 
 #include "core/simulation/model.h"
 #include "models/ising/disorder/disorder.h"
+#include "models/ising/ising_physics.h"
 #include "models/lattice/checkerboard.h"
 
 enum { ISING_DIMENSIONS_MAXIMUM = 3 };
@@ -48,6 +49,12 @@ static inline const struct ising_parameters *ising_parameters(const struct gpumc
   return (const struct ising_parameters *)model->parameters;
 }
 
+/* `plain`, with a field that stays 0. */
+static inline bool
+ising_is_plain(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return ising_parameters(model)->plain && plan->moved != ISING_FIELD;
+}
 /* GPUMC_INVALID, GPUMC_FAILURE: of the disorder (a file that cannot be read, say). */
 GPUMC_MUST_CHECK enum gpumc_status ising_instance(const struct ising_settings *settings,
                                                   struct gpumc_model *model,
@@ -69,14 +76,18 @@ GPUMC_MUST_CHECK enum gpumc_status ising_ergodicity(const struct gpumc_model *mo
 const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
 void ising_destroy(struct gpumc_model *model);
 
-/* The channels, observables and derived quantities that all these models have. */
+/* The controls, channels, observables and derived quantities that all these models have. */
+extern const struct gpumc_control ising_controls[ISING_CONTROLS];
+void ising_coefficients(const struct gpumc_model *model, const double *control,
+                        double *coefficient);
 extern const struct gpumc_channel ising_channels[ISING_CHANNELS];
 enum { ISING_OBSERVABLES = 4, ISING_DERIVED = 2 };
 extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
 extern const struct gpumc_derived ising_derived[ISING_DERIVED];
 /* What their gpumc_model_ops share, as initialisers. */
 #define ISING_MODEL                                                                                \
-  .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .channels = ising_channels,              \
+  .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .controls = ising_controls,              \
+  .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients, .channels = ising_channels,    \
   .n_channels = ISING_CHANNELS, .observables = ising_observables,                                  \
   .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
   .refuses = ising_refuses, .ergodicity = ising_ergodicity, .destroy = ising_destroy
@@ -89,6 +100,17 @@ double ising_packed_cost(const struct gpumc_model *model, size_t replicas);
 /* Why the packed kernel cannot take an instance; NULL: it can. */
 const char *ising_packed_refuses(const struct gpumc_model *model);
 /* GPUMC_INVALID, with why. */
+/* What a run's row of gpumc_target.control is, and whether two are the same. */
+static inline const double *ising_controls_of(const double *control, size_t m)
+{
+  return control + m * ISING_CONTROLS;
+}
+static inline bool ising_same_controls(const double *control, size_t m, size_t n)
+{
+  const double *one = ising_controls_of(control, m), *other = ising_controls_of(control, n);
+  return one[ISING_BETA] == other[ISING_BETA] && one[ISING_FIELD] == other[ISING_FIELD];
+}
+
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error);
 

@@ -193,9 +193,9 @@ sweep_place(struct gpumc_ensemble *ensemble, size_t i, uint32_t sweeps, int64_t 
 }
 
 /* A team of threads takes a microsecond to gather, even of one: as long as a small lattice. */
-enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                  const double *beta, int64_t *const *channel,
-                                  struct gpumc_error *error)
+enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble,
+                                  const struct gpumc_target *target, uint32_t sweeps,
+                                  int64_t *const *channel, struct gpumc_error *error)
 {
   (void)error;
   const struct ising_cpu_storage *storage = ensemble->storage;
@@ -203,7 +203,7 @@ enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t swee
   const size_t places = ising_cpu_places(ensemble);
   const int part = swept_blocks(ensemble, places), threads = busy_threads(storage, places, part);
   if (sweeps > 0)
-    layout->set_rules(ensemble, beta);
+    layout->set_rules(ensemble, target->control);
   if (threads == 1) {
     for (size_t i = 0; i < places; i++)
       sweep_place(ensemble, i, sweeps, channel);

@@ -39,9 +39,9 @@ struct ising_cpu_layout {
   void (*get)(const struct gpumc_model *model, const void *block,
               uint8_t *const portable[ISING_CPU_BLOCK]);
   /* Of one block, all its replicas: drawn at beta = 0; swept by the rules of their run, which
-   * set_rules makes for all runs, beta[runs]; their channels. */
+   * set_rules makes for all runs, control[runs][n_controls]; their channels. */
   void (*randomize)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place);
-  void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *beta);
+  void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *control);
   void (*sweep)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
                 uint32_t sweeps);
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
@@ -152,9 +152,9 @@ GPUMC_MUST_CHECK enum gpumc_status ising_cpu_get(struct gpumc_ensemble *ensemble
                                                  struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status ising_cpu_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
-                                                   const double *beta, int64_t *const *channel,
-                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_cpu_sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, uint32_t sweeps,
+                int64_t *const *channel, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status ising_cpu_measure(struct gpumc_ensemble *ensemble,
                                                      int64_t *const *channel,
                                                      struct gpumc_error *error);

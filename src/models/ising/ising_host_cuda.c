@@ -36,10 +36,10 @@ struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t
   return channels;
 }
 
-bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta)
+bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *control)
 {
   for (size_t m = 1; m < ensemble->runs; m++)
-    if (beta[m] != beta[0])
+    if (!ising_same_controls(control, m, 0))
       return false;
   return true;
 }
@@ -70,5 +70,5 @@ enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble, int32
 enum gpumc_status ising_host_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
                                      struct gpumc_error *error)
 {
-  return ensemble->ops->sweep(ensemble, 0, NULL, channel, error);
+  return ensemble->ops->sweep(ensemble, NULL, 0, channel, error);
 }

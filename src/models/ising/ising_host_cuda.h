@@ -10,8 +10,8 @@ struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble);
 /* `channel` may be NULL. */
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 
-/* Whether all runs have the temperature of the first. */
-bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *beta);
+/* Whether all runs have the temperature and the field of the first. */
+bool ising_one_temperature(const struct gpumc_ensemble *ensemble, const double *control);
 /* The tables of the smallest waves to device memory, cosine[length] and sine[length]. sum: of the
  * cosines and of the sines, NULL if not wanted. */
 GPUMC_MUST_CHECK enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble,

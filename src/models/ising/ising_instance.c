@@ -27,6 +27,19 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
                     "squared amplitude of the smallest waves, their mean, per site", true},
 };
 
+const struct gpumc_control ising_controls[ISING_CONTROLS] = {
+    [ISING_BETA] = {"beta", "beta", GPUMC_UNIT_BETA, "inverse temperature"},
+    [ISING_FIELD] = {"h", "h", GPUMC_UNIT_ENERGY, "magnetic field"},
+};
+
+void ising_coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
+{
+  coefficient[ISING_ENERGY] = control[ISING_BETA];
+  coefficient[ISING_MAGNETIZATION] =
+      -control[ISING_BETA] * (control[ISING_FIELD] - model->control[ISING_FIELD]);
+  coefficient[ISING_WAVE] = 0.0;
+}
+
 /* Order of ising_observables. */
 enum { ABS_MAGNETIZATION, MAGNETIZATION2, MAGNETIZATION4, STRUCTURE_FACTOR };
 
@@ -113,6 +126,15 @@ static void describe_energy(struct gpumc_model *model, struct ising_parameters *
   }
 }
 
+/* With disorder the field is a whole number of quanta, as couplings are. */
+static void describe_controls(struct gpumc_model *model, const struct ising_parameters *parameters)
+{
+  model->control[ISING_BETA] = NAN;
+  model->control[ISING_FIELD] = parameters->disorder == NULL
+                                    ? parameters->field
+                                    : parameters->field_quanta * model->quantum[ISING_ENERGY];
+}
+
 static void describe_waves(struct gpumc_model *model, const struct gpumc_checkerboard *lattice)
 {
   const double sites = (double)model->sites;
@@ -189,6 +211,7 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
           model->sites * (parameters->lattice.dimension + (traits.fields ? 1 : 0)) * sizeof(double);
   }
   describe_energy(model, parameters);
+  describe_controls(model, parameters);
   describe_waves(model, &parameters->lattice);
   describe_overlaps(settings, model);
   name_units(model, settings->coupling);

@@ -45,6 +45,10 @@
 /* Numbers of neighbours up: of the square lattice, and of any. */
 enum { ISING_CLASSES = 5, ISING_CLASSES_MAXIMUM = 7 };
 
+/* Controls of these models. The energy channel has the instance's own uniform field, also where an
+ * algorithm moves h: ln of the weight is -beta E + beta (h - own h) M. */
+enum ising_control { ISING_BETA, ISING_FIELD, ISING_CONTROLS };
+
 /* Metropolis. Of the two spins that see `up` neighbours up of all, one gains energy by flipping and
  * needs a comparison: the one that points along beta f. The other is always accepted. */
 struct ising_acceptance {

@@ -90,10 +90,10 @@ randomize_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_pl
     gpumc_random_draw(random, (uint32_t)(w >> 2), (uint32_t)place->block, 0, label, words + w);
 }
 
-static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
+static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)
 {
   const struct ising_cpu_storage *storage = ensemble->storage;
-  ising_multispin_set_rules(ensemble, storage->own, beta);
+  ising_multispin_set_rules(ensemble, storage->own, control);
 }
 
 static void sweep_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,

@@ -13,11 +13,11 @@
 #include "models/ising/multispin/multispin_table_cuda.h"
 #include "models/ising/multispin/multispin_temperature_cuda.h"
 
-/* ising_storage.notes: the sums of the table of waves, cosines and sines, and beta[plan.runs],
- * whose thresholds are on the device. */
+/* ising_storage.notes: the sums of the table of waves, cosines and sines, and control
+ * [plan.runs][ISING_CONTROLS], whose thresholds are on the device. */
 struct notes {
   int64_t wave_sum[2];
-  double beta[];
+  double control[];
 };
 
 static size_t tiles_of(const struct gpumc_model *model)
@@ -81,13 +81,13 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
 static enum gpumc_status
 take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct gpumc_error *error)
 {
-  const size_t betas = ensemble->plan.runs * sizeof(double);
+  const size_t controls = ensemble->plan.runs * ISING_CONTROLS * sizeof(double);
   void *memory;
   enum gpumc_status status =
-      gpumc_allocate(1, sizeof(struct notes) + betas, "the kernel's notes", &memory, error);
+      gpumc_allocate(1, sizeof(struct notes) + controls, "the kernel's notes", &memory, error);
   *notes = memory;
   if (status == GPUMC_OK)
-    memset((*notes)->beta, ISING_NO_TEMPERATURE, betas);
+    memset((*notes)->control, ISING_NO_TEMPERATURE, controls);
   return status;
 }
 
@@ -113,8 +113,8 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   return ising_multispin_randomize(&replicas, error);
 }
 
-/* beta: NULL where there are no sweeps. */
-static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const double *beta,
+/* control: NULL where there are no sweeps. */
+static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const double *control,
                                   struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   struct ising_multispin_device_rule *rule = &sweep->rule;
@@ -124,9 +124,9 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
   rule->each = sweep->disorder.signs != NULL;
   rule->thresholds = ising_storage_table(
       ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
-  if (beta == NULL)
+  if (control == NULL)
     return GPUMC_OK;
-  return ising_multispin_set_temperatures(ensemble, beta, notes->beta, rule, error);
+  return ising_multispin_set_temperatures(ensemble, control, notes->control, rule, error);
 }
 
 /* What there is to compare, the replicas of the runs first + i with those of second + i. */
@@ -152,8 +152,8 @@ static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
   return ising_multispin_compare(comparison, error);
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
@@ -164,7 +164,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   };
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
-  enum gpumc_status status = set_rule(ensemble, sweeps > 0 ? beta : NULL, &arguments, error);
+  enum gpumc_status status =
+      set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error);
   arguments.spread = ising_multispin_spread(ensemble->device, &arguments.replicas);
   if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
     status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)

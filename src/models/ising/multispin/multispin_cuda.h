@@ -93,13 +93,16 @@ struct ising_multispin_sweep {
   uint32_t sweeps;
 };
 
-/* Temperatures of the runs first .. first + count - 1, and what becomes of them. */
-enum { ISING_MULTISPIN_BETAS = 256 };
+/* Temperatures and fields of the runs first .. first + count - 1, and what becomes of them. */
+enum { ISING_MULTISPIN_TEMPERATURES = 128 };
+struct ising_multispin_temperature {
+  double beta, field;
+};
 struct ising_multispin_temperatures {
   struct ising_multispin_physics physics;
   struct ising_multispin_thresholds *thresholds; /* [runs], device memory */
   uint32_t first, count;
-  double beta[ISING_MULTISPIN_BETAS];
+  struct ising_multispin_temperature at[ISING_MULTISPIN_TEMPERATURES];
   void *stream; /* cudaStream_t */
 };
 

@@ -1,4 +1,4 @@
-/* Thresholds of every run's temperature. */
+/* Thresholds of every run's temperature and field. */
 #include "models/ising/multispin/multispin_cuda.h"
 
 enum { THREADS = 64 };
@@ -9,7 +9,7 @@ __global__ void __launch_bounds__(THREADS)
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
   if (i < arguments.count)
     arguments.thresholds[arguments.first + i] =
-        ising_multispin_thresholds(&arguments.physics, arguments.beta[i]);
+        ising_multispin_thresholds(&arguments.physics, arguments.at[i].beta, arguments.at[i].field);
 }
 
 enum gpumc_status ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,

@@ -14,10 +14,10 @@ enum {
   ISING_MULTISPIN_COLUMNS = 8,
 };
 
-/* What all runs have in common. `plain`: Metropolis without a field. */
+/* What all runs have in common. `plain`: Metropolis without a field. `width`: of random fields. */
 struct ising_multispin_physics {
-  double coupling, field;
-  uint32_t neighbours, plain, heat_bath;
+  double coupling, width;
+  uint32_t neighbours, plain, heat_bath, random_fields;
 };
 
 /* By the number n of neighbours that pull up: the threshold, all ones where nothing needs to be
@@ -28,14 +28,15 @@ struct ising_multispin_thresholds {
 };
 
 GPUMC_HOST_DEVICE static inline struct ising_multispin_thresholds
-ising_multispin_thresholds(const struct ising_multispin_physics *physics, double beta)
+ising_multispin_thresholds(const struct ising_multispin_physics *physics, double beta,
+                           double uniform_field)
 {
+  const double field = physics->random_fields ? physics->width : uniform_field;
   struct ising_multispin_thresholds rule = {{0}, 0, 0};
   struct ising_acceptance acceptance =
-      ising_acceptance(beta, physics->coupling, physics->field, physics->neighbours);
+      ising_acceptance(beta, physics->coupling, field, physics->neighbours);
   if (physics->heat_bath)
-    ising_heat_bath(beta, physics->coupling, physics->field, physics->neighbours,
-                    acceptance.threshold);
+    ising_heat_bath(beta, physics->coupling, field, physics->neighbours, acceptance.threshold);
   for (uint32_t up = 0; up <= physics->neighbours; up++) {
     const uint64_t threshold = acceptance.threshold[up];
     const uint32_t always = threshold >= GPUMC_THRESHOLD_ALWAYS;

@@ -75,22 +75,21 @@ set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
   return status;
 }
 
-static void describe(const struct gpumc_model *model, const struct ising_disorder_traits *traits,
+static void describe(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
+                     const struct ising_disorder_traits *traits,
                      struct ising_multispin_tables *tables)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const double quantum = model->quantum[ISING_ENERGY];
   tables->instance.lattice = parameters->lattice;
   tables->instance.signs = signs_of(traits);
-  tables->plain = parameters->plain;
+  tables->plain = ising_is_plain(model, plan);
   tables->coupling = parameters->coupling;
-  tables->field = parameters->field;
   tables->coupling_quanta = parameters->coupling_quanta;
   tables->field_quanta = traits->fields ? traits->field_width : parameters->field_quanta;
-  if (parameters->disorder != NULL) {
+  tables->width = traits->field_width * quantum;
+  if (parameters->disorder != NULL)
     tables->coupling = tables->coupling_quanta * quantum;
-    tables->field = tables->field_quanta * quantum;
-  }
 }
 
 static void set_edges(struct ising_multispin_tables *tables)
@@ -124,7 +123,7 @@ enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
     status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
   if (status != GPUMC_OK)
     return status;
-  describe(model, &traits, tables);
+  describe(model, plan, &traits, tables);
   set_waves(&wave, tables);
   return GPUMC_OK;
 }
@@ -171,20 +170,23 @@ static void set_plain(const struct ising_acceptance *acceptance, uint32_t neighb
 }
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
-                                                 enum gpumc_update update, double beta)
+                                                 enum gpumc_update update,
+                                                 const double control[ISING_CONTROLS])
 {
+  const double beta = control[ISING_BETA];
+  const double field =
+      tables->instance.signs == ISING_FIELD_SIGNS ? tables->width : control[ISING_FIELD];
   const uint32_t neighbours = 2 * (uint32_t)tables->instance.lattice.dimension;
   struct ising_multispin_rule rule = {.update = update == GPUMC_HEAT_BATH ? ISING_HEAT_BATH
                                                 : tables->plain           ? ISING_PLAIN
                                                                           : ISING_METROPOLIS};
-  struct ising_acceptance acceptance =
-      ising_acceptance(beta, tables->coupling, tables->field, neighbours);
+  struct ising_acceptance acceptance = ising_acceptance(beta, tables->coupling, field, neighbours);
   if (rule.update == ISING_PLAIN) {
     set_plain(&acceptance, neighbours, &rule);
     return rule;
   }
   if (rule.update == ISING_HEAT_BATH)
-    ising_heat_bath(beta, tables->coupling, tables->field, neighbours, acceptance.threshold);
+    ising_heat_bath(beta, tables->coupling, field, neighbours, acceptance.threshold);
   for (uint32_t up = 0; up <= neighbours; up++) {
     rule.spin_up[up] = acceptance.spin_up[up] ? UINT32_MAX : 0;
     gpumc_bit_thresholds_set(&rule.thresholds, up, acceptance.threshold[up]);
@@ -193,13 +195,14 @@ struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_ta
 }
 
 void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
-                               struct ising_multispin_tables *tables, const double *beta)
+                               struct ising_multispin_tables *tables, const double *control)
 {
   for (size_t m = 0; m < ensemble->runs; m++) {
-    if (m > 0 && beta[m] == beta[m - 1])
+    if (m > 0 && ising_same_controls(control, m, m - 1))
       tables->rule[m] = tables->rule[m - 1];
     else
-      tables->rule[m] = ising_multispin_rule(tables, ensemble->plan.update, beta[m]);
+      tables->rule[m] =
+          ising_multispin_rule(tables, ensemble->plan.update, ising_controls_of(control, m));
     tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
   }
 }

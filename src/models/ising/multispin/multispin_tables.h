@@ -16,7 +16,7 @@ struct ising_multispin_tables {
   struct ising_multispin_waves waves;
   int32_t *wave_table;                  /* cosines, then sines */
   struct ising_multispin_rule *rule;    /* [plan.runs] */
-  double coupling, field;               /* J, and h or the width of the random fields, energy */
+  double coupling, width;               /* J, and the width of random fields, energy */
   double coupling_quanta, field_quanta; /* the same in quanta */
   bool plain;
 };
@@ -50,10 +50,11 @@ ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
 }
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
-                                                 enum gpumc_update update, double beta);
+                                                 enum gpumc_update update,
+                                                 const double control[ISING_CONTROLS]);
 
-/* Of all runs; most have the temperature of the run before. */
+/* Of all runs, control[runs][ISING_CONTROLS]; most have the controls of the run before. */
 void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
-                               struct ising_multispin_tables *tables, const double *beta);
+                               struct ising_multispin_tables *tables, const double *control);
 
 #endif

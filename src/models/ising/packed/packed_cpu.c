@@ -153,15 +153,15 @@ static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
 }
 
 /* Every colour is done everywhere before the other one begins. */
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_packed_own *own = ising_packed_own_of(ensemble);
   const struct ising_packed_ops *ops = ising_packed_ops_of(ensemble);
   const size_t most = lines_of_parts(ensemble), parts = ising_packed_parts(ensemble, most);
   const int threads = (int)threads_of(ensemble);
   if (sweeps > 0)
-    ising_multispin_set_rules(ensemble, &own->tables, beta);
+    ising_multispin_set_rules(ensemble, &own->tables, target->control);
 #pragma omp parallel num_threads(threads)
   for (uint32_t half = 0; half < 2 * sweeps; half++) {
 #pragma omp for schedule(dynamic)

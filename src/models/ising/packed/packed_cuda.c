@@ -86,16 +86,16 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 {
   const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
   const struct table table = table_of(ensemble->model, &ensemble->plan);
-  const size_t runs = ensemble->plan.runs;
+  const size_t controls = ensemble->plan.runs * ISING_CONTROLS;
   double *known;
   enum gpumc_status status = ising_packed_check(ensemble->model, error);
   if (status == GPUMC_OK)
     status = ising_storage_create(ensemble, &layout, convert, error);
   if (status != GPUMC_OK)
     return status;
-  status = gpumc_allocate_array(&known, runs, "the kernel's notes", error);
+  status = gpumc_allocate_array(&known, controls, "the kernel's notes", error);
   if (status == GPUMC_OK) {
-    memset(known, ISING_NO_TEMPERATURE, runs * sizeof *known);
+    memset(known, ISING_NO_TEMPERATURE, controls * sizeof *known);
     ((struct ising_storage *)ensemble->storage)->notes = known;
     status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
                                ising_storage_table(ensemble, table.sine), NULL, error);
@@ -147,8 +147,8 @@ static uint32_t block_of(const struct gpumc_device *device)
   return asked > 0 ? asked : ISING_PACKED_THREADS;
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   const size_t place = table_of(ensemble->model, &ensemble->plan).thresholds;
   struct ising_multispin_sweep arguments = {
@@ -162,8 +162,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   if (arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0)
     arguments.spread.width = ISING_MULTISPIN_VECTOR;
   if (sweeps > 0)
-    status = ising_multispin_set_temperatures(ensemble, beta, ising_storage_of(ensemble)->notes,
-                                              &arguments.rule, error);
+    status = ising_multispin_set_temperatures(
+        ensemble, target->control, ising_storage_of(ensemble)->notes, &arguments.rule, error);
   if (status == GPUMC_OK && sweeps > 0)
     status = ising_packed_sweep(&arguments, error);
   return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;

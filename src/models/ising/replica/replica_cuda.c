@@ -116,8 +116,8 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   return ising_replica_measure(&arguments, error);
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   const struct ising_replica_sweep arguments = {
@@ -126,7 +126,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
       .sweeps = sweeps,
   };
   if (sweeps > 0)
-    status = ising_tables_set_rules(ensemble, &arguments.tables, beta, error);
+    status = ising_tables_set_rules(ensemble, &arguments.tables, target->control, error);
   if (status == GPUMC_OK && sweeps > 0)
     status = ising_replica_run(&arguments, error);
   if (status == GPUMC_OK && channel != NULL)

@@ -163,20 +163,22 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_
   }
 }
 
-static bool is_rule_of(const struct ising_spin_rule *rule, double beta)
+static bool is_rule_of(const struct ising_spin_rule *rule, const double *control)
 {
-  return rule->exact.quantum > 0 && rule->exact.beta == beta;
+  return rule->exact.quantum > 0 && rule->exact.beta == control[ISING_BETA] &&
+         rule->field == control[ISING_FIELD];
 }
 
-/* One for each run; most have the temperature of the sweep before, or of the run before. */
-static void set_rules(const struct gpumc_ensemble *ensemble, const double *beta)
+/* One for each run; most have the controls of the sweep before, or of the run before. */
+static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)
 {
   struct ising_spin_rule *rule = tables_of(ensemble)->rule;
   for (size_t m = 0; m < ensemble->runs; m++)
-    if (!is_rule_of(&rule[m], beta[m]))
-      rule[m] = m > 0 && beta[m] == beta[m - 1]
+    if (!is_rule_of(&rule[m], ising_controls_of(control, m)))
+      rule[m] = m > 0 && ising_same_controls(control, m, m - 1)
                     ? rule[m - 1]
-                    : ising_spin_rule(ensemble->model, ensemble->plan.update, beta[m]);
+                    : ising_spin_rule(ensemble->model, ensemble->plan.update,
+                                      ising_controls_of(control, m));
 }
 
 static void sweep_replica(const struct gpumc_ensemble *ensemble,

@@ -198,19 +198,21 @@ static enum ising_spin_mode mode_of(const struct gpumc_ensemble *ensemble)
     return ISING_SPIN_BY_TERMS;
   if (kind == ISING_SPIN_SIGNS || parameters->lattice.dimension == 3)
     return ISING_SPIN_CLASSES;
-  return ensemble->plan.update == GPUMC_METROPOLIS && parameters->field == 0.0 ? ISING_SPIN_PLAIN
-                                                                               : ISING_SPIN_FIELD;
+  return ensemble->plan.update == GPUMC_METROPOLIS && parameters->field == 0.0 &&
+                 ensemble->plan.moved != ISING_FIELD
+             ? ISING_SPIN_PLAIN
+             : ISING_SPIN_FIELD;
 }
 
 /* Sets how the runs get their rules. */
-static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double *beta,
+static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double *control,
                                    struct ising_spin_sweep *arguments, struct gpumc_error *error)
 {
   arguments->each_its_own =
-      arguments->mode > ISING_SPIN_FIELD || !ising_one_temperature(ensemble, beta);
+      arguments->mode > ISING_SPIN_FIELD || !ising_one_temperature(ensemble, control);
   if (arguments->each_its_own)
-    return ising_tables_set_rules(ensemble, &arguments->tables, beta, error);
-  const struct ising_run_rule rule = ising_run_rule_of(ensemble, beta[0]);
+    return ising_tables_set_rules(ensemble, &arguments->tables, control, error);
+  const struct ising_run_rule rule = ising_run_rule_of(ensemble, control);
   arguments->rule = ising_rule_of_words(&rule);
   return GPUMC_OK;
 }
@@ -229,8 +231,8 @@ static enum gpumc_status measure_rest(const struct ising_spin_sweep *sweep, size
   return ising_spin_measure_stored(&arguments, error);
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
   struct ising_spin_sweep arguments = {
@@ -242,7 +244,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps,
   if (arguments.mode <= ISING_SPIN_FIELD)
     arguments.channels = ising_channels_of(ensemble->model, channel);
   if (sweeps > 0)
-    status = set_rules(ensemble, beta, &arguments, error);
+    status = set_rules(ensemble, target->control, &arguments, error);
   if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
     status = ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
                                                   : ising_spin_sweep_global(&arguments, error);

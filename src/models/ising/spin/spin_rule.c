@@ -49,11 +49,11 @@ set_table(const struct gpumc_model *model, enum gpumc_update update, struct isin
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
   const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
-  double coupling = parameters->coupling, field[2] = {parameters->field, parameters->field};
+  double coupling = parameters->coupling, field[2] = {rule->field, rule->field};
   if (rule->kind == ISING_SPIN_SIGNS) {
     coupling = fabs(parameters->coupling_quanta) * rule->exact.quantum;
-    field[0] = (parameters->field_quanta - traits.field_width) * rule->exact.quantum;
-    field[1] = (parameters->field_quanta + traits.field_width) * rule->exact.quantum;
+    field[0] = rule->field - traits.field_width * rule->exact.quantum;
+    field[1] = rule->field + traits.field_width * rule->exact.quantum;
   }
   for (uint32_t larger = 0; larger < 2; larger++)
     set_classes(update, rule->exact.beta, coupling, field[larger], neighbours,
@@ -84,16 +84,17 @@ estimate_of(const struct gpumc_model *model, enum gpumc_update update, double be
   };
 }
 
-struct ising_spin_rule
-ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update, double beta)
+struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update,
+                                       const double control[ISING_CONTROLS])
 {
   struct ising_spin_rule rule = {
       .kind = ising_spin_kind(model),
       .start = update == GPUMC_METROPOLIS,
-      .exact = {beta, model->quantum[ISING_ENERGY]},
+      .field = control[ISING_FIELD],
+      .exact = {control[ISING_BETA], model->quantum[ISING_ENERGY]},
   };
   if (rule.kind == ISING_SPIN_TERMS)
-    rule.estimate = estimate_of(model, update, beta);
+    rule.estimate = estimate_of(model, update, control[ISING_BETA]);
   else
     set_table(model, update, &rule);
   return rule;

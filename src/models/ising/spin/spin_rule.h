@@ -45,6 +45,7 @@ struct ising_spin_exact {
 };
 
 struct ising_spin_rule {
+  double field; /* uniform, that it was made for */
   enum ising_spin_kind kind;
   uint32_t start; /* what is left of a spin: 1 for Metropolis, 0 for the heat bath */
   struct ising_spin_table table;
@@ -53,8 +54,8 @@ struct ising_spin_rule {
 };
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model);
-struct ising_spin_rule
-ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update, double beta);
+struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update,
+                                       const double control[ISING_CONTROLS]);
 
 /* Whether the number u makes a spin flip in the sum f of its terms: the spin 1 or 0 of Metropolis,
  * or one of the heat bath. */

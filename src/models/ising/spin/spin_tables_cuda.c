@@ -108,24 +108,26 @@ enum gpumc_status ising_tables_create(struct gpumc_ensemble *ensemble,
 {
   const struct ising_tables tables = ising_tables_of(ensemble, layout);
   struct ising_storage *storage = ensemble->storage;
-  double *beta;
+  double *control;
+  const size_t controls = ensemble->plan.runs * ISING_CONTROLS;
   enum gpumc_status status =
-      gpumc_allocate_array(&beta, ensemble->plan.runs, "temperatures of the runs", error);
+      gpumc_allocate_array(&control, controls, "controls of the runs", error);
   if (status != GPUMC_OK)
     return status;
-  storage->notes = beta;
-  for (size_t m = 0; m < ensemble->plan.runs; m++)
-    beta[m] = (double)NAN; /* like no other */
+  storage->notes = control;
+  for (size_t i = 0; i < controls; i++)
+    control[i] = (double)NAN; /* like no other */
   status = ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error);
   if (status == GPUMC_OK)
     status = bring_samples(ensemble, layout, tables.samples, error);
   return status;
 }
 
-struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, double beta)
+struct ising_run_rule
+ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS])
 {
   const struct ising_spin_rule of_cpu =
-      ising_spin_rule(ensemble->model, ensemble->plan.update, beta);
+      ising_spin_rule(ensemble->model, ensemble->plan.update, control);
   struct ising_run_rule rule = {.start = of_cpu.start != 0 ? UINT32_MAX : 0,
                                 .estimate = of_cpu.estimate,
                                 .exact = of_cpu.exact};
@@ -137,7 +139,7 @@ struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, d
 }
 
 enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
-                                         const struct ising_tables *tables, const double *beta,
+                                         const struct ising_tables *tables, const double *control,
                                          struct gpumc_error *error)
 {
   const size_t runs = ensemble->runs;
@@ -147,15 +149,17 @@ enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
   for (size_t m = 0; status == GPUMC_OK && m < runs; m += part.count) {
     part.first = (uint32_t)m;
     part.count = (uint32_t)(runs - m < ISING_RULES_AT_ONCE ? runs - m : ISING_RULES_AT_ONCE);
-    if (memcmp(there + m, beta + m, part.count * sizeof *beta) == 0)
+    const double *known = there + m * ISING_CONTROLS, *now = ising_controls_of(control, m);
+    const size_t bytes = part.count * ISING_CONTROLS * sizeof *control;
+    if (memcmp(known, now, bytes) == 0)
       continue;
     for (uint32_t i = 0; i < part.count; i++)
-      part.rule[i] = i > 0 && beta[m + i] == beta[m + i - 1]
+      part.rule[i] = i > 0 && ising_same_controls(now, i, i - 1)
                          ? part.rule[i - 1]
-                         : ising_run_rule_of(ensemble, beta[m + i]);
+                         : ising_run_rule_of(ensemble, ising_controls_of(now, i));
     status = ising_rules_store(&part, error);
     if (status == GPUMC_OK)
-      memcpy(there + m, beta + m, part.count * sizeof *beta);
+      memcpy(there + m * ISING_CONTROLS, now, bytes);
   }
   return status;
 }

@@ -41,10 +41,12 @@ GPUMC_MUST_CHECK enum gpumc_status ising_tables_create(struct gpumc_ensemble *en
                                                        struct gpumc_error *error);
 struct ising_tables
 ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables_layout *layout);
-/* The rules of all runs on the device, for beta[runs]; nothing is done where they are there. */
+/* The rules of all runs on the device, for control[runs][..]; nothing is done where they are there.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_tables_set_rules(struct gpumc_ensemble *ensemble, const struct ising_tables *tables,
-                       const double *beta, struct gpumc_error *error);
-struct ising_run_rule ising_run_rule_of(const struct gpumc_ensemble *ensemble, double beta);
+                       const double *control, struct gpumc_error *error);
+struct ising_run_rule
+ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS]);
 
 #endif

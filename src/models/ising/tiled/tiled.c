@@ -81,15 +81,16 @@ ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling 
   return geometry;
 }
 
-struct ising_tiled_rule
-ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update, double beta)
+struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
+                                         const double control[ISING_CONTROLS])
 {
+  const double beta = control[ISING_BETA], field = control[ISING_FIELD];
   const struct ising_parameters *parameters = ising_parameters(model);
   const uint32_t neighbours = 2 * (uint32_t)parameters->lattice.dimension;
   const struct ising_acceptance acceptance =
-      ising_acceptance(beta, parameters->coupling, parameters->field, neighbours);
+      ising_acceptance(beta, parameters->coupling, field, neighbours);
   uint64_t becomes_up[ISING_CLASSES_MAXIMUM] = {0};
-  ising_heat_bath(beta, parameters->coupling, parameters->field, neighbours, becomes_up);
+  ising_heat_bath(beta, parameters->coupling, field, neighbours, becomes_up);
   struct ising_tiled_rule rule = {.inverted = update == GPUMC_METROPOLIS ? 0x01010101 : 0};
   for (uint32_t up = 0; up <= neighbours; up++)
     for (uint32_t spin = 0; spin < 2; spin++) {

@@ -37,8 +37,8 @@ ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *err
 /* For a tiling that is not refused. */
 struct ising_tiled_geometry
 ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
-struct ising_tiled_rule
-ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update, double beta);
+struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
+                                         const double control[ISING_CONTROLS]);
 
 /* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
 bool ising_tiled_visit(const struct gpumc_tiling *tiling, uint32_t sweeps, uint32_t v,

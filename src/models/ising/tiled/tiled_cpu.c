@@ -194,13 +194,14 @@ static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_t
   }
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_tiled_own *own = ising_tiled_own_of(ensemble);
   struct ising_tiled_visit visit;
   for (size_t m = 0; m < ensemble->runs && sweeps > 0; m++)
-    own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.update, beta[m]);
+    own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.update,
+                                    ising_controls_of(target->control, m));
   for (uint32_t v = 0; ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &visit); v++)
     do_visit(ensemble, &visit);
   return channel != NULL ? ising_tiled_cpu_measure(ensemble, channel, error) : GPUMC_OK;

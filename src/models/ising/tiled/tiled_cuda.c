@@ -130,7 +130,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
 }
 
 static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
-                                   struct ising_tiled_rule *rule, const double *beta,
+                                   struct ising_tiled_rule *rule, const double *control,
                                    struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
@@ -140,19 +140,20 @@ static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
     rules.first = (uint32_t)m;
     rules.count = left < ISING_TILED_RULES ? (uint32_t)left : ISING_TILED_RULES;
     for (uint32_t i = 0; i < rules.count; i++)
-      rules.value[i] = ising_tiled_rule(ensemble->model, ensemble->plan.update, beta[m + i]);
+      rules.value[i] = ising_tiled_rule(ensemble->model, ensemble->plan.update,
+                                        ising_controls_of(control, m + i));
     status = ising_tiled_set_rules(&rules, error);
   }
   return status;
 }
 
-static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *beta,
-                               int64_t *const *channel, struct gpumc_error *error)
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_tiled_sweep arguments = {.replicas = replicas_of(ensemble)};
   enum gpumc_status status = GPUMC_OK;
   if (sweeps > 0)
-    status = set_rules(ensemble, arguments.replicas.rule, beta, error);
+    status = set_rules(ensemble, arguments.replicas.rule, target->control, error);
   for (uint32_t v = 0;
        status == GPUMC_OK && ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &arguments.visit);
        v++)
