@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench_report.h"
+#include "cli/bench_case.h"
+#include "cli/cli.h"
 #include "core/base/threads.h"
 #include "core/device/device_cpu.h"
 #include "core/numerics/isa.h"
@@ -226,9 +227,7 @@ static enum gpumc_status find_device(struct bench_arguments *arguments, struct b
   bool of_cpu = arguments->threads.count > 0 || arguments->levels.count > 0;
   if (settings->device == NULL)
     settings->device = of_cpu ? "cpu" : "auto";
-  enum gpumc_status status = gpumc_device_open(settings->device, 1, &device, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_device_open(settings->device, 1, &device, error));
   found->kind = device.ops->name;
   if (strcmp(found->kind, "cpu") == 0)
     gpumc_processor_name(found->description, sizeof found->description);
@@ -241,12 +240,87 @@ static enum gpumc_status find_device(struct bench_arguments *arguments, struct b
   return GPUMC_OK;
 }
 
-static void print_title(const struct bench_device *device, const struct bench_bed *bed,
-                        const struct bench_settings *settings)
+static const char *generator(const struct bench_case *measured)
 {
-  printf("%s, %zu sites, %zu replicas, %u sweeps a repeat or more, beta = %g, on %s\n",
-         bed->ops->name, bed->model.sites, settings->population, settings->sweeps, settings->beta,
-         device->description);
+  return measured->rounds == 7 ? "philox4x32-7" : "philox4x32-10";
+}
+
+/* The report, without rates as yet. */
+static cJSON *report_json(const struct bench_device *device, const struct bench_bed *bed,
+                          const struct bench_settings *settings)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "model", bed->ops->name);
+  cJSON_AddStringToObject(json, "device", device->description);
+  cJSON_AddNumberToObject(json, "sites", (double)bed->model.sites);
+  cJSON_AddNumberToObject(json, "population", (double)settings->population);
+  cJSON_AddNumberToObject(json, "sweeps", settings->sweeps);
+  cJSON_AddNumberToObject(json, "beta", settings->beta);
+  cJSON_AddArrayToObject(json, "rates");
+  return json;
+}
+
+/* Instruction set and threads are of the CPU only. */
+static cJSON *rate_json(const struct bench_case *measured)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "kernel", measured->kernel->variant);
+  cJSON_AddStringToObject(json, "device", measured->kernel->device);
+  cJSON_AddStringToObject(json, "trajectory", measured->kernel->trajectory);
+  if (measured->hits > 0)
+    cJSON_AddNumberToObject(json, "hits", measured->hits);
+  if (strcmp(measured->kernel->device, "cpu") == 0) {
+    cJSON_AddStringToObject(json, "isa", gpumc_isa_name(measured->isa));
+    cJSON_AddNumberToObject(json, "threads", measured->threads);
+  }
+  cJSON_AddStringToObject(json, "rng", generator(measured));
+  cJSON_AddNumberToObject(json, "flips_per_ns", measured->rate.fastest * 1e-9);
+  cJSON_AddNumberToObject(json, "median_flips_per_ns", measured->rate.median * 1e-9);
+  cJSON_AddNumberToObject(json, "bytes_per_site", measured->bytes_per_site);
+  return json;
+}
+
+static void print_title(const cJSON *json)
+{
+  printf("%s, %.0f sites, %.0f replicas, %.0f sweeps a repeat or more, beta = %g, on %s\n",
+         cli_text(json, "model"), cli_number(json, "sites"), cli_number(json, "population"),
+         cli_number(json, "sweeps"), cli_number(json, "beta"), cli_text(json, "device"));
+}
+
+static void rate_row(struct cli_table *table, const cJSON *rate)
+{
+  if (cli_number(rate, "hits") > 1)
+    cli_table_cell(table, "%s, %.0f hits", cli_text(rate, "kernel"), cli_number(rate, "hits"));
+  else
+    cli_table_cell(table, "%s", cli_text(rate, "kernel"));
+  if (cli_has(rate, "isa"))
+    cli_table_cell(table, "%s", cli_text(rate, "isa"));
+  cli_table_cell(table, "%s", cli_text(rate, "rng"));
+  if (cli_has(rate, "threads"))
+    cli_table_cell(table, "%.0f", cli_number(rate, "threads"));
+  cli_table_cell(table, "%.4g", cli_number(rate, "flips_per_ns"));
+  cli_table_cell(table, "%.4g", cli_number(rate, "median_flips_per_ns"));
+  cli_table_cell(table, "%.3f", cli_number(rate, "bytes_per_site"));
+}
+
+static void print_rates(const cJSON *json)
+{
+  static const struct {
+    const char *title, *only_with; /* this member, or NULL */
+    bool right;
+  } columns[] = {{"kernel", NULL, false},      {"isa", "isa", false},    {"rng", NULL, false},
+                 {"threads", "threads", true}, {"flips/ns", NULL, true}, {"median", NULL, true},
+                 {"bytes/site", NULL, true}};
+  const cJSON *rates = cli_member(json, "rates"), *rate;
+  struct cli_table table = {0};
+  for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+    if (columns[c].only_with == NULL ||
+        cli_has(cJSON_GetArrayItem(rates, 0), columns[c].only_with)) {
+      table.right[table.columns++] = columns[c].right;
+      cli_table_cell(&table, "%s", columns[c].title);
+    }
+  cJSON_ArrayForEach(rate, rates) rate_row(&table, rate);
+  cli_table_print(&table, 0);
 }
 
 /* The next combination after `which` of a mixed-radix counter; false after the last. */
@@ -261,18 +335,17 @@ static bool next_combination(size_t which[CHOICES], const size_t count[CHOICES])
 }
 
 static enum gpumc_status measure_all(const struct bench_arguments *arguments, const char *kind,
-                                     const struct bench_bed *bed, struct bench_report *report,
+                                     const struct bench_bed *bed, cJSON *rates,
                                      struct gpumc_error *error)
 {
   static const uint32_t rounds[] = {10, 7};
   size_t which[CHOICES] = {0};
-  size_t count[CHOICES] = {0, report->of_cpu ? arguments->levels.count : 1, arguments->rng ? 2 : 1,
-                           report->of_cpu ? arguments->threads.count : 1, arguments->hits.count};
+  const bool of_cpu = strcmp(kind, "cpu") == 0;
+  size_t count[CHOICES] = {0, of_cpu ? arguments->levels.count : 1, arguments->rng ? 2 : 1,
+                           of_cpu ? arguments->threads.count : 1, arguments->hits.count};
   while (bed->ops->kernels[count[0]] != NULL)
     count[0]++;
-  enum gpumc_status status = bench_check_kernels(&arguments->settings, bed, kind, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(bench_check_kernels(&arguments->settings, bed, kind, error));
   do {
     struct bench_case measured = {.kernel = bed->ops->kernels[which[0]],
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
@@ -284,12 +357,10 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
     if ((!tiles && which[4] > 0) || !bench_wants(&arguments->settings, kind, measured.kernel) ||
         gpumc_kernel_refusal(measured.kernel, &bed->model) != NULL)
       continue;
-    status = bench_measure(&arguments->settings, bed, &measured, error);
-    if (status != GPUMC_OK)
-      break;
-    bench_report_add(report, &measured);
+    GPUMC_TRY(bench_measure(&arguments->settings, bed, &measured, error));
+    cJSON_AddItemToArray(rates, rate_json(&measured));
   } while (next_combination(which, count));
-  return status;
+  return GPUMC_OK;
 }
 
 static int bench(struct bench_arguments *arguments)
@@ -297,21 +368,20 @@ static int bench(struct bench_arguments *arguments)
   struct gpumc_error error = {0};
   struct bench_device device;
   struct bench_bed bed;
-  struct bench_report report;
   if (find_device(arguments, &device, &error) != GPUMC_OK ||
       bench_bed_make(&arguments->settings, &bed, &error) != GPUMC_OK)
     return cli_fail(&error);
   fill_defaults(arguments);
-  bench_report_begin(&report, strcmp(device.kind, "cpu") == 0, device.description, &bed,
-                     &arguments->settings);
+  cJSON *report = report_json(&device, &bed, &arguments->settings);
+  cJSON *rates = cJSON_GetObjectItemCaseSensitive(report, "rates");
   if (!arguments->json)
-    print_title(&device, &bed, &arguments->settings);
+    print_title(report);
   int code;
-  if (measure_all(arguments, device.kind, &bed, &report, &error) == GPUMC_OK) {
-    code = bench_report_print(&report, arguments->json);
+  if (measure_all(arguments, device.kind, &bed, rates, &error) == GPUMC_OK) {
+    code = cli_report(report, arguments->json, print_rates);
   } else {
     code = cli_fail(&error);
-    bench_report_free(&report);
+    cJSON_Delete(report);
   }
   bench_bed_free(&bed);
   return code;

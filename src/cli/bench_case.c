@@ -1,13 +1,17 @@
-/* One model instance from the keys on the command line, and the measurement of one case. */
+/* One model instance from the keys on the command line, and the measurement of one case: update
+ * rates, through the kernel's operations only. */
 #include "cli/bench_case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "core/simulation/registry.h"
 
-enum { REPEATS_MINIMUM = 3 };
+enum { REPEATS_MINIMUM = 3, SWEEPS_MAXIMUM = 1 << 24, RATE_SEED = 1 };
 /* Shorter repeats would measure the start of the threads and the grain of the scheduler. */
 static const double repeat_seconds = 0.01;
 
@@ -207,29 +211,127 @@ enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
   return status;
 }
 
+/* What to measure. */
+struct rate_request {
+  const struct gpumc_kernel_ops *kernel;
+  const struct gpumc_model *model;
+  struct gpumc_device *device;
+  size_t runs, population; /* runs side by side; replicas of each */
+  uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
+  uint32_t rounds;         /* of Philox */
+  struct gpumc_tiling tiling;
+  double beta;
+  double repeat_seconds; /* shorter repeats do not count */
+  double seconds;        /* repeats go on for about that long, */
+  uint32_t repeats;      /* and are these at least; 1: one that takes that long is enough */
+};
+
+/* The rates of the repeats that count. */
+struct repeats {
+  double *rate; /* [capacity] */
+  size_t count, capacity;
+};
+
+/* From an idle device to an idle device: operations only ask for work (core/device/device.h). */
+static enum gpumc_status time_sweeps(const struct rate_request *request,
+                                     struct gpumc_ensemble *ensemble, uint32_t sweeps,
+                                     double *seconds, struct gpumc_error *error)
+{
+  struct gpumc_device *device = request->device;
+  if (ensemble->time > UINT32_MAX - sweeps)
+    ensemble->time = 0; /* the same random numbers again do no harm here */
+  GPUMC_TRY(device->ops->synchronize(device, error));
+  const double begin = gpumc_clock();
+  GPUMC_TRY(gpumc_ensemble_sweep(ensemble, sweeps, request->beta, NULL, error));
+  GPUMC_TRY(device->ops->synchronize(device, error));
+  *seconds = gpumc_clock() - begin;
+  return GPUMC_OK;
+}
+
+/* Repeats that turn out too short are not counted and double the sweeps. */
+static enum gpumc_status time_repeats(const struct rate_request *request,
+                                      struct gpumc_ensemble *ensemble, struct repeats *repeats,
+                                      struct gpumc_error *error)
+{
+  double updates_per_sweep =
+      (double)request->runs * (double)request->population * (double)request->model->sites;
+  double elapsed, begin = gpumc_clock();
+  uint32_t sweeps = request->sweeps;
+  GPUMC_TRY(time_sweeps(request, ensemble, sweeps, &elapsed, error));
+  if (request->repeats == 1 && elapsed >= request->seconds)
+    repeats->rate[repeats->count++] = updates_per_sweep * sweeps / elapsed;
+  while (repeats->count < repeats->capacity &&
+         (repeats->count < request->repeats || gpumc_clock() - begin < request->seconds)) {
+    GPUMC_TRY(time_sweeps(request, ensemble, sweeps, &elapsed, error));
+    if (elapsed < request->repeat_seconds && sweeps < SWEEPS_MAXIMUM)
+      sweeps *= 2;
+    else
+      repeats->rate[repeats->count++] = updates_per_sweep * sweeps / elapsed;
+  }
+  return GPUMC_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* The fastest tells the rate of the machine: whatever else it does can only slow a repeat down. */
+static struct bench_rate evaluate(const struct repeats *repeats)
+{
+  size_t n = repeats->count;
+  qsort(repeats->rate, n, sizeof *repeats->rate, ascending);
+  return (struct bench_rate){.fastest = repeats->rate[n - 1],
+                             .median = (repeats->rate[(n - 1) / 2] + repeats->rate[n / 2]) / 2};
+}
+
+static enum gpumc_status
+measure_rate(const struct rate_request *request, struct bench_rate *rate, struct gpumc_error *error)
+{
+  struct gpumc_ensemble ensemble = {0};
+  struct repeats repeats = {.capacity = request->repeats +
+                                        (size_t)(request->seconds / request->repeat_seconds)};
+  const struct gpumc_ensemble_plan plan = {.runs = request->runs,
+                                           .capacity = request->population,
+                                           .samples = 1,
+                                           .tiling = request->tiling};
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&repeats.rate, repeats.capacity, "rates of the repeats", error));
+  GPUMC_TRY_OUT(status, gpumc_ensemble_create(request->kernel, request->model, request->device,
+                                              &plan, RATE_SEED, request->rounds, &ensemble, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_ensemble_randomize(&ensemble, 0, request->runs, request->population, error));
+  GPUMC_TRY_OUT(status, time_repeats(request, &ensemble, &repeats, error));
+  *rate = evaluate(&repeats);
+out:
+  gpumc_ensemble_free(&ensemble);
+  free(repeats.rate);
+  return status;
+}
+
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
                                 struct bench_case *measured, struct gpumc_error *error)
 {
   struct gpumc_device device;
-  enum gpumc_status status = gpumc_device_open(settings->device, measured->threads, &device, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_device_open(settings->device, measured->threads, &device, error));
   device.isa = measured->isa;
   const uint32_t hits = measured->hits > 0 ? measured->hits : 1;
   const uint32_t groups = (settings->sweeps + hits - 1) / hits;
-  struct cli_rate_request request = {.kernel = measured->kernel,
-                                     .model = &bed->model,
-                                     .device = &device,
-                                     .runs = 1,
-                                     .population = settings->population,
-                                     .sweeps = groups * hits,
-                                     .rounds = measured->rounds,
-                                     .tiling = {.hits = measured->hits},
-                                     .beta = settings->beta,
-                                     .repeat_seconds = repeat_seconds,
-                                     .seconds = settings->seconds,
-                                     .repeats = REPEATS_MINIMUM};
-  status = cli_measure_rate(&request, &measured->rate, error);
+  struct rate_request request = {.kernel = measured->kernel,
+                                 .model = &bed->model,
+                                 .device = &device,
+                                 .runs = 1,
+                                 .population = settings->population,
+                                 .sweeps = groups * hits,
+                                 .rounds = measured->rounds,
+                                 .tiling = {.hits = measured->hits},
+                                 .beta = settings->beta,
+                                 .repeat_seconds = repeat_seconds,
+                                 .seconds = settings->seconds,
+                                 .repeats = REPEATS_MINIMUM};
+  enum gpumc_status status = measure_rate(&request, &measured->rate, error);
   const struct gpumc_ensemble_plan plan = {
       .runs = 1, .capacity = settings->population, .samples = 1, .tiling = request.tiling};
   measured->bytes_per_site = (double)measured->kernel->bytes(&bed->model, &device, &plan) /

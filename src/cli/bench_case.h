@@ -3,9 +3,9 @@
 #ifndef GPUMC_CLI_BENCH_CASE_H
 #define GPUMC_CLI_BENCH_CASE_H
 
-#include "cli/cli.h"
-#include "cli/rate.h"
+#include "cli/arguments.h"
 #include "core/numerics/isa.h"
+#include "core/simulation/model.h"
 
 enum { BENCH_LIST_MAXIMUM = 32 };
 
@@ -39,6 +39,11 @@ struct bench_bed {
   cJSON *params;
 };
 
+/* Updates per second, of the repeats after one that is not counted, unless it is enough. */
+struct bench_rate {
+  double fastest, median;
+};
+
 /* `isa` and `threads` are of the CPU only. */
 struct bench_case {
   const struct gpumc_kernel_ops *kernel;
@@ -46,7 +51,7 @@ struct bench_case {
   uint32_t rounds;
   int threads;
   uint32_t hits; /* of kernels with tiles; else 0 */
-  struct cli_rate rate;
+  struct bench_rate rate;
   double bytes_per_site; /* of the ensemble */
 };
 

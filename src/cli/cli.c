@@ -1,14 +1,13 @@
-/* What the subcommands share: messages, numbers, and the configuration with its overrides. */
+/* What commands say: messages, JSON, text that is printed from JSON, and tables. */
 #include "cli/cli.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/units.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 void cli_say_list(FILE *stream, const char *format, va_list arguments)
 {
@@ -81,27 +80,6 @@ _Noreturn void cli_usage_error(const char *command, const char *format, ...)
   exit(GPUMC_INVALID);
 }
 
-long cli_integer(const char *command, const char *what, const char *text, long minimum,
-                 long maximum)
-{
-  char *end;
-  errno = 0;
-  long value = strtol(text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || value < minimum || value > maximum)
-    cli_usage_error(command, "%s must be an integer from %ld to %ld, not '%s'", what, minimum,
-                    maximum, text);
-  return value;
-}
-
-double cli_duration(const char *command, const char *what, const char *text)
-{
-  double seconds;
-  if (!gpumc_duration_read(text, &seconds))
-    cli_usage_error(command, "%s must be a duration such as '90 s' or '11 h', not '%s'", what,
-                    text);
-  return seconds;
-}
-
 int cli_print_json(cJSON *json)
 {
   char *text = json != NULL ? cJSON_Print(json) : NULL;
@@ -118,155 +96,114 @@ int cli_print_json(cJSON *json)
   return GPUMC_OK;
 }
 
-static void add_assignment(struct cli_config_options *options, const char *assignment)
+const char *cli_text(const cJSON *json, const char *name)
 {
-  const char **grown =
-      realloc(options->assignments, (options->n_assignments + 1) * sizeof *options->assignments);
-  if (grown == NULL) {
-    cli_error("out of memory while reading the command line");
-    exit(GPUMC_FAILURE);
+  const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
+  return text != NULL ? text : "";
+}
+
+double cli_number(const cJSON *json, const char *name)
+{
+  const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, name);
+  return cJSON_IsNumber(number) ? number->valuedouble : NAN;
+}
+
+bool cli_true(const cJSON *json, const char *name)
+{
+  return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, name));
+}
+
+bool cli_has(const cJSON *json, const char *name)
+{
+  return cJSON_GetObjectItemCaseSensitive(json, name) != NULL;
+}
+
+const cJSON *cli_member(const cJSON *json, const char *name)
+{
+  return cJSON_GetObjectItemCaseSensitive(json, name);
+}
+
+int cli_report(cJSON *json, bool as_json, void (*print)(const cJSON *json))
+{
+  if (as_json || json == NULL)
+    return cli_print_json(json);
+  print(json);
+  cJSON_Delete(json);
+  return GPUMC_OK;
+}
+
+const char *cli_rate_text(double updates_per_second, char text[static 32])
+{
+  snprintf(text, 32, "%.3g flips/ns", updates_per_second * 1e-9);
+  return text;
+}
+
+void cli_table_cell(struct cli_table *table, const char *format, ...)
+{
+  if (table->n_cells == table->capacity) {
+    size_t capacity = table->capacity > 0 ? 2 * table->capacity : 64;
+    char **grown = realloc(table->cells, capacity * sizeof *grown);
+    if (grown == NULL)
+      return;
+    table->cells = grown;
+    table->capacity = capacity;
   }
-  options->assignments = grown;
-  options->assignments[options->n_assignments++] = assignment;
+  va_list arguments;
+  va_start(arguments, format);
+  char *cell;
+  if (vasprintf(&cell, format, arguments) < 0)
+    cell = NULL;
+  va_end(arguments);
+  table->cells[table->n_cells++] = cell != NULL ? cli_line(cell) : NULL;
+  free(cell);
 }
 
-void cli_config_set(struct cli_config_options *options, const char *command, const char *assignment)
+/* Characters on the screen of UTF-8 text. */
+static int screen_width(const char *text)
 {
-  const char *equals = strchr(assignment, '=');
-  if (equals == NULL || equals == assignment)
-    cli_usage_error(command, "--set takes KEY=VALUE, not '%s'", assignment);
-  add_assignment(options, assignment);
+  int width = 0;
+  for (; *text != '\0'; text++)
+    width += ((unsigned char)*text & 0xc0) != 0x80;
+  return width;
 }
 
-/* "KEY=VALUE" in place of `*assignment`; a JSON string is a double-quoted YAML scalar, whatever it
- * holds. */
-static void assign_text(char **assignment, const char *key, const char *value)
+static const char *cell_text(const struct cli_table *table, size_t cell)
 {
-  cJSON *string = cJSON_CreateString(value);
-  char *quoted = string != NULL ? cJSON_PrintUnformatted(string) : NULL;
-  free(*assignment);
-  *assignment = NULL;
-  if (quoted == NULL || asprintf(assignment, "%s=%s", key, quoted) < 0) {
-    cli_error("out of memory while reading the command line");
-    exit(GPUMC_FAILURE);
+  return cell < table->n_cells && table->cells[cell] != NULL ? table->cells[cell] : "";
+}
+
+static void print_row(const struct cli_table *table, size_t first, const int *width, int indent)
+{
+  printf("%*s", indent, "");
+  for (size_t c = 0; c < table->columns; c++) {
+    const char *text = cell_text(table, first + c);
+    int padding = width[c] - screen_width(text);
+    bool last = c + 1 == table->columns;
+    if (table->right[c])
+      printf("%*s%s", padding, "", text);
+    else
+      printf("%s%*s", text, last ? 0 : padding, "");
+    fputs(last ? "\n" : "  ", stdout);
   }
-  free(quoted);
-  cJSON_Delete(string);
 }
 
-void cli_config_output(struct cli_config_options *options, const char *path)
+void cli_table_print(struct cli_table *table, int indent)
 {
-  assign_text(&options->output_assignment, "output", path);
-}
-
-void cli_config_device(struct cli_config_options *options, const char *name)
-{
-  assign_text(&options->device_assignment, "kernel.device", name);
-}
-
-enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
-                                  struct gpumc_config *config, struct gpumc_error *error)
-{
-  struct cli_config_options all = {0};
-  for (size_t i = 0; i < options->n_assignments; i++)
-    add_assignment(&all, options->assignments[i]);
-  if (options->output_assignment != NULL)
-    add_assignment(&all, options->output_assignment);
-  if (options->device_assignment != NULL)
-    add_assignment(&all, options->device_assignment);
-  enum gpumc_status status =
-      options->look ? gpumc_config_look(path, all.assignments, all.n_assignments, config, error)
-                    : gpumc_config_load(path, all.assignments, all.n_assignments, config, error);
-  free(all.assignments);
-  return status;
-}
-
-void cli_config_options_free(struct cli_config_options *options)
-{
-  free(options->assignments);
-  free(options->output_assignment);
-  free(options->device_assignment);
-  memset(options, 0, sizeof *options);
-}
-
-/* Among the members of an array or object. */
-static bool has_text(const cJSON *texts, const char *text)
-{
-  const cJSON *known = texts != NULL ? texts->child : NULL;
-  while (known != NULL && strcmp(known->valuestring, text) != 0)
-    known = known->next;
-  return known != NULL;
-}
-
-cJSON *cli_config_warnings(const struct gpumc_config *config)
-{
-  cJSON *warnings = cJSON_CreateArray();
-  for (size_t i = 0; i < config->n_tasks; i++) {
-    const cJSON *warning;
-    cJSON_ArrayForEach(warning, config->tasks[i].warnings)
-    {
-      if (!has_text(warnings, warning->valuestring))
-        cJSON_AddItemToArray(warnings, cJSON_CreateString(warning->valuestring));
-    }
+  int width[CLI_TABLE_COLUMNS] = {0};
+  for (size_t i = 0; i < table->n_cells; i++) {
+    int own = screen_width(cell_text(table, i));
+    if (own > width[i % table->columns])
+      width[i % table->columns] = own;
   }
-  return warnings;
+  for (size_t first = 0; first < table->n_cells; first += table->columns)
+    print_row(table, first, width, indent);
+  cli_table_free(table);
 }
 
-void cli_config_warn(const char *path, const struct gpumc_config *config)
+void cli_table_free(struct cli_table *table)
 {
-  cJSON *warnings = cli_config_warnings(config);
-  const cJSON *warning;
-  cJSON_ArrayForEach(warning, warnings)
-  {
-    const char *text = warning->valuestring;
-    size_t count = 0;
-    for (size_t i = 0; i < config->n_tasks; i++)
-      count += has_text(config->tasks[i].warnings, text);
-    cli_say(stderr, "%s: warning: ", path);
-    if (config->n_tasks > 1)
-      fprintf(stderr, "%zu of %zu tasks: ", count, config->n_tasks);
-    cli_say(stderr, "%s\n", text);
-  }
-  cJSON_Delete(warnings);
-}
-
-void cli_config_require(const struct cli_arguments *arguments)
-{
-  if (arguments->subject == NULL)
-    cli_usage_error(arguments->command, "the configuration file is missing");
-}
-
-/* Loads what a command works on; with `look` also what a run would refuse for the files that its
- * models read, and then `arguments->refusal` says why. */
-static enum gpumc_status load_for(struct cli_arguments *arguments, bool look,
-                                  struct gpumc_config *config, struct gpumc_error *error)
-{
-  struct gpumc_error ignored = {0};
-  enum gpumc_status status = cli_config_load(&arguments->config, arguments->subject, config, error);
-  if (status != GPUMC_INVALID || !look)
-    return status;
-  arguments->config.look = true;
-  if (cli_config_load(&arguments->config, arguments->subject, config, &ignored) == GPUMC_OK) {
-    arguments->refusal = gpumc_error_text(error);
-    status = GPUMC_OK;
-  }
-  gpumc_error_free(&ignored);
-  return status;
-}
-
-int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
-                    int (*work)(const struct cli_arguments *arguments,
-                                const struct gpumc_config *config))
-{
-  struct cli_arguments arguments = {.command = argv[0], .kind = "configuration"};
-  struct gpumc_config config = {0};
-  struct gpumc_error error = {0};
-  cli_parse(argp, argc, argv, &arguments);
-  cli_config_require(&arguments);
-  int code = load_for(&arguments, look, &config, &error) == GPUMC_OK ? work(&arguments, &config)
-                                                                     : cli_config_fail(&error);
-  gpumc_error_free(&error);
-  gpumc_config_free(&config);
-  cli_config_options_free(&arguments.config);
-  return code;
+  for (size_t i = 0; i < table->n_cells; i++)
+    free(table->cells[i]);
+  free(table->cells);
+  memset(table, 0, sizeof *table);
 }

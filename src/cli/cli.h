@@ -1,14 +1,16 @@
-/* The program: what its subcommands share. Only this folder prints and decides exit codes. */
+/* The program: its commands, and how they speak: messages, JSON and tables. Only this folder prints
+ * and decides exit codes. A command that has --json forms one JSON object and prints its text from
+ * that, so that both say the same. */
 #ifndef GPUMC_CLI_CLI_H
 #define GPUMC_CLI_CLI_H
 
-#include <argp.h>
 #include <cjson/cJSON.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "core/base/error.h"
-#include "core/run/language.h"
 
 /* `main` gets argv[0] = "gpumc NAME" and returns the exit code, of enum gpumc_status. */
 struct cli_command {
@@ -46,74 +48,38 @@ int cli_config_fail(struct gpumc_error *error);
 /* Mistakes of the command line: message, a hint at --help, exit 2. */
 _Noreturn void cli_usage_error(const char *command, const char *format, ...) GPUMC_PRINTF(2, 3);
 
-/* Parse with argp; every mistake of the command line ends the program with exit 2, an unknown
- * option naming the nearest one. */
-void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
-/* The same for a command that takes --json and nothing else; `help` as in struct argp's doc. */
-bool cli_parse_json(const char *help, int argc, char **argv);
-
-/* Numbers on the command line; `what` names the option. Usage error when they are none. */
-long cli_integer(const char *command, const char *what, const char *text, long minimum,
-                 long maximum);
-double cli_duration(const char *command, const char *what, const char *text);
-
 /* Print with a newline and delete; returns the exit code. NULL: memory ran out. */
 int cli_print_json(cJSON *json);
+/* Print it, with --json as it is, else as text by `print`, and delete it; returns the exit code. */
+int cli_report(cJSON *json, bool as_json, void (*print)(const cJSON *json));
 
-/* Overrides of a configuration, given on the command line. */
-struct cli_config_options {
-  const char **assignments; /* "KEY=VALUE" of --set */
-  size_t n_assignments;
-  char *output_assignment, *device_assignment; /* owned; of -o and --device */
-  bool look;                                   /* gpumc_config_look */
+/* Members of such an object: "", NaN, false and NULL where there is none. */
+const char *cli_text(const cJSON *json, const char *name);
+double cli_number(const cJSON *json, const char *name);
+bool cli_true(const cJSON *json, const char *name);
+bool cli_has(const cJSON *json, const char *name);
+const cJSON *cli_member(const cJSON *json, const char *name);
+
+/* "1.23 flips/ns" of a rate in updates per second, into `text`; returns it. */
+const char *cli_rate_text(double updates_per_second, char text[static 32]);
+
+/* Tables of text with aligned columns. */
+enum { CLI_TABLE_COLUMNS = 12 };
+
+/* Zero-initialise, then set `columns`. Cells are kept row by row and printed at the end, when the
+ * widths are known. `right[c]`: numbers, flush right. */
+struct cli_table {
+  size_t columns;
+  bool right[CLI_TABLE_COLUMNS];
+  char **cells; /* owned */
+  size_t n_cells, capacity;
 };
 
-/* Add "KEY=VALUE"; the path of -o; the name of --device. */
-void cli_config_set(struct cli_config_options *options, const char *command,
-                    const char *assignment);
-void cli_config_output(struct cli_config_options *options, const char *path);
-void cli_config_device(struct cli_config_options *options, const char *name);
-enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
-                                  struct gpumc_config *config, struct gpumc_error *error);
-void cli_config_options_free(struct cli_config_options *options);
-/* What results of these tasks are to be distrusted for: an array, each text once. */
-cJSON *cli_config_warnings(const struct gpumc_config *config);
-/* The same on stderr, a line "PATH: warning: ..." each. */
-void cli_config_warn(const char *path, const struct gpumc_config *config);
-
-/* Keys of the options that mean the same in several commands, beside 'o' of --output. */
-enum {
-  CLI_OPTION_SET = 256,
-  CLI_OPTION_DEVICE,
-  CLI_OPTION_THREADS,
-  CLI_OPTION_JSON,
-  CLI_OPTION_GPU,
-  CLI_OPTION_OWN /* the first key that is free for a command's own options */
-};
-
-/* What these options and the one argument of a command gave. */
-struct cli_arguments {
-  const char *command;
-  const char *kind;    /* of the argument, for messages: "configuration", "file", "name" */
-  const char *subject; /* the argument; NULL: none given */
-  struct cli_config_options config;
-  int threads;     /* 0: all */
-  const char *gpu; /* that is planned for, or NULL */
-  bool on_cpu;     /* asked for by --device */
-  bool json;
-  const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */
-};
-
-/* The argp parser of one argument and of the options above, whichever of them a command lists. Its
- * input is a struct cli_arguments, or a struct that begins with one. */
-error_t cli_parse_common(int key, char *argument, struct argp_state *state);
-/* Usage error when the argument CONFIG is missing. */
-void cli_config_require(const struct cli_arguments *arguments);
-/* A whole command of one CONFIG without options of its own: parse, load, and `work` on what was
- * loaded, which returns the exit code. `look`: of a configuration that is refused for a file that
- * its model reads too, with gpumc_config_look. */
-int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
-                    int (*work)(const struct cli_arguments *arguments,
-                                const struct gpumc_config *config));
+/* The next cell; out of memory leaves it empty. */
+void cli_table_cell(struct cli_table *table, const char *format, ...) GPUMC_PRINTF(2, 3);
+/* To stdout, two blanks between columns, `indent` before the first; frees the table. */
+void cli_table_print(struct cli_table *table, int indent);
+/* Without printing. */
+void cli_table_free(struct cli_table *table);
 
 #endif

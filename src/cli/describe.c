@@ -1,8 +1,10 @@
-/* gpumc describe: the declared keys, observables, kernels and citation of one plugin. */
+/* gpumc describe: the declared keys, observables, kernels and citation of one plugin; and
+ * gpumc schema: the JSON Schema of the whole configuration language. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/simulation/registry.h"
 
@@ -116,113 +118,11 @@ static const char *type_name(enum gpumc_key_type type)
   return "?";
 }
 
-static bool has_range(const struct gpumc_key *key)
+static void add_names(cJSON *json, const char *name, const char *const *names)
 {
-  return key->minimum != 0 || key->maximum != 0;
-}
-
-/* ", give exactly one of step, overlap, values", of a group. */
-static void
-append_group(const struct gpumc_key *keys, const struct gpumc_key *key, struct gpumc_text *text)
-{
-  const char *separator = ", give exactly one of ";
-  for (; key->exactly_one_of != NULL && keys->name != NULL; keys++)
-    if (keys->exactly_one_of != NULL && strcmp(keys->exactly_one_of, key->exactly_one_of) == 0) {
-      gpumc_text_append(text, "%s%s", separator, keys->name);
-      separator = ", ";
-    }
-}
-
-static void append_default(const struct gpumc_key *key, struct gpumc_text *text)
-{
-  if (key->default_text != NULL)
-    gpumc_text_append(text, ", default %s",
-                      key->default_text[0] == '\0' ? "\"\"" : key->default_text);
-  for (size_t i = 0; key->default_divides != NULL && key->default_divides[i] != NULL; i++)
-    gpumc_text_append(text, "%s%s", i == 0 ? " or the largest smaller divisor of " : ", else of ",
-                      key->default_divides[i]);
-}
-
-/* "integer, 1 to 100, replicas, default 20000, required", of one of `keys`. */
-static void
-append_traits(const struct gpumc_key *keys, const struct gpumc_key *key, struct gpumc_text *text)
-{
-  gpumc_text_append(text, "%s", type_name(key->type));
-  if (key->list_maximum > 0 && key->list_minimum == key->list_maximum)
-    gpumc_text_append(text, ", list of %zu", key->list_maximum);
-  else if (key->list_maximum > 0)
-    gpumc_text_append(text, ", list of %zu to %zu", key->list_minimum, key->list_maximum);
-  if (has_range(key))
-    gpumc_text_append(text, ", %s%.15g to %.15g", key->minimum_exclusive ? "above " : "",
-                      key->minimum, key->maximum);
-  if (key->multiple_of > 1)
-    gpumc_text_append(text, ", multiple of %lld", (long long)key->multiple_of);
-  for (size_t i = 0; key->choices != NULL && key->choices[i] != NULL; i++)
-    gpumc_text_append(text, "%s%s", i == 0 ? ": " : " | ", key->choices[i]);
-  if (key->unit != NULL)
-    gpumc_text_append(text, ", in %s", key->unit);
-  append_default(key, text);
-  gpumc_text_append(text, "%s", key->required ? ", required" : "");
-  if (key->required_unless != NULL)
-    gpumc_text_append(text, ", required without %s", key->required_unless);
-  append_group(keys, key, text);
-  gpumc_text_append(text, "%s", key->sweepable ? ", may be varied in a campaign" : "");
-}
-
-static void print_keys(const struct gpumc_key *keys, int indent)
-{
-  for (const struct gpumc_key *key = keys; key != NULL && key->name != NULL; key++) {
-    struct gpumc_text traits = {0};
-    append_traits(keys, key, &traits);
-    printf("%*s%s  (%s)\n", indent, "", key->name, gpumc_text_string(&traits));
-    if (key->doc != NULL)
-      printf("%*s%s\n", indent + 4, "", key->doc);
-    gpumc_text_free(&traits);
-    if (key->children != NULL)
-      print_keys(key->children, indent + 4);
-  }
-}
-
-/* What the kernel asks of the lattice. */
-static const char *taken_by(const struct gpumc_kernel_ops *kernel)
-{
-  return kernel->takes != NULL ? kernel->takes : "everything";
-}
-
-static void print_model(const struct gpumc_model_ops *model)
-{
-  puts("\nObservables, besides energy, specific heat, free energy and entropy:");
-  for (size_t i = 0; i < model->n_observables; i++) {
-    const struct gpumc_observable *observable = &model->observables[i];
-    printf("  %s  %s  (unit %s%s)\n      %s\n", observable->name, observable->symbol,
-           observable->units, model->channels[observable->channel].on_request ? ", on request" : "",
-           observable->long_name);
-  }
-  if (model->n_derived > 0)
-    puts("\nDerived from their averages:");
-  for (size_t i = 0; i < model->n_derived; i++) {
-    const struct gpumc_derived *derived = &model->derived[i];
-    printf("  %s  %s  (unit %s)\n      %s\n", derived->name, derived->symbol, derived->units,
-           derived->long_name);
-  }
-  puts("\nKernels, in order of preference:");
-  for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++)
-    printf("  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", (*k)->variant,
-           (*k)->device, (*k)->absent ? ", not in this build" : "", (*k)->trajectory, (*k)->summary,
-           taken_by(*k));
-}
-
-static void print_subject(const struct subject *subject)
-{
-  printf("%s (%s): %s\n", subject->name, subject->kind, subject->summary);
-  if (subject->keys != NULL && subject->keys->name != NULL) {
-    puts("\nKeys:");
-    print_keys(subject->keys, 2);
-  }
-  if (subject->model != NULL)
-    print_model(subject->model);
-  if (subject->citation != NULL)
-    printf("\nCitation:\n%s\n", subject->citation);
+  cJSON *list = names != NULL ? cJSON_AddArrayToObject(json, name) : NULL;
+  for (size_t i = 0; list != NULL && names[i] != NULL; i++)
+    cJSON_AddItemToArray(list, cJSON_CreateString(names[i]));
 }
 
 static cJSON *keys_json(const struct gpumc_key *keys)
@@ -237,7 +137,8 @@ static cJSON *keys_json(const struct gpumc_key *keys)
       cJSON_AddStringToObject(json, "unit", key->unit);
     if (key->default_text != NULL)
       cJSON_AddStringToObject(json, "default", key->default_text);
-    if (has_range(key)) {
+    add_names(json, "default_divides", key->default_divides);
+    if (key->minimum != 0 || key->maximum != 0) {
       cJSON_AddNumberToObject(json, "minimum", key->minimum);
       cJSON_AddNumberToObject(json, "maximum", key->maximum);
       cJSON_AddBoolToObject(json, "minimum_exclusive", key->minimum_exclusive);
@@ -255,9 +156,7 @@ static cJSON *keys_json(const struct gpumc_key *keys)
     if (key->required_unless != NULL)
       cJSON_AddStringToObject(json, "required_unless", key->required_unless);
     cJSON_AddBoolToObject(json, "sweepable", key->sweepable);
-    cJSON *choices = key->choices != NULL ? cJSON_AddArrayToObject(json, "choices") : NULL;
-    for (size_t i = 0; choices != NULL && key->choices[i] != NULL; i++)
-      cJSON_AddItemToArray(choices, cJSON_CreateString(key->choices[i]));
+    add_names(json, "choices", key->choices);
     if (key->children != NULL)
       cJSON_AddItemToObject(json, "children", keys_json(key->children));
     cJSON_AddItemToArray(list, json);
@@ -298,7 +197,7 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     cJSON_AddStringToObject(kernel, "variant", (*k)->variant);
     cJSON_AddStringToObject(kernel, "trajectory", (*k)->trajectory);
     cJSON_AddStringToObject(kernel, "summary", (*k)->summary);
-    cJSON_AddStringToObject(kernel, "takes", taken_by(*k));
+    cJSON_AddStringToObject(kernel, "takes", (*k)->takes != NULL ? (*k)->takes : "everything");
     cJSON_AddBoolToObject(kernel, "absent", (*k)->absent);
     cJSON_AddItemToArray(kernels, kernel);
   }
@@ -316,6 +215,125 @@ static cJSON *subject_json(const struct subject *subject)
   if (subject->citation != NULL)
     cJSON_AddStringToObject(json, "citation", subject->citation);
   return json;
+}
+
+/* ", give exactly one of step, overlap, values", of a group among `keys`. */
+static void append_group(const cJSON *keys, const cJSON *key, struct gpumc_text *text)
+{
+  const char *group = cli_text(key, "exactly_one_of"), *separator = ", give exactly one of ";
+  const cJSON *other;
+  if (group[0] == '\0')
+    return;
+  cJSON_ArrayForEach(other, keys)
+  {
+    if (strcmp(cli_text(other, "exactly_one_of"), group) != 0)
+      continue;
+    gpumc_text_append(text, "%s%s", separator, cli_text(other, "name"));
+    separator = ", ";
+  }
+}
+
+/* A list with `first` in front of its first item and `between` in front of the others. */
+static void
+append_names(const cJSON *names, const char *first, const char *between, struct gpumc_text *text)
+{
+  const cJSON *name;
+  cJSON_ArrayForEach(name, names)
+      gpumc_text_append(text, "%s%s", name == names->child ? first : between, name->valuestring);
+}
+
+static void append_default(const cJSON *key, struct gpumc_text *text)
+{
+  const char *value = cli_text(key, "default");
+  if (cli_has(key, "default"))
+    gpumc_text_append(text, ", default %s", value[0] == '\0' ? "\"\"" : value);
+  append_names(cli_member(key, "default_divides"), " or the largest smaller divisor of ",
+               ", else of ", text);
+}
+
+static void append_range(const cJSON *key, struct gpumc_text *text)
+{
+  const double least = cli_number(key, "list_minimum"), most = cli_number(key, "list_maximum");
+  if (cli_has(key, "list_maximum") && least == most)
+    gpumc_text_append(text, ", list of %.0f", most);
+  else if (cli_has(key, "list_maximum"))
+    gpumc_text_append(text, ", list of %.0f to %.0f", least, most);
+  if (cli_has(key, "minimum"))
+    gpumc_text_append(text, ", %s%.15g to %.15g",
+                      cli_true(key, "minimum_exclusive") ? "above " : "",
+                      cli_number(key, "minimum"), cli_number(key, "maximum"));
+  if (cli_has(key, "multiple_of"))
+    gpumc_text_append(text, ", multiple of %.0f", cli_number(key, "multiple_of"));
+}
+
+/* "integer, 1 to 100, replicas, default 20000, required", of one of `keys`. */
+static void append_traits(const cJSON *keys, const cJSON *key, struct gpumc_text *text)
+{
+  gpumc_text_append(text, "%s", cli_text(key, "type"));
+  append_range(key, text);
+  append_names(cli_member(key, "choices"), ": ", " | ", text);
+  if (cli_has(key, "unit"))
+    gpumc_text_append(text, ", in %s", cli_text(key, "unit"));
+  append_default(key, text);
+  gpumc_text_append(text, "%s", cli_true(key, "required") ? ", required" : "");
+  if (cli_has(key, "required_unless"))
+    gpumc_text_append(text, ", required without %s", cli_text(key, "required_unless"));
+  append_group(keys, key, text);
+  gpumc_text_append(text, "%s", cli_true(key, "sweepable") ? ", may be varied in a campaign" : "");
+}
+
+static void print_keys(const cJSON *keys, int indent)
+{
+  const cJSON *key;
+  cJSON_ArrayForEach(key, keys)
+  {
+    struct gpumc_text traits = {0};
+    append_traits(keys, key, &traits);
+    printf("%*s%s  (%s)\n", indent, "", cli_text(key, "name"), gpumc_text_string(&traits));
+    if (cli_text(key, "doc")[0] != '\0')
+      printf("%*s%s\n", indent + 4, "", cli_text(key, "doc"));
+    gpumc_text_free(&traits);
+    print_keys(cli_member(key, "children"), indent + 4);
+  }
+}
+
+static void print_quantities(const char *title, const cJSON *quantities)
+{
+  const cJSON *quantity;
+  puts(title);
+  cJSON_ArrayForEach(quantity, quantities) printf(
+      "  %s  %s  (unit %s%s)\n      %s\n", cli_text(quantity, "name"), cli_text(quantity, "symbol"),
+      cli_text(quantity, "units"), cli_true(quantity, "on_request") ? ", on request" : "",
+      cli_text(quantity, "long_name"));
+}
+
+static void print_model(const cJSON *model)
+{
+  const cJSON *kernel, *derived = cli_member(model, "derived");
+  print_quantities("\nObservables, besides energy, specific heat, free energy and entropy:",
+                   cli_member(model, "observables"));
+  if (derived != NULL && derived->child != NULL)
+    print_quantities("\nDerived from their averages:", derived);
+  puts("\nKernels, in order of preference:");
+  cJSON_ArrayForEach(kernel, cli_member(model, "kernels")) printf(
+      "  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", cli_text(kernel, "variant"),
+      cli_text(kernel, "device"), cli_true(kernel, "absent") ? ", not in this build" : "",
+      cli_text(kernel, "trajectory"), cli_text(kernel, "summary"), cli_text(kernel, "takes"));
+}
+
+static void print_subject(const cJSON *subject)
+{
+  const cJSON *keys = cli_member(subject, "keys");
+  printf("%s (%s): %s\n", cli_text(subject, "name"), cli_text(subject, "kind"),
+         cli_text(subject, "summary"));
+  if (keys != NULL && keys->child != NULL) {
+    puts("\nKeys:");
+    print_keys(keys, 2);
+  }
+  if (cli_has(subject, "kernels"))
+    print_model(subject);
+  if (cli_has(subject, "citation"))
+    printf("\nCitation:\n%s\n", cli_text(subject, "citation"));
 }
 
 static int print_reference(void)
@@ -344,8 +362,30 @@ int cli_describe(int argc, char **argv)
     cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
   if (!find_subject(arguments.common.subject, &subject))
     return unknown_name(arguments.common.subject);
-  if (arguments.common.json)
-    return cli_print_json(subject_json(&subject));
-  print_subject(&subject);
-  return GPUMC_OK;
+  return cli_report(subject_json(&subject), arguments.common.json, print_subject);
+}
+
+static error_t parse_no_option(int key, char *argument, struct argp_state *state)
+{
+  (void)state;
+  if (key != ARGP_KEY_ARG)
+    return ARGP_ERR_UNKNOWN;
+  cli_usage_error("gpumc schema", "no argument is expected, not '%s'", argument);
+}
+
+static const struct argp schema_parser = {
+    NULL,
+    parse_no_option,
+    "",
+    "Print the JSON Schema (draft 2020-12) of the configuration language.\v"
+    "Example:\n"
+    "  gpumc schema > schemas/gpumc.schema.json",
+    NULL,
+    NULL,
+    NULL};
+
+int cli_schema(int argc, char **argv)
+{
+  cli_parse(&schema_parser, argc, argv, NULL);
+  return cli_print_json(gpumc_language_schema());
 }

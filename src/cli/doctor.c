@@ -1,11 +1,11 @@
 /* gpumc doctor: what this program was built with, what this machine has, and what is missing. */
 #include <hdf5.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <yaml.h>
 
 #include "build_info.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/base/memory.h"
 #include "core/base/system_memory.h"
@@ -19,20 +19,6 @@ static const char help[] =
     "Examples:\n"
     "  gpumc doctor\n"
     "  gpumc doctor --json";
-
-/* What is found out once, for either form of the report. */
-struct findings {
-  char processor[64];
-  long processors, cores;        /* logical and physical; cores 0: unknown */
-  int threads;                   /* that a run takes by default; 0: the environment is wrong */
-  struct gpumc_error no_threads; /* how */
-  double memory, memory_available;
-  char hdf5[48];
-  struct gpumc_gpu_list gpus;
-  double gpu_available[GPUMC_GPUS_MAXIMUM]; /* negative: unknown */
-  char taken[8];                            /* "cpu", "cuda:0" */
-  struct gpumc_error no_gpu;                /* why `device: cuda` is refused */
-};
 
 /* A core is counted at the first of its logical processors. */
 static long count_cores(long processors)
@@ -51,144 +37,180 @@ static long count_cores(long processors)
   return cores;
 }
 
-static void find_gpus(struct findings *findings)
+static cJSON *program_json(void)
 {
-  int index = -1;
-  gpumc_gpus_find(&findings->gpus);
-  for (int i = 0; i < findings->gpus.count; i++)
-    findings->gpu_available[i] = gpumc_gpu_available(i);
-  if (gpumc_gpus_choose(&findings->gpus, "cuda", &index, &findings->no_gpu) == GPUMC_OK)
-    snprintf(findings->taken, sizeof findings->taken, "cuda:%d", index);
-  else
-    snprintf(findings->taken, sizeof findings->taken, "cpu");
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "version", GPUMC_PROGRAM_VERSION);
+  cJSON_AddStringToObject(json, "commit", GPUMC_COMMIT);
+  cJSON_AddStringToObject(json, "compiler", GPUMC_COMPILER);
+  cJSON_AddStringToObject(json, "build_type", GPUMC_BUILD_TYPE);
+  return json;
 }
 
-static void find_out(struct findings *findings)
+/* `threads` are those that a run takes by default; 0, with the reason, where the environment is
+ * wrong. */
+static cJSON *processor_json(void)
 {
+  cJSON *json = cJSON_CreateObject();
+  struct gpumc_error refusal = {0};
+  char name[64];
+  int threads = 0;
+  gpumc_processor_name(name, sizeof name);
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN), cores = count_cores(processors);
+  if (gpumc_threads_choose(0, &threads, &refusal) != GPUMC_OK)
+    threads = 0;
+  cJSON_AddStringToObject(json, "name", name);
+  if (cores > 0)
+    cJSON_AddNumberToObject(json, "cores", (double)cores);
+  cJSON_AddNumberToObject(json, "logical_processors", (double)processors);
+  cJSON_AddNumberToObject(json, "threads", threads);
+  if (refusal.message != NULL)
+    cJSON_AddStringToObject(json, "refusal", refusal.message);
+  cJSON_AddStringToObject(json, "isa_compiled", gpumc_isa_compiled());
+  cJSON_AddStringToObject(json, "isa", gpumc_isa_name(gpumc_isa_detect()));
+  gpumc_error_free(&refusal);
+  return json;
+}
+
+static cJSON *memory_json(void)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "bytes",
+                          (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
+  cJSON_AddNumberToObject(json, "available_bytes", gpumc_available_memory());
+  return json;
+}
+
+static cJSON *libraries_json(void)
+{
+  cJSON *json = cJSON_CreateObject();
   unsigned major = 0, minor = 0, release = 0;
-  gpumc_processor_name(findings->processor, sizeof findings->processor);
-  findings->processors = sysconf(_SC_NPROCESSORS_ONLN);
-  findings->cores = count_cores(findings->processors);
-  if (gpumc_threads_choose(0, &findings->threads, &findings->no_threads) != GPUMC_OK)
-    findings->threads = 0;
-  findings->memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  findings->memory_available = gpumc_available_memory();
+  char hdf5[48];
   H5get_libversion(&major, &minor, &release);
-  snprintf(findings->hdf5, sizeof findings->hdf5, "%u.%u.%u", major, minor, release);
-  find_gpus(findings);
+  snprintf(hdf5, sizeof hdf5, "%u.%u.%u", major, minor, release);
+  cJSON_AddStringToObject(json, "hdf5", hdf5);
+  cJSON_AddStringToObject(json, "libyaml", yaml_get_version_string());
+  cJSON_AddStringToObject(json, "cjson", cJSON_Version());
+  cJSON_AddNumberToObject(json, "openmp", _OPENMP);
+  return json;
 }
 
-static void print_machine(const struct findings *findings)
+/* Memory that is available is left out where it is unknown. */
+static cJSON *gpu_json(const struct gpumc_gpu *gpu, double available)
+{
+  char capability[16];
+  cJSON *json = cJSON_CreateObject();
+  snprintf(capability, sizeof capability, "%d.%d", gpu->major, gpu->minor);
+  cJSON_AddStringToObject(json, "name", gpu->name);
+  cJSON_AddStringToObject(json, "compute_capability", capability);
+  cJSON_AddNumberToObject(json, "multiprocessors", gpu->multiprocessors);
+  cJSON_AddNumberToObject(json, "bytes", gpu->bytes);
+  if (available >= 0)
+    cJSON_AddNumberToObject(json, "available_bytes", available);
+  return json;
+}
+
+/* The GPUs, and into `taken` what `device: auto` takes: "cpu", "cuda:0". */
+static cJSON *cuda_json(char taken[static 8])
+{
+  struct gpumc_gpu_list gpus;
+  struct gpumc_error refusal = {0};
+  char text[16];
+  int index = -1;
+  gpumc_gpus_find(&gpus);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddBoolToObject(json, "built", gpus.built);
+  cJSON_AddStringToObject(json, "toolkit", GPUMC_CUDA_TOOLKIT);
+  cJSON_AddStringToObject(json, "driver", gpumc_cuda_version_text(gpus.driver, text));
+  cJSON_AddStringToObject(json, "runtime", gpumc_cuda_version_text(gpus.runtime, text));
+  cJSON *devices = cJSON_AddArrayToObject(json, "devices");
+  for (int i = 0; i < gpus.count; i++)
+    cJSON_AddItemToArray(devices, gpu_json(&gpus.gpu[i], gpumc_gpu_available(i)));
+  if (gpumc_gpus_choose(&gpus, "cuda", &index, &refusal) == GPUMC_OK)
+    snprintf(taken, 8, "cuda:%d", index);
+  else
+    snprintf(taken, 8, "cpu");
+  if (refusal.message != NULL)
+    cJSON_AddStringToObject(json, "refusal", refusal.message);
+  gpumc_error_free(&refusal);
+  return json;
+}
+
+static cJSON *findings_json(void)
+{
+  char taken[8];
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddItemToObject(json, "program", program_json());
+  cJSON_AddItemToObject(json, "processor", processor_json());
+  cJSON_AddItemToObject(json, "memory", memory_json());
+  cJSON_AddItemToObject(json, "libraries", libraries_json());
+  cJSON_AddItemToObject(json, "cuda", cuda_json(taken));
+  cJSON_AddStringToObject(json, "auto", taken);
+  return json;
+}
+
+static void print_program(const cJSON *program, const cJSON *cuda)
+{
+  printf("program     gpumc %s, commit %s\n", cli_text(program, "version"),
+         cli_text(program, "commit"));
+  printf("build       %s, %s, %s%s\n", cli_text(program, "compiler"),
+         cli_text(program, "build_type"),
+         cli_true(cuda, "built") ? "CUDA toolkit " : "without CUDA", cli_text(cuda, "toolkit"));
+}
+
+static void print_processor(const cJSON *processor)
+{
+  printf("processor   %s: ", cli_text(processor, "name"));
+  if (cli_has(processor, "cores"))
+    printf("%.0f cores, ", cli_number(processor, "cores"));
+  printf("%.0f logical processors", cli_number(processor, "logical_processors"));
+  if (cli_number(processor, "threads") > 0)
+    printf(", %.0f threads by default\n", cli_number(processor, "threads"));
+  else
+    printf("\nthreads     %s\n", cli_text(processor, "refusal"));
+  printf("kernels     %s; this machine takes %s\n", cli_text(processor, "isa_compiled"),
+         cli_text(processor, "isa"));
+}
+
+static void print_gpus(const cJSON *cuda)
 {
   char total[32], available[32];
-  printf("program     gpumc %s, commit %s\n", GPUMC_PROGRAM_VERSION, GPUMC_COMMIT);
-  printf("build       %s, %s, %s%s\n", GPUMC_COMPILER, GPUMC_BUILD_TYPE,
-         findings->gpus.built ? "CUDA toolkit " : "without CUDA", GPUMC_CUDA_TOOLKIT);
-  printf("processor   %s: ", findings->processor);
-  if (findings->cores > 0)
-    printf("%ld cores, ", findings->cores);
-  printf("%ld logical processors", findings->processors);
-  if (findings->threads > 0)
-    printf(", %d threads by default\n", findings->threads);
-  else
-    printf("\nthreads     %s\n", gpumc_error_text(&findings->no_threads));
-  printf("kernels     %s; this machine takes %s\n", gpumc_isa_compiled(),
-         gpumc_isa_name(gpumc_isa_detect()));
-  printf("memory      %s, %s available\n", gpumc_size_text(findings->memory, total),
-         gpumc_size_text(findings->memory_available, available));
-  printf("libraries   HDF5 %s, libyaml %s, cJSON %s, OpenMP %d\n", findings->hdf5,
-         yaml_get_version_string(), cJSON_Version(), _OPENMP);
-}
-
-static void print_gpus(const struct findings *findings)
-{
-  const struct gpumc_gpu_list *gpus = &findings->gpus;
-  char driver[16], runtime[16], total[32], available[32];
-  if (gpus->built)
-    printf("CUDA        driver %s, runtime %s\n", gpumc_cuda_version_text(gpus->driver, driver),
-           gpumc_cuda_version_text(gpus->runtime, runtime));
-  for (int i = 0; i < gpus->count; i++) {
-    const struct gpumc_gpu *gpu = &gpus->gpu[i];
-    double left = findings->gpu_available[i];
-    printf("cuda:%-3d    %s, compute capability %d.%d, %d multiprocessors, %s, %s available\n", i,
-           gpu->name, gpu->major, gpu->minor, gpu->multiprocessors,
-           gpumc_size_text(gpu->bytes, total),
-           left < 0 ? "unknown" : gpumc_size_text(left, available));
+  int i = 0;
+  const cJSON *gpu;
+  if (cli_true(cuda, "built"))
+    printf("CUDA        driver %s, runtime %s\n", cli_text(cuda, "driver"),
+           cli_text(cuda, "runtime"));
+  cJSON_ArrayForEach(gpu, cli_member(cuda, "devices"))
+  {
+    const char *left = cli_has(gpu, "available_bytes")
+                           ? gpumc_size_text(cli_number(gpu, "available_bytes"), available)
+                           : "unknown";
+    printf("cuda:%-3d    %s, compute capability %s, %.0f multiprocessors, %s, %s available\n", i++,
+           cli_text(gpu, "name"), cli_text(gpu, "compute_capability"),
+           cli_number(gpu, "multiprocessors"), gpumc_size_text(cli_number(gpu, "bytes"), total),
+           left);
   }
-  if (findings->no_gpu.message != NULL)
-    printf("no GPU      %s\n", gpumc_error_text(&findings->no_gpu));
-  printf("\n`device: auto` takes %s\n", findings->taken);
+  if (cli_has(cuda, "refusal"))
+    printf("no GPU      %s\n", cli_text(cuda, "refusal"));
 }
 
-static cJSON *gpus_json(const struct findings *findings)
+static void print_findings(const cJSON *json)
 {
-  const struct gpumc_gpu_list *gpus = &findings->gpus;
-  char text[16];
-  cJSON *json = cJSON_CreateObject();
-  cJSON_AddBoolToObject(json, "built", gpus->built);
-  cJSON_AddStringToObject(json, "toolkit", GPUMC_CUDA_TOOLKIT);
-  cJSON_AddStringToObject(json, "driver", gpumc_cuda_version_text(gpus->driver, text));
-  cJSON_AddStringToObject(json, "runtime", gpumc_cuda_version_text(gpus->runtime, text));
-  cJSON *devices = cJSON_AddArrayToObject(json, "devices");
-  for (int i = 0; i < gpus->count; i++) {
-    const struct gpumc_gpu *gpu = &gpus->gpu[i];
-    cJSON *device = cJSON_CreateObject();
-    snprintf(text, sizeof text, "%d.%d", gpu->major, gpu->minor);
-    cJSON_AddStringToObject(device, "name", gpu->name);
-    cJSON_AddStringToObject(device, "compute_capability", text);
-    cJSON_AddNumberToObject(device, "multiprocessors", gpu->multiprocessors);
-    cJSON_AddNumberToObject(device, "bytes", gpu->bytes);
-    if (findings->gpu_available[i] >= 0)
-      cJSON_AddNumberToObject(device, "available_bytes", findings->gpu_available[i]);
-    cJSON_AddItemToArray(devices, device);
-  }
-  if (findings->no_gpu.message != NULL)
-    cJSON_AddStringToObject(json, "refusal", findings->no_gpu.message);
-  return json;
-}
-
-static cJSON *findings_json(const struct findings *findings)
-{
-  cJSON *json = cJSON_CreateObject();
-  cJSON *program = cJSON_AddObjectToObject(json, "program");
-  cJSON_AddStringToObject(program, "version", GPUMC_PROGRAM_VERSION);
-  cJSON_AddStringToObject(program, "commit", GPUMC_COMMIT);
-  cJSON_AddStringToObject(program, "compiler", GPUMC_COMPILER);
-  cJSON_AddStringToObject(program, "build_type", GPUMC_BUILD_TYPE);
-  cJSON *processor = cJSON_AddObjectToObject(json, "processor");
-  cJSON_AddStringToObject(processor, "name", findings->processor);
-  if (findings->cores > 0)
-    cJSON_AddNumberToObject(processor, "cores", (double)findings->cores);
-  cJSON_AddNumberToObject(processor, "logical_processors", (double)findings->processors);
-  cJSON_AddNumberToObject(processor, "threads", findings->threads);
-  cJSON_AddStringToObject(processor, "isa_compiled", gpumc_isa_compiled());
-  cJSON_AddStringToObject(processor, "isa", gpumc_isa_name(gpumc_isa_detect()));
-  cJSON *memory = cJSON_AddObjectToObject(json, "memory");
-  cJSON_AddNumberToObject(memory, "bytes", findings->memory);
-  cJSON_AddNumberToObject(memory, "available_bytes", findings->memory_available);
-  cJSON *libraries = cJSON_AddObjectToObject(json, "libraries");
-  cJSON_AddStringToObject(libraries, "hdf5", findings->hdf5);
-  cJSON_AddStringToObject(libraries, "libyaml", yaml_get_version_string());
-  cJSON_AddStringToObject(libraries, "cjson", cJSON_Version());
-  cJSON_AddNumberToObject(libraries, "openmp", _OPENMP);
-  cJSON_AddItemToObject(json, "cuda", gpus_json(findings));
-  cJSON_AddStringToObject(json, "auto", findings->taken);
-  return json;
+  const cJSON *memory = cli_member(json, "memory"), *libraries = cli_member(json, "libraries");
+  char total[32], available[32];
+  print_program(cli_member(json, "program"), cli_member(json, "cuda"));
+  print_processor(cli_member(json, "processor"));
+  printf("memory      %s, %s available\n", gpumc_size_text(cli_number(memory, "bytes"), total),
+         gpumc_size_text(cli_number(memory, "available_bytes"), available));
+  printf("libraries   HDF5 %s, libyaml %s, cJSON %s, OpenMP %.0f\n", cli_text(libraries, "hdf5"),
+         cli_text(libraries, "libyaml"), cli_text(libraries, "cjson"),
+         cli_number(libraries, "openmp"));
+  print_gpus(cli_member(json, "cuda"));
+  printf("\n`device: auto` takes %s\n", cli_text(json, "auto"));
 }
 
 int cli_doctor(int argc, char **argv)
 {
-  struct findings findings = {0};
-  int code = GPUMC_OK;
   const bool json = cli_parse_json(help, argc, argv);
-  find_out(&findings);
-  if (json) {
-    code = cli_print_json(findings_json(&findings));
-  } else {
-    print_machine(&findings);
-    print_gpus(&findings);
-  }
-  gpumc_error_free(&findings.no_gpu);
-  gpumc_error_free(&findings.no_threads);
-  return code;
+  return cli_report(findings_json(), json, print_findings);
 }

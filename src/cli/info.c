@@ -1,12 +1,19 @@
-/* gpumc info: what a result file holds. */
+/* gpumc info: what a result file holds, with its summary in tables: values with their errors, one
+ * row a point of the axis. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/info_table.h"
+#include "core/base/units.h"
 #include "core/storage/result_info.h"
+
+enum {
+  ROWS_MAXIMUM = 24,  /* longer curves are thinned out */
+  CURVES_A_TABLE = 5, /* so that a table fits on a screen */
+};
 
 static const struct argp_option options[] = {
     {"json", CLI_OPTION_JSON, NULL, 0, "Everything as JSON, every row of the summary", 0}, {0}};
@@ -25,13 +32,14 @@ static const struct argp parser = {
     NULL};
 
 /* Numbers with all their digits; a real one has a point or an exponent, so that readers that tell
- * the types apart see it. JSON has no NaN and no infinity. */
+ * the types apart see it. JSON has no NaN and no infinity: they are printed as null. */
 static cJSON *field_json(const struct gpumc_result_field *field)
 {
   if (field->type == GPUMC_FIELD_TEXT)
     return cJSON_CreateString(field->value);
-  if (!isfinite(strtod(field->value, NULL)))
-    return cJSON_CreateNull();
+  const double value = strtod(field->value, NULL);
+  if (!isfinite(value))
+    return cJSON_CreateNumber(value);
   if (field->type == GPUMC_FIELD_INTEGER || strpbrk(field->value, ".e") != NULL)
     return cJSON_CreateRaw(field->value);
   char real[48];
@@ -46,12 +54,14 @@ static void add_fields(cJSON *json, const char *name, const struct gpumc_result_
     cJSON_AddItemToObject(object, fields->items[i].name, field_json(&fields->items[i]));
 }
 
-static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *dataset)
+/* Values of more than one dimension, which text leaves out, only where `all`. */
+static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *dataset, bool all)
 {
   cJSON *json = cJSON_AddObjectToObject(summary, dataset->name);
   cJSON_AddStringToObject(json, "long_name", dataset->long_name);
   cJSON_AddStringToObject(json, "units", dataset->units);
   cJSON_AddStringToObject(json, "symbol", dataset->symbol);
+  cJSON_AddBoolToObject(json, "integer", dataset->integer);
   cJSON *shape = cJSON_AddArrayToObject(json, "shape");
   size_t count = 1;
   for (size_t d = 0; d < dataset->rank; d++) {
@@ -59,23 +69,26 @@ static void add_dataset(cJSON *summary, const struct gpumc_result_dataset *datas
     count *= dataset->shape[d];
   }
   cJSON *values = cJSON_AddArrayToObject(json, "values");
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count && (all || dataset->rank < 2); i++)
     cJSON_AddItemToArray(values, cJSON_CreateNumber(dataset->values[i]));
 }
 
-static void add_progress(cJSON *json, const struct gpumc_result *result)
+static cJSON *run_json(const struct gpumc_result_run *run)
 {
-  cJSON *progress = cJSON_AddArrayToObject(json, "progress");
-  for (size_t i = 0; i < result->n_runs; i++) {
-    const struct gpumc_result_run *run = &result->runs[i];
-    cJSON *item = cJSON_CreateObject();
-    cJSON_AddStringToObject(item, "run", run->name);
-    cJSON_AddNumberToObject(item, "rows", (double)run->n_rows);
-    cJSON *last = cJSON_AddObjectToObject(item, "last_row");
-    for (size_t c = 0; c < run->n_columns && run->n_rows > 0; c++)
-      cJSON_AddNumberToObject(last, run->columns[c].name, run->columns[c].values[0]);
-    cJSON_AddItemToArray(progress, item);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "run", run->name);
+  cJSON_AddNumberToObject(json, "rows", (double)run->n_rows);
+  cJSON *columns = cJSON_AddArrayToObject(json, "columns");
+  for (size_t c = 0; c < run->n_columns; c++) {
+    cJSON *column = cJSON_CreateObject();
+    cJSON_AddStringToObject(column, "name", run->columns[c].name);
+    cJSON_AddBoolToObject(column, "integer", run->columns[c].integer);
+    cJSON_AddItemToArray(columns, column);
   }
+  cJSON *last = cJSON_AddObjectToObject(json, "last_row");
+  for (size_t c = 0; c < run->n_columns && run->n_rows > 0; c++)
+    cJSON_AddNumberToObject(last, run->columns[c].name, run->columns[c].values[0]);
+  return json;
 }
 
 /* Of the file as a whole; a wrong one is refused before anything is shown. */
@@ -87,9 +100,10 @@ static const char *checksum_text(const struct gpumc_result *result)
                           : "none yet (the run is not finished)";
 }
 
-static int print_json(const struct gpumc_result *result)
+static cJSON *result_json(const char *path, const struct gpumc_result *result, bool all)
 {
   cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "file", path);
   cJSON_AddBoolToObject(json, "complete", result->complete);
   cJSON_AddStringToObject(json, "title", result->title);
   cJSON_AddStringToObject(json, "program_version", result->program_version);
@@ -97,47 +111,271 @@ static int print_json(const struct gpumc_result *result)
   cJSON_AddStringToObject(json, "checksum", checksum_text(result));
   cJSON_AddNumberToObject(json, "runs", (double)result->n_runs);
   cJSON *resolved = cJSON_Parse(result->resolved);
-  cJSON_AddItemToObject(json, "config", resolved != NULL ? resolved : cJSON_CreateNull());
+  cJSON_AddItemToObject(json, "config",
+                        resolved != NULL ? resolved : cJSON_CreateString(result->resolved));
   add_fields(json, "provenance", &result->provenance);
   add_fields(json, "notes", &result->summary);
-  if (result->runs != NULL)
-    add_progress(json, result);
+  cJSON *progress = result->runs != NULL ? cJSON_AddArrayToObject(json, "progress") : NULL;
+  for (size_t i = 0; progress != NULL && i < result->n_runs; i++)
+    cJSON_AddItemToArray(progress, run_json(&result->runs[i]));
   cJSON *summary = cJSON_AddObjectToObject(json, "summary");
   for (size_t i = 0; i < result->n_datasets; i++)
-    add_dataset(summary, &result->datasets[i]);
-  return cli_print_json(json);
+    add_dataset(summary, &result->datasets[i], all);
+  return json;
 }
 
-static void print_fields(const char *title, const struct gpumc_result_fields *fields)
+/* The text of a field in the file: a number as it stands there. */
+static void print_field(const cJSON *field)
 {
-  if (fields->count == 0)
+  static const char point[] = ".0";
+  if (cJSON_IsNumber(field)) {
+    cli_say(stdout, "  %-18s %g\n", field->string, field->valuedouble);
+    return;
+  }
+  const char *value = field->valuestring;
+  size_t length = strlen(value);
+  if (cJSON_IsRaw(field) && length > 2 && strcmp(value + length - 2, point) == 0)
+    length -= 2;
+  if (strchr(value, '\n') == NULL)
+    cli_say(stdout, "  %-18s %.*s\n", field->string, (int)length, value);
+}
+
+static void print_fields(const char *title, const cJSON *fields)
+{
+  const cJSON *field;
+  if (fields->child == NULL)
     return;
   printf("\n%s:\n", title);
-  for (size_t i = 0; i < fields->count; i++)
-    if (strchr(fields->items[i].value, '\n') == NULL)
-      cli_say(stdout, "  %-18s %s\n", fields->items[i].name, fields->items[i].value);
+  cJSON_ArrayForEach(field, fields) print_field(field);
 }
 
-static void print_result(const char *path, const struct gpumc_result *result)
+static double value_of(const cJSON *dataset, int row)
 {
-  char *name = cli_line(path), *title = cli_line(result->title);
-  char *version = cli_line(result->program_version);
-  printf("%s: %s, %zu run%s, gpumc %s\n", name,
-         result->complete ? "complete" : "unfinished: a working file", result->n_runs,
-         result->n_runs == 1 ? "" : "s", version);
-  printf("checksum: %s\n", checksum_text(result));
+  const cJSON *value = cJSON_GetArrayItem(cli_member(dataset, "values"), row);
+  return value != NULL ? value->valuedouble : NAN;
+}
+
+static int rank_of(const cJSON *dataset)
+{
+  return cJSON_GetArraySize(cli_member(dataset, "shape"));
+}
+
+/* Along a dimension. */
+static int length_of(const cJSON *dataset, int dimension)
+{
+  const cJSON *length = cJSON_GetArrayItem(cli_member(dataset, "shape"), dimension);
+  return length != NULL ? (int)length->valuedouble : 1;
+}
+
+static bool is_error(const char *name)
+{
+  size_t length = strlen(name);
+  return length > 6 && strcmp(name + length - 6, "_error") == 0;
+}
+
+/* NULL where there is none. */
+static const cJSON *error_of(const cJSON *summary, const cJSON *dataset)
+{
+  char name[256];
+  snprintf(name, sizeof name, "%s_error", dataset->string);
+  return cli_member(summary, name);
+}
+
+/* NaN may have a sign, which means nothing. */
+static double shown(double value)
+{
+  return isnan(value) ? fabs(value) : value;
+}
+
+/* The value, with its error where there is one. */
+static void value_cell(struct cli_table *table, const cJSON *dataset, const cJSON *error, int row)
+{
+  char text[64];
+  const double value = value_of(dataset, row);
+  if (cli_true(dataset, "integer"))
+    cli_table_cell(table, "%.0f", value);
+  else if (error != NULL && length_of(error, 0) > row)
+    cli_table_cell(table, "%s", gpumc_measured_text(value, value_of(error, row), text));
+  else
+    cli_table_cell(table, "%.7g", shown(value));
+}
+
+/* "reweighted/" of "reweighted/energy": datasets of one group share an axis. */
+static size_t group_length(const char *name)
+{
+  const char *slash = strrchr(name, '/');
+  return slash != NULL ? (size_t)(slash - name) + 1 : 0;
+}
+
+static bool same_group(const char *a, const char *b)
+{
+  size_t length = group_length(a);
+  return length == group_length(b) && strncmp(a, b, length) == 0;
+}
+
+/* The axis of a curve: the first of its group and length that comes without an error; NULL when
+ * that is the curve itself. */
+static const cJSON *axis_of(const cJSON *summary, const cJSON *curve)
+{
+  for (const cJSON *d = summary->child; d != curve; d = d->next)
+    if (rank_of(d) == 1 && length_of(d, 0) == length_of(curve, 0) &&
+        same_group(d->string, curve->string) && error_of(summary, d) == NULL &&
+        !is_error(d->string))
+      return d;
+  return NULL;
+}
+
+static void
+print_curves(const cJSON *summary, const cJSON *axis, const cJSON *const *curves, size_t n_curves)
+{
+  struct cli_table table = {.columns = n_curves + 1, .right = {true}};
+  const int rows = length_of(axis, 0);
+  const int stride = (rows + ROWS_MAXIMUM - 1) / ROWS_MAXIMUM;
+  cli_table_cell(&table, "%s", axis->string);
+  for (size_t c = 0; c < n_curves; c++)
+    cli_table_cell(&table, "%s", curves[c]->string);
+  for (int row = 0; row < rows; row++) {
+    if (row % stride != 0 && row + 1 != rows)
+      continue;
+    cli_table_cell(&table, "%.6g", value_of(axis, row));
+    for (size_t c = 0; c < n_curves; c++)
+      value_cell(&table, curves[c], error_of(summary, curves[c]), row);
+  }
+  putchar('\n');
+  cli_table_print(&table, 2);
+  if (stride > 1)
+    printf("  (one in %d of %d rows; all of them by --json)\n", stride, rows);
+}
+
+/* All curves over one axis, a few at a time. */
+static void print_axis(const cJSON *summary, const cJSON *axis)
+{
+  const cJSON *curves[CURVES_A_TABLE];
+  size_t n_curves = 0;
+  for (const cJSON *d = axis->next; d != NULL; d = d->next) {
+    if (rank_of(d) != 1 || is_error(d->string) || axis_of(summary, d) != axis)
+      continue;
+    curves[n_curves++] = d;
+    if (n_curves == CURVES_A_TABLE) {
+      print_curves(summary, axis, curves, n_curves);
+      n_curves = 0;
+    }
+  }
+  if (n_curves > 0)
+    print_curves(summary, axis, curves, n_curves);
+}
+
+/* What is no curve: its value, or how large it is. */
+static void print_other(const cJSON *summary, const cJSON *dataset)
+{
+  const cJSON *error = error_of(summary, dataset);
+  const double value = value_of(dataset, 0);
+  char text[64];
+  cli_say(stdout, "  %s", dataset->string);
+  if (rank_of(dataset) > 0)
+    printf(" [%d][%d]\n", length_of(dataset, 0), length_of(dataset, 1));
+  else if (error != NULL)
+    printf(" = %s\n", gpumc_measured_text(value, value_of(error, 0), text));
+  else
+    printf(" = %.7g\n", value);
+}
+
+static void print_summary(const cJSON *summary)
+{
+  const cJSON *dataset;
+  if (summary->child == NULL) {
+    puts("\nsummary: none yet");
+    return;
+  }
+  puts("\nsummary (in parentheses the standard error of the last digits, NAME_error in the file):");
+  cJSON_ArrayForEach(dataset, summary)
+  {
+    if (rank_of(dataset) != 1 && !is_error(dataset->string))
+      print_other(summary, dataset);
+  }
+  cJSON_ArrayForEach(dataset, summary)
+  {
+    if (rank_of(dataset) == 1 && !is_error(dataset->string) && axis_of(summary, dataset) == NULL)
+      print_axis(summary, dataset);
+  }
+}
+
+/* Columns over which the runs agree: of one table, with the same names. */
+static int shown_columns(const cJSON *progress)
+{
+  const int n_columns = cJSON_GetArraySize(cli_member(progress->child, "columns"));
+  const cJSON *run;
+  cJSON_ArrayForEach(run, progress)
+  {
+    if (cJSON_GetArraySize(cli_member(run, "columns")) != n_columns)
+      return 0;
+  }
+  return n_columns < CURVES_A_TABLE + 1 ? n_columns : CURVES_A_TABLE + 1;
+}
+
+static void run_row(struct cli_table *table, const cJSON *run, int n_columns)
+{
+  cli_table_cell(table, "%s", cli_text(run, "run"));
+  cli_table_cell(table, "%.0f", cli_number(run, "rows"));
+  for (int c = 0; c < n_columns; c++) {
+    const cJSON *column = cJSON_GetArrayItem(cli_member(run, "columns"), c);
+    const cJSON *value = cJSON_GetArrayItem(cli_member(run, "last_row"), c);
+    if (value == NULL)
+      cli_table_cell(table, "-");
+    else
+      cli_table_cell(table, cli_true(column, "integer") ? "%.0f" : "%.7g", value->valuedouble);
+  }
+}
+
+/* Of an unfinished result: the rows of each run, and the last one. */
+static void print_progress(const cJSON *progress)
+{
+  if (progress->child == NULL) {
+    puts("\nprogress: no run yet");
+    return;
+  }
+  const int n_columns = shown_columns(progress);
+  struct cli_table table = {.columns = (size_t)n_columns + 2, .right = {false, true}};
+  cli_table_cell(&table, "run");
+  cli_table_cell(&table, "rows");
+  for (int c = 0; c < n_columns; c++)
+    cli_table_cell(&table, "%s",
+                   cli_text(cJSON_GetArrayItem(cli_member(progress->child, "columns"), c), "name"));
+  const cJSON *run;
+  cJSON_ArrayForEach(run, progress) run_row(&table, run, n_columns);
+  puts("\nprogress (rows so far, and the last one):");
+  cli_table_print(&table, 2);
+}
+
+/* The configuration as it stands in the file, where JSON is printed in the same way. */
+static void print_config(const cJSON *config)
+{
+  char *text = cJSON_IsString(config) ? strdup(config->valuestring) : cJSON_Print(config);
+  cli_say(stdout, "\nconfiguration:\n%s\n", text != NULL ? text : "");
+  free(text);
+}
+
+static void print_result(const cJSON *json)
+{
+  char *name = cli_line(cli_text(json, "file")), *title = cli_line(cli_text(json, "title"));
+  char *version = cli_line(cli_text(json, "program_version"));
+  const double runs = cli_number(json, "runs");
+  printf("%s: %s, %.0f run%s, gpumc %s\n", name,
+         cli_true(json, "complete") ? "complete" : "unfinished: a working file", runs,
+         runs == 1 ? "" : "s", version);
+  printf("checksum: %s\n", cli_text(json, "checksum"));
   if (title[0] != '\0')
     printf("title: %s\n", title);
-  cli_say(stdout, "\nconfiguration:\n%s\n", result->resolved);
   free(name);
   free(title);
   free(version);
-  print_fields("provenance", &result->provenance);
-  print_fields("notes of the summary", &result->summary);
-  if (result->runs != NULL)
-    cli_info_progress(result);
+  print_config(cli_member(json, "config"));
+  print_fields("provenance", cli_member(json, "provenance"));
+  print_fields("notes of the summary", cli_member(json, "notes"));
+  if (cli_has(json, "progress"))
+    print_progress(cli_member(json, "progress"));
   else
-    cli_info_summary(result);
+    print_summary(cli_member(json, "summary"));
 }
 
 int cli_info(int argc, char **argv)
@@ -145,16 +383,13 @@ int cli_info(int argc, char **argv)
   struct cli_arguments arguments = {.command = argv[0], .kind = "file"};
   struct gpumc_result result = {0};
   struct gpumc_error error = {0};
-  int code = GPUMC_OK;
   cli_parse(&parser, argc, argv, &arguments);
   if (arguments.subject == NULL)
     cli_usage_error(argv[0], "the result file is missing");
   if (gpumc_result_read(arguments.subject, &result, &error) != GPUMC_OK)
     return cli_fail(&error);
-  if (arguments.json)
-    code = print_json(&result);
-  else
-    print_result(arguments.subject, &result);
+  const int code = cli_report(result_json(arguments.subject, &result, arguments.json),
+                              arguments.json, print_result);
   gpumc_result_free(&result);
   return code;
 }

@@ -1,8 +1,8 @@
 /* gpumc list: the plugins, and which kernel of a model runs which algorithm. */
 #include <stdio.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/table.h"
 #include "core/simulation/registry.h"
 
 enum { CAPABILITY_BITS = 32 };
@@ -70,70 +70,85 @@ static cJSON *plugins_json(void)
   return json;
 }
 
-static void print_plugins(void)
+static void print_names(const char *title, const cJSON *items)
 {
-  struct cli_table models = {.columns = 2}, algorithms = {.columns = 2}, kernels = {.columns = 4};
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++) {
-    cli_table_cell(&models, "%s", (*m)->name);
-    cli_table_cell(&models, "%s", (*m)->summary);
-    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++) {
-      cli_table_cell(&kernels, "%s", (*m)->name);
-      cli_table_cell(&kernels, "%s", (*k)->device);
-      cli_table_cell(&kernels, "%s", (*k)->variant);
-      cli_table_cell(&kernels, "%s", (*k)->summary);
-    }
+  struct cli_table table = {.columns = 2};
+  const cJSON *item;
+  cJSON_ArrayForEach(item, items)
+  {
+    cli_table_cell(&table, "%s", cli_text(item, "name"));
+    cli_table_cell(&table, "%s", cli_text(item, "summary"));
   }
-  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
-    cli_table_cell(&algorithms, "%s", (*a)->name);
-    cli_table_cell(&algorithms, "%s", (*a)->summary);
-  }
-  puts("Models:");
-  cli_table_print(&models, 2);
-  puts("\nAlgorithms:");
-  cli_table_print(&algorithms, 2);
-  puts("\nKernels (`gpumc describe MODEL` says what each asks of the lattice):");
-  cli_table_print(&kernels, 2);
+  puts(title);
+  cli_table_print(&table, 2);
 }
 
-static void
-kernel_row(struct cli_table *cells, const char *model, const struct gpumc_kernel_ops *kernel)
+static void print_kernels(const cJSON *models)
 {
-  cli_table_cell(cells, "%s", model);
-  cli_table_cell(cells, "%s", kernel->device);
-  cli_table_cell(cells, "%s", kernel->variant);
-  for (size_t a = 0; a + 3 < cells->columns; a++) {
-    struct gpumc_text missing = {0};
-    if (!gpumc_kernel_serves(kernel, gpumc_algorithms()[a]->required, &missing))
-      cli_table_cell(cells, "no: cannot %s", gpumc_text_string(&missing));
-    else
-      cli_table_cell(cells, kernel->absent ? "not in this build" : "yes");
-    gpumc_text_free(&missing);
+  struct cli_table table = {.columns = 4};
+  const cJSON *model, *kernel;
+  cJSON_ArrayForEach(model, models)
+  {
+    cJSON_ArrayForEach(kernel, cli_member(model, "kernels"))
+    {
+      cli_table_cell(&table, "%s", cli_text(model, "name"));
+      cli_table_cell(&table, "%s", cli_text(kernel, "device"));
+      cli_table_cell(&table, "%s", cli_text(kernel, "variant"));
+      cli_table_cell(&table, "%s", cli_text(kernel, "summary"));
+    }
   }
+  puts("\nKernels (`gpumc describe MODEL` says what each asks of the lattice):");
+  cli_table_print(&table, 2);
+}
+
+static void kernel_row(struct cli_table *cells, const char *model, const cJSON *kernel)
+{
+  const cJSON *cell = cli_member(kernel, "algorithms")->child;
+  cli_table_cell(cells, "%s", model);
+  cli_table_cell(cells, "%s", cli_text(kernel, "device"));
+  cli_table_cell(cells, "%s", cli_text(kernel, "variant"));
+  for (size_t a = 0; a + 3 < cells->columns && cell != NULL; a++, cell = cell->next)
+    if (!cli_true(cell, "serves"))
+      cli_table_cell(cells, "no: cannot %s", cli_text(cell, "missing"));
+    else
+      cli_table_cell(cells, cli_true(kernel, "absent") ? "not in this build" : "yes");
 }
 
 /* One row a kernel, one column an algorithm. */
-static void print_cells(void)
+static void print_cells(const cJSON *models, const cJSON *algorithms)
 {
   struct cli_table cells = {.columns = 3};
+  const cJSON *algorithm, *model, *kernel;
   cli_table_cell(&cells, "model");
   cli_table_cell(&cells, "device");
   cli_table_cell(&cells, "variant");
-  for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms();
-       *a != NULL && cells.columns < CLI_TABLE_COLUMNS; a++, cells.columns++)
-    cli_table_cell(&cells, "%s", (*a)->name);
-  for (const struct gpumc_model_ops *const *m = gpumc_models(); *m != NULL; m++)
-    for (const struct gpumc_kernel_ops *const *k = (*m)->kernels; *k != NULL; k++)
-      kernel_row(&cells, (*m)->name, *k);
+  cJSON_ArrayForEach(algorithm, algorithms)
+  {
+    if (cells.columns == CLI_TABLE_COLUMNS)
+      break;
+    cli_table_cell(&cells, "%s", cli_text(algorithm, "name"));
+    cells.columns++;
+  }
+  cJSON_ArrayForEach(model, models)
+  {
+    cJSON_ArrayForEach(kernel, cli_member(model, "kernels"))
+        kernel_row(&cells, cli_text(model, "name"), kernel);
+  }
   puts("\nWhich kernel runs which algorithm:");
   cli_table_print(&cells, 2);
+}
+
+static void print_plugins(const cJSON *json)
+{
+  const cJSON *models = cli_member(json, "models"), *algorithms = cli_member(json, "algorithms");
+  print_names("Models:", models);
+  print_names("\nAlgorithms:", algorithms);
+  print_kernels(models);
+  print_cells(models, algorithms);
 }
 
 int cli_list(int argc, char **argv)
 {
   const bool json = cli_parse_json(help, argc, argv);
-  if (json)
-    return cli_print_json(plugins_json());
-  print_plugins();
-  print_cells();
-  return GPUMC_OK;
+  return cli_report(plugins_json(), json, print_plugins);
 }

@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/observer.h"
-#include "cli/plan_disk.h"
-#include "cli/plan_gpu.h"
-#include "cli/plan_remarks.h"
-#include "cli/plan_time.h"
-#include "cli/rate.h"
-#include "cli/table.h"
+#include "cli/plan.h"
 #include "core/base/memory.h"
 #include "core/base/units.h"
-#include "core/run/prepare.h"
+#include "core/run/disk_plan.h"
 
 /* The plan of one task. */
 struct task_plan {
@@ -64,19 +59,18 @@ static enum gpumc_status plan_task(const struct cli_arguments *arguments,
 {
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   plan->absent = gpu != NULL || gpumc_device_is_absent(gpumc_params_string(&kernel, "device"));
-  enum gpumc_status status =
-      plan->absent ? gpumc_prepare_absent(task, arguments->threads, &plan->preparation, error)
-                   : gpumc_prepare(task, arguments->threads, &plan->preparation, error);
-  if (status == GPUMC_OK && gpu != NULL)
+  GPUMC_TRY(plan->absent ? gpumc_prepare_absent(task, arguments->threads, &plan->preparation, error)
+                         : gpumc_prepare(task, arguments->threads, &plan->preparation, error));
+  if (gpu != NULL)
     plan->seconds = cli_plan_gpu_seconds(gpu, &plan->preparation);
-  if (status != GPUMC_OK || plan->absent)
-    return status;
+  if (plan->absent)
+    return GPUMC_OK;
   if (gpumc_preparation_fits(&plan->preparation, error) == GPUMC_OK) {
     struct cli_plan_time time;
-    status = cli_plan_time_measure(&plan->preparation, &time, error);
+    GPUMC_TRY(cli_plan_time_measure(&plan->preparation, &time, error));
     plan->rate = time.rate;
     plan->seconds = time.seconds;
-    return status;
+    return GPUMC_OK;
   }
   plan->refusal = strdup(gpumc_error_text(error));
   gpumc_error_free(error);
@@ -92,53 +86,78 @@ static const char *kernel_reason(const struct gpumc_config *config)
              : "asked for by kernel.variant";
 }
 
-static void add_work(cJSON *json, const struct gpumc_work *work)
+static cJSON *work_json(const struct gpumc_work *work)
 {
-  cJSON *object = cJSON_AddObjectToObject(json, "beside_updates");
-  cJSON_AddNumberToObject(object, "measured_sites", work->measured);
-  cJSON_AddNumberToObject(object, "exchanged_sites", work->moved);
-  cJSON_AddNumberToObject(object, "compared_sites", work->compared);
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "measured_sites", work->measured);
+  cJSON_AddNumberToObject(json, "exchanged_sites", work->moved);
+  cJSON_AddNumberToObject(json, "compared_sites", work->compared);
+  return json;
 }
 
-static cJSON *plan_json(const struct task_plan *plan, const char *reason)
+static void add_memory(cJSON *json, const struct task_plan *plan)
+{
+  const struct gpumc_preparation *preparation = &plan->preparation;
+  cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
+  cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
+  cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
+  if (!is_on_gpu(preparation))
+    return;
+  cJSON_AddBoolToObject(json, "device_is_here", !plan->absent);
+  cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
+  if (!plan->absent)
+    cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
+}
+
+static void add_disk(cJSON *json, const struct gpumc_preparation *preparation)
+{
+  struct gpumc_disk_plan disk;
+  gpumc_disk_plan_make(preparation, &disk);
+  if (preparation->demand.configuration_bytes > 0)
+    cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
+  cJSON_AddNumberToObject(json, "result_bytes", disk.result);
+  if (disk.recorded > 0)
+    cJSON_AddNumberToObject(json, "disorder_bytes", disk.recorded);
+  cJSON_AddNumberToObject(json, "log_bytes", disk.log);
+  cJSON_AddNumberToObject(json, "checkpoint_bytes", disk.checkpoint);
+  cJSON_AddNumberToObject(json, "disk_bytes", disk.running);
+  cJSON_AddNumberToObject(json, "disk_resume_bytes", disk.resuming);
+}
+
+/* `fits` is left out of the plan for a GPU that is not here. */
+static cJSON *
+task_json(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
 {
   const struct gpumc_preparation *preparation = &plan->preparation;
   const struct gpumc_task *task = preparation->task;
+  const struct gpumc_demand *demand = &preparation->demand;
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "task", (double)task->index);
   cJSON_AddStringToObject(json, "label", task->label);
   cJSON_AddStringToObject(json, "output", task->output);
   cJSON_AddStringToObject(json, "model", task->model->name);
+  cJSON_AddNumberToObject(json, "sites", (double)preparation->model.sites);
   cJSON_AddStringToObject(json, "algorithm", task->algorithm->name);
   cJSON_AddStringToObject(json, "kernel", preparation->kernel->variant);
   cJSON_AddStringToObject(json, "kernel_reason", reason);
   cJSON_AddStringToObject(json, "trajectory", preparation->kernel->trajectory);
   cJSON_AddStringToObject(json, "device", preparation->device.ops->name);
   cJSON_AddStringToObject(json, "device_description", preparation->device.description);
-  cJSON_AddNumberToObject(json, "runs_at_once", (double)preparation->demand.plan.runs);
-  cJSON_AddNumberToObject(json, "lattices",
-                          (double)preparation->demand.plan.runs *
-                              (double)preparation->demand.replicas);
-  cJSON_AddNumberToObject(json, "replicas", (double)preparation->demand.replicas);
-  cJSON_AddNumberToObject(json, "capacity", (double)preparation->demand.plan.capacity);
-  cJSON_AddNumberToObject(json, "ensemble_bytes", preparation->ensemble_bytes);
-  cJSON_AddNumberToObject(json, "host_bytes", preparation->host_bytes);
-  cJSON_AddNumberToObject(json, "available_bytes", preparation->available_bytes);
-  if (is_on_gpu(preparation)) {
-    cJSON_AddBoolToObject(json, "device_is_here", !plan->absent);
-    cJSON_AddNumberToObject(json, "device_bytes", preparation->device_bytes);
-    if (!plan->absent)
-      cJSON_AddNumberToObject(json, "device_available_bytes", preparation->device_available_bytes);
-  }
-  if (preparation->demand.configuration_bytes > 0)
-    cJSON_AddNumberToObject(json, "configuration_bytes", preparation->demand.configuration_bytes);
-  cli_plan_disk_json(preparation, json);
-  cJSON_AddNumberToObject(json, "updates", preparation->demand.updates);
-  cJSON_AddBoolToObject(json, "updates_estimated", preparation->demand.estimated);
-  add_work(json, &preparation->demand.work);
+  cJSON_AddNumberToObject(json, "runs_at_once", (double)demand->plan.runs);
+  cJSON_AddNumberToObject(json, "lattices", (double)demand->plan.runs * (double)demand->replicas);
+  cJSON_AddNumberToObject(json, "replicas", (double)demand->replicas);
+  cJSON_AddNumberToObject(json, "capacity", (double)demand->plan.capacity);
+  add_memory(json, plan);
+  add_disk(json, preparation);
+  cJSON_AddNumberToObject(json, "updates", demand->updates);
+  cJSON_AddBoolToObject(json, "updates_estimated", demand->estimated);
+  cJSON_AddItemToObject(json, "beside_updates", work_json(&demand->work));
   const cJSON *warning;
   cJSON_ArrayForEach(warning, task->warnings)
       cJSON_AddStringToObject(json, warning->string, warning->valuestring);
+  if (gpu != NULL)
+    cJSON_AddItemToObject(json, "gpu",
+                          cli_plan_gpu_json(gpu, preparation->device_bytes, plan->seconds));
   if (plan->absent)
     return json;
   cJSON_AddBoolToObject(json, "fits", plan->refusal == NULL);
@@ -151,241 +170,297 @@ static cJSON *plan_json(const struct task_plan *plan, const char *reason)
   return json;
 }
 
-static void print_memory(const struct gpumc_preparation *preparation, bool absent)
+/* Of the device: the host's own where that is the CPU. */
+static double memory_of(const cJSON *task)
 {
-  bool gpu = is_on_gpu(preparation);
-  const double all = gpu ? preparation->device_bytes : preparation->host_bytes;
-  char ensemble[32], work[32], needed[32], available[32];
-  gpumc_size_text(preparation->ensemble_bytes, ensemble);
-  gpumc_size_text(all - preparation->ensemble_bytes, work);
-  gpumc_size_text(all, needed);
-  gpumc_size_text(gpu ? preparation->device_available_bytes : preparation->available_bytes,
-                  available);
-  printf("memory      %s%s%s: replicas %s, work arrays %s", absent ? "about " : "", needed,
-         gpu ? " on the GPU" : "", ensemble, work);
+  return cli_number(task, cli_has(task, "device_bytes") ? "device_bytes" : "host_bytes");
+}
+
+/* 0 where the member is missing. */
+static double amount(const cJSON *json, const char *name)
+{
+  return cli_has(json, name) ? cli_number(json, name) : 0;
+}
+
+/* Of all tasks, one after the other: memory, and the disk beside the results, are those of the task
+ * that takes most. */
+static cJSON *totals_json(const cJSON *tasks, const struct cli_plan_gpu *gpu)
+{
+  double updates = 0, seconds = 0, least = 0, configurations = 0, results = 0, beside = 0;
+  double memory = 0;
+  bool estimated = false, unknown = false;
+  const cJSON *task;
+  cJSON_ArrayForEach(task, tasks)
+  {
+    const double of_gpu = amount(cli_member(task, "gpu"), "least_seconds");
+    updates += cli_number(task, "updates");
+    seconds += amount(task, "estimated_seconds");
+    least += of_gpu;
+    unknown = unknown || of_gpu == 0;
+    configurations += amount(task, "configuration_bytes");
+    results += cli_number(task, "result_bytes");
+    beside = fmax(beside, cli_number(task, "disk_resume_bytes") - cli_number(task, "result_bytes"));
+    memory = fmax(memory, memory_of(task));
+    estimated = estimated || cli_true(task, "updates_estimated");
+  }
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddNumberToObject(json, "updates", updates);
+  cJSON_AddBoolToObject(json, "updates_estimated", estimated);
+  if (cli_has(tasks->child, "fits"))
+    cJSON_AddNumberToObject(json, "estimated_seconds", seconds);
+  cJSON_AddNumberToObject(json, "memory_bytes", memory);
+  if (configurations > 0)
+    cJSON_AddNumberToObject(json, "configuration_bytes", configurations);
+  cJSON_AddNumberToObject(json, "result_bytes", results);
+  cJSON_AddNumberToObject(json, "disk_beside_bytes", beside);
+  if (gpu != NULL)
+    cJSON_AddItemToObject(json, "gpu", cli_plan_gpu_json(gpu, memory, unknown ? 0 : least));
+  return json;
+}
+
+/* Takes the remarks over. */
+static cJSON *plan_json(const struct task_plan *plans, size_t n_plans, const char *reason,
+                        const struct cli_plan_gpu *gpu, cJSON *remarks)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
+  for (size_t i = 0; i < n_plans; i++)
+    cJSON_AddItemToArray(tasks, task_json(&plans[i], reason, gpu));
+  cJSON_AddItemToObject(json, "totals", totals_json(tasks, gpu));
+  cJSON_AddItemToObject(json, "remarks", remarks);
+  return json;
+}
+
+static const char *size_of(const cJSON *json, const char *name, char text[static 32])
+{
+  return gpumc_size_text(cli_number(json, name), text);
+}
+
+static void print_memory(const cJSON *task)
+{
+  const bool gpu = cli_has(task, "device_bytes"), absent = !cli_has(task, "fits");
+  const double all = memory_of(task), ensemble = cli_number(task, "ensemble_bytes");
+  char text[32];
+  printf("memory      %s%s%s", absent ? "about " : "", gpumc_size_text(all, text),
+         gpu ? " on the GPU" : "");
+  printf(": replicas %s", gpumc_size_text(ensemble, text));
+  printf(", work arrays %s", gpumc_size_text(all - ensemble, text));
   if (!absent)
-    printf("; %s available", available);
+    printf("; %s available",
+           size_of(task, gpu ? "device_available_bytes" : "available_bytes", text));
   printf("\n");
-  if (gpu)
-    printf("            %s on the host; %s available\n",
-           gpumc_size_text(preparation->host_bytes, needed),
-           gpumc_size_text(preparation->available_bytes, available));
+  if (!gpu)
+    return;
+  printf("            %s on the host", size_of(task, "host_bytes", text));
+  printf("; %s available\n", size_of(task, "available_bytes", text));
 }
 
 /* Replicas are those of one run: lattices in memory at once are all of theirs. */
-static void print_replicas(const struct gpumc_demand *demand)
+static void print_replicas(const cJSON *task)
 {
-  const size_t runs = demand->plan.runs;
-  printf("replicas    %zu", demand->replicas);
+  const double runs = cli_number(task, "runs_at_once");
+  printf("replicas    %.0f", cli_number(task, "replicas"));
   if (runs > 1)
-    printf(" in each of %zu runs at once: %zu lattices", runs, runs * demand->replicas);
-  printf("; room for %zu%s\n", demand->plan.capacity, runs > 1 ? " in each" : "");
+    printf(" in each of %.0f runs at once: %.0f lattices", runs, cli_number(task, "lattices"));
+  printf("; room for %.0f%s\n", cli_number(task, "capacity"), runs > 1 ? " in each" : "");
+}
+
+static void print_disk(const cJSON *task)
+{
+  char text[32];
+  printf("result      about %s", size_of(task, "result_bytes", text));
+  if (cli_has(task, "configuration_bytes"))
+    printf(", %s of it configurations", size_of(task, "configuration_bytes", text));
+  if (cli_has(task, "disorder_bytes"))
+    printf(", %s of it samples of the disorder", size_of(task, "disorder_bytes", text));
+  printf("%s\n",
+         cli_true(task, "updates_estimated") ? ", with steps that are chosen as it goes" : "");
+  printf("disk        about %s while it runs", size_of(task, "disk_bytes", text));
+  printf(", %s at a resume", size_of(task, "disk_resume_bytes", text));
+  printf("; a checkpoint is %s, two while it is replaced\n",
+         size_of(task, "checkpoint_bytes", text));
 }
 
 static const char add_gpu_hint[] =
     "there is no GPU here: --gpu NAME|SIZE plans memory and time for a card, such as --gpu H200";
 
-static void
-print_single(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
+static void print_time(const cJSON *task)
 {
-  const struct gpumc_preparation *preparation = &plan->preparation;
-  const struct gpumc_task *task = preparation->task;
   char duration[32], rate[32];
-  printf("model       %s, %zu sites\n", task->model->name, preparation->model.sites);
-  printf("algorithm   %s\n", task->algorithm->name);
-  printf("kernel      %s on %s (%s)\n", preparation->kernel->variant, preparation->device.ops->name,
-         reason);
-  printf("device      %s\n", preparation->device.description);
-  cli_say(stdout, "output      %s\n", task->output);
-  print_replicas(&preparation->demand);
-  print_memory(preparation, plan->absent);
-  if (gpu != NULL)
-    cli_plan_gpu_print(gpu, preparation->device_bytes);
-  cli_plan_disk_print(preparation);
-  printf("updates     %.4g%s\n", preparation->demand.updates,
-         preparation->demand.estimated ? " (estimate: the steps are chosen as the run goes)" : "");
-  if (plan->absent && gpu == NULL)
+  if (cli_has(task, "gpu"))
+    cli_plan_gpu_print_time(cli_member(task, "gpu"));
+  else if (!cli_has(task, "fits"))
     printf("time        unknown; %s\n", add_gpu_hint);
-  else if (plan->absent)
-    cli_plan_gpu_print_time(plan->seconds);
-  else if (plan->refusal != NULL)
+  else if (!cli_true(task, "fits"))
     printf("time        none: it does not fit\n");
   else
     printf("time        about %s (estimate: sweeps at %s, with measurements and exchanges)\n",
-           gpumc_duration_text(plan->seconds, duration), cli_rate_text(plan->rate, rate));
+           gpumc_duration_text(cli_number(task, "estimated_seconds"), duration),
+           cli_rate_text(cli_number(task, "estimated_updates_per_second"), rate));
 }
 
-/* Of the device: the host's own where that is the CPU. */
-static double memory_of(const struct gpumc_preparation *preparation)
+static void print_single(const cJSON *task)
 {
-  return is_on_gpu(preparation) ? preparation->device_bytes : preparation->host_bytes;
+  printf("model       %s, %.0f sites\n", cli_text(task, "model"), cli_number(task, "sites"));
+  printf("algorithm   %s\n", cli_text(task, "algorithm"));
+  printf("kernel      %s on %s (%s)\n", cli_text(task, "kernel"), cli_text(task, "device"),
+         cli_text(task, "kernel_reason"));
+  printf("device      %s\n", cli_text(task, "device_description"));
+  cli_say(stdout, "output      %s\n", cli_text(task, "output"));
+  print_replicas(task);
+  print_memory(task);
+  if (cli_has(task, "gpu"))
+    cli_plan_gpu_print(cli_member(task, "gpu"));
+  print_disk(task);
+  printf("updates     %.4g%s\n", cli_number(task, "updates"),
+         cli_true(task, "updates_estimated") ? " (estimate: the steps are chosen as the run goes)"
+                                             : "");
+  print_time(task);
 }
 
-/* Of all tasks. */
-struct totals {
-  double updates, seconds, configuration_bytes;
-  double results;          /* bytes on the disk */
-  double beside;           /* of the task that needs most on the disk beside its result */
-  double memory;           /* of the task that takes most */
-  bool estimated, unknown; /* `unknown`: the time of some task */
-};
-
-static struct totals add_up(const struct task_plan *plans, size_t n_plans)
+static void time_cell(struct cli_table *table, const cJSON *task)
 {
-  struct totals totals = {0};
-  for (size_t i = 0; i < n_plans; i++) {
-    const struct gpumc_preparation *preparation = &plans[i].preparation;
-    totals.updates += preparation->demand.updates;
-    totals.seconds += plans[i].seconds;
-    totals.configuration_bytes += preparation->demand.configuration_bytes;
-    struct gpumc_disk_plan disk;
-    gpumc_disk_plan_make(preparation, &disk);
-    totals.results += disk.result;
-    totals.beside = fmax(totals.beside, disk.resuming - disk.result);
-    totals.memory = fmax(totals.memory, memory_of(preparation));
-    totals.unknown = totals.unknown || (plans[i].absent && plans[i].seconds == 0);
-    totals.estimated = totals.estimated || preparation->demand.estimated;
-  }
-  return totals;
-}
-
-static void print_row(struct cli_table *table, const struct task_plan *plan, bool configurations)
-{
-  const struct gpumc_preparation *preparation = &plan->preparation;
-  const struct gpumc_demand *demand = &preparation->demand;
   char text[64];
-  cli_table_cell(table, "%zu", preparation->task->index);
-  cli_table_cell(table, "%s", preparation->task->label);
-  cli_table_cell(table, "%s on %s", preparation->kernel->variant, preparation->device.ops->name);
-  cli_table_cell(table, "%zu", demand->replicas);
-  cli_table_cell(table, "%s", gpumc_size_text(memory_of(preparation), text));
-  if (configurations)
-    cli_table_cell(table, "%s", gpumc_size_text(demand->configuration_bytes, text));
-  cli_table_cell(table, "%.4g", demand->updates);
-  cli_table_cell(table, "%s",
-                 plan->absent            ? cli_plan_gpu_time(plan->seconds, text)
-                 : plan->refusal != NULL ? "does not fit"
-                                         : gpumc_duration_text(plan->seconds, text));
-  cli_table_cell(table, "%s", preparation->task->output);
+  if (!cli_has(task, "fits"))
+    cli_table_cell(table, "%s", cli_plan_gpu_time(cli_member(task, "gpu"), text));
+  else if (!cli_true(task, "fits"))
+    cli_table_cell(table, "does not fit");
+  else
+    cli_table_cell(table, "%s", gpumc_duration_text(cli_number(task, "estimated_seconds"), text));
 }
 
-static void print_campaign(const struct task_plan *plans, size_t n_plans, const char *reason,
-                           const struct cli_plan_gpu *gpu, const struct cli_plan_remarks *remarks)
+static void print_row(struct cli_table *table, const cJSON *task, bool configurations)
+{
+  char text[32];
+  cli_table_cell(table, "%.0f", cli_number(task, "task"));
+  cli_table_cell(table, "%s", cli_text(task, "label"));
+  cli_table_cell(table, "%s on %s", cli_text(task, "kernel"), cli_text(task, "device"));
+  cli_table_cell(table, "%.0f", cli_number(task, "replicas"));
+  cli_table_cell(table, "%s", gpumc_size_text(memory_of(task), text));
+  if (configurations)
+    cli_table_cell(table, "%s", gpumc_size_text(amount(task, "configuration_bytes"), text));
+  cli_table_cell(table, "%.4g", cli_number(task, "updates"));
+  time_cell(table, task);
+  cli_table_cell(table, "%s", cli_text(task, "output"));
+}
+
+static void print_tasks(const cJSON *tasks, bool configurations)
 {
   const char *const titles[] = {"task",           "parameters", "kernel", "replicas", "memory",
                                 "configurations", "updates",    "time",   "output"};
-  const struct totals totals = add_up(plans, n_plans);
-  const bool configurations = totals.configuration_bytes > 0;
   struct cli_table table = {.columns = configurations ? 9 : 8,
                             .right = {true, false, false, true, true, true, true, configurations}};
-  char text[32];
+  const cJSON *task;
   for (size_t c = 0; c < sizeof titles / sizeof *titles; c++)
     if (configurations || strcmp(titles[c], "configurations") != 0)
       cli_table_cell(&table, "%s", titles[c]);
-  for (size_t i = 0; i < n_plans; i++)
-    print_row(&table, &plans[i], configurations);
+  cJSON_ArrayForEach(task, tasks) print_row(&table, task, configurations);
   cli_table_print(&table, 0);
-  printf("\n%zu tasks, %.4g updates", n_plans, totals.updates);
-  if (!plans[0].absent)
-    printf(", about %s one after the other (estimate)", gpumc_duration_text(totals.seconds, text));
-  printf("; at most %s of %smemory at once", gpumc_size_text(totals.memory, text),
-         is_on_gpu(&plans[0].preparation) ? "the GPU's " : "");
-  if (configurations)
-    printf("; %s of configurations%s", gpumc_size_text(totals.configuration_bytes, text),
-           totals.estimated ? " (estimate)" : "");
+}
+
+static void print_totals(const cJSON *totals, const cJSON *tasks)
+{
+  const bool on_gpu = cli_has(tasks->child, "device_bytes");
+  char text[32];
+  printf("\n%d tasks, %.4g updates", cJSON_GetArraySize(tasks), cli_number(totals, "updates"));
+  if (cli_has(totals, "estimated_seconds"))
+    printf(", about %s one after the other (estimate)",
+           gpumc_duration_text(cli_number(totals, "estimated_seconds"), text));
+  printf("; at most %s of %smemory at once", size_of(totals, "memory_bytes", text),
+         on_gpu ? "the GPU's " : "");
+  if (cli_has(totals, "configuration_bytes"))
+    printf("; %s of configurations%s", size_of(totals, "configuration_bytes", text),
+           cli_true(totals, "updates_estimated") ? " (estimate)" : "");
   printf("\n");
-  if (gpu != NULL) {
-    cli_plan_gpu_print(gpu, totals.memory);
-    cli_plan_gpu_print_time(totals.unknown ? 0 : totals.seconds);
-  } else if (plans[0].absent)
+  if (cli_has(totals, "gpu")) {
+    cli_plan_gpu_print(cli_member(totals, "gpu"));
+    cli_plan_gpu_print_time(cli_member(totals, "gpu"));
+  } else if (!cli_has(totals, "estimated_seconds"))
     printf("time unknown; %s\n", add_gpu_hint);
-  printf("disk: about %s of results", gpumc_size_text(totals.results, text));
-  printf(", and %s beside them while a task runs\n", gpumc_size_text(totals.beside, text));
-  printf("device: %s; kernel: %s\n", plans[0].preparation.device.description, reason);
-  for (size_t i = 0; i < remarks->count; i++)
-    printf("remark: %s\n", gpumc_text_string(&remarks->text[i]));
+  printf("disk: about %s of results", size_of(totals, "result_bytes", text));
+  printf(", and %s beside them while a task runs\n", size_of(totals, "disk_beside_bytes", text));
 }
 
-static void add_remarks(cJSON *json, const struct cli_plan_remarks *remarks)
+static void print_plan(const cJSON *json)
 {
-  cJSON *list = cJSON_AddArrayToObject(json, "remarks");
-  for (size_t i = 0; i < remarks->count; i++)
-    cJSON_AddItemToArray(list, cJSON_CreateString(gpumc_text_string(&remarks->text[i])));
-}
-
-static int report(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                  const struct cli_plan_gpu *gpu, const struct task_plan *plans,
-                  const struct cli_plan_remarks *remarks)
-{
-  size_t n_plans = config->n_tasks;
-  const char *reason = kernel_reason(config);
-  int code = GPUMC_OK;
-  if (arguments->json) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
-    for (size_t i = 0; i < n_plans; i++) {
-      cJSON *task = plan_json(&plans[i], reason);
-      if (gpu != NULL)
-        cli_plan_gpu_json(gpu, &plans[i].preparation, task);
-      cJSON_AddItemToArray(tasks, task);
-    }
-    add_remarks(json, remarks);
-    code = cli_print_json(json);
-  } else if (n_plans == 1) {
-    print_single(&plans[0], reason, gpu);
-  } else {
-    print_campaign(plans, n_plans, reason, gpu, remarks);
+  const cJSON *tasks = cli_member(json, "tasks"), *totals = cli_member(json, "totals"), *remark;
+  if (cJSON_GetArraySize(tasks) == 1) {
+    print_single(tasks->child);
+    return;
   }
-  cli_config_warn(arguments->subject, config);
-  for (size_t i = 0; i < n_plans && gpu != NULL; i++)
-    if (!cli_plan_gpu_fits(gpu, &plans[i].preparation)) {
-      cli_error("task %zu: it does not fit into the memory of %s", plans[i].preparation.task->index,
-                gpu->name);
-      code = GPUMC_FAILURE;
-    }
-  for (size_t i = 0; i < n_plans; i++)
-    if (plans[i].refusal != NULL) {
-      cli_error("task %zu: %s", plans[i].preparation.task->index, plans[i].refusal);
-      code = GPUMC_FAILURE;
-    }
+  print_tasks(tasks, cli_has(totals, "configuration_bytes"));
+  print_totals(totals, tasks);
+  printf("device: %s; kernel: %s\n", cli_text(tasks->child, "device_description"),
+         cli_text(tasks->child, "kernel_reason"));
+  cJSON_ArrayForEach(remark, cli_member(json, "remarks"))
+      printf("remark: %s\n", remark->valuestring);
+}
+
+/* Reports the tasks that do not fit; returns the exit code. */
+static int
+report_refusals(const struct task_plan *plans, size_t n_plans, const struct cli_plan_gpu *gpu)
+{
+  int code = GPUMC_OK;
+  for (size_t i = 0; i < n_plans; i++) {
+    const struct gpumc_preparation *preparation = &plans[i].preparation;
+    const size_t task = preparation->task->index;
+    if (gpu != NULL && preparation->device_bytes >= gpu->bytes)
+      cli_error("task %zu: it does not fit into the memory of %s", task, gpu->name);
+    else if (plans[i].refusal != NULL)
+      cli_error("task %zu: %s", task, plans[i].refusal);
+    else
+      continue;
+    code = GPUMC_FAILURE;
+  }
   return code;
 }
 
-static enum gpumc_status find_remarks(const struct task_plan *plans, size_t n_plans,
-                                      struct cli_plan_remarks *remarks, struct gpumc_error *error)
+static cJSON *find_remarks(const struct task_plan *plans, size_t n_plans)
 {
   const struct gpumc_preparation **preparations = calloc(n_plans, sizeof *preparations);
   for (size_t i = 0; preparations != NULL && i < n_plans; i++)
     preparations[i] = &plans[i].preparation;
-  const bool good = preparations != NULL && cli_plan_remarks_find(preparations, n_plans, remarks);
+  cJSON *remarks = preparations != NULL ? cli_plan_remarks(preparations, n_plans) : NULL;
   free(preparations);
-  return good ? GPUMC_OK
-              : gpumc_error_set(error, GPUMC_FAILURE, "out of memory: remarks on %zu tasks",
-                                n_plans);
+  return remarks;
+}
+
+/* Plans all tasks and reports them. */
+static enum gpumc_status plan_all(const struct cli_arguments *arguments,
+                                  const struct gpumc_config *config, struct task_plan *plans,
+                                  int *code, struct gpumc_error *error)
+{
+  const size_t n_plans = config->n_tasks;
+  struct cli_plan_gpu card;
+  const struct cli_plan_gpu *gpu = arguments->gpu != NULL ? &card : NULL;
+  if (gpu != NULL)
+    GPUMC_TRY(cli_plan_gpu_find(arguments->gpu, &card, error));
+  for (size_t i = 0; i < n_plans; i++)
+    GPUMC_TRY(plan_task(arguments, &config->tasks[i], gpu, &plans[i], error));
+  cJSON *remarks = find_remarks(plans, n_plans);
+  if (remarks == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: remarks on %zu tasks", n_plans);
+  *code = cli_report(plan_json(plans, n_plans, kernel_reason(config), gpu, remarks),
+                     arguments->json, print_plan);
+  cli_config_warn(arguments->subject, config);
+  const int refusals = report_refusals(plans, n_plans, gpu);
+  if (refusals != GPUMC_OK)
+    *code = refusals;
+  return GPUMC_OK;
 }
 
 static int plan_config(const struct cli_arguments *arguments, const struct gpumc_config *config)
 {
   struct gpumc_error error = {0};
   struct task_plan *plans = calloc(config->n_tasks, sizeof *plans);
-  enum gpumc_status status = GPUMC_OK;
-  if (plans == NULL)
-    status = gpumc_error_set(&error, GPUMC_FAILURE, "out of memory: plans of %zu tasks",
-                             config->n_tasks);
-  struct cli_plan_gpu gpu;
-  if (status == GPUMC_OK && arguments->gpu != NULL)
-    status = cli_plan_gpu_find(arguments->gpu, &gpu, &error);
-  for (size_t i = 0; i < config->n_tasks && status == GPUMC_OK; i++)
-    status = plan_task(arguments, &config->tasks[i], arguments->gpu != NULL ? &gpu : NULL,
-                       &plans[i], &error);
-  struct cli_plan_remarks remarks = {0};
-  if (status == GPUMC_OK)
-    status = find_remarks(plans, config->n_tasks, &remarks, &error);
-  int code = status == GPUMC_OK
-                 ? report(arguments, config, arguments->gpu != NULL ? &gpu : NULL, plans, &remarks)
-                 : cli_fail(&error);
-  cli_plan_remarks_free(&remarks);
-  for (size_t i = 0; plans != NULL && i < config->n_tasks; i++) {
+  if (plans == NULL) {
+    cli_error("out of memory: plans of %zu tasks", config->n_tasks);
+    return GPUMC_FAILURE;
+  }
+  int code = GPUMC_OK;
+  if (plan_all(arguments, config, plans, &code, &error) != GPUMC_OK)
+    code = cli_fail(&error);
+  for (size_t i = 0; i < config->n_tasks; i++) {
     gpumc_preparation_free(&plans[i].preparation);
     free(plans[i].refusal);
   }

@@ -1,5 +1,5 @@
-/* Planning for a GPU that is not here. */
-#include "cli/plan_gpu.h"
+/* gpumc plan for a GPU that is not here. */
+#include "cli/plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/cli.h"
 #include "core/base/memory.h"
 #include "core/base/units.h"
 
@@ -106,11 +107,6 @@ cli_plan_gpu_find(const char *text, struct cli_plan_gpu *gpu, struct gpumc_error
   return status;
 }
 
-bool cli_plan_gpu_fits(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation)
-{
-  return preparation->device_bytes < gpu->bytes;
-}
-
 static bool is_of(const struct rate *rate, const struct gpumc_preparation *preparation)
 {
   const struct gpumc_params model = gpumc_task_params(preparation->task, "model");
@@ -133,43 +129,43 @@ cli_plan_gpu_seconds(const struct cli_plan_gpu *gpu, const struct gpumc_preparat
   return 0;
 }
 
-const char *cli_plan_gpu_time(double seconds, char text[static 64])
+cJSON *cli_plan_gpu_json(const struct cli_plan_gpu *gpu, double needed, double seconds)
+{
+  cJSON *json = cJSON_CreateObject();
+  cJSON_AddStringToObject(json, "name", gpu->name);
+  cJSON_AddNumberToObject(json, "bytes", gpu->bytes);
+  cJSON_AddNumberToObject(json, "needed_bytes", needed);
+  cJSON_AddBoolToObject(json, "fits", needed < gpu->bytes);
+  if (seconds > 0)
+    cJSON_AddNumberToObject(json, "least_seconds", seconds);
+  return json;
+}
+
+const char *cli_plan_gpu_time(const cJSON *gpu, char text[static 64])
 {
   char duration[32];
-  if (seconds > 0)
-    snprintf(text, 64, "at least %s", gpumc_duration_text(seconds, duration));
+  if (cli_has(gpu, "least_seconds"))
+    snprintf(text, 64, "at least %s",
+             gpumc_duration_text(cli_number(gpu, "least_seconds"), duration));
   else
     snprintf(text, 64, "unknown");
   return text;
 }
 
-void cli_plan_gpu_print(const struct cli_plan_gpu *gpu, double needed)
+void cli_plan_gpu_print(const cJSON *gpu)
 {
   char size[32], there[32];
-  printf("gpu         %s", gpu->name);
-  if (card_of(gpu->name) != NULL)
-    printf(" with %s", gpumc_size_text(gpu->bytes, there));
-  printf(": about %s needed, %s\n", gpumc_size_text(needed, size),
-         needed < gpu->bytes ? "fits" : "does not fit");
+  printf("gpu         %s", cli_text(gpu, "name"));
+  if (card_of(cli_text(gpu, "name")) != NULL)
+    printf(" with %s", gpumc_size_text(cli_number(gpu, "bytes"), there));
+  printf(": about %s needed, %s\n", gpumc_size_text(cli_number(gpu, "needed_bytes"), size),
+         cli_true(gpu, "fits") ? "fits" : "does not fit");
 }
 
-void cli_plan_gpu_print_time(double seconds)
+void cli_plan_gpu_print_time(const cJSON *gpu)
 {
   char time[64];
-  printf("time        %s: %s\n", cli_plan_gpu_time(seconds, time),
-         seconds > 0 ? "the sweeps of a full card (estimate)"
-                     : "not measured with such a card, kernel and model");
-}
-
-void cli_plan_gpu_json(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation,
-                       cJSON *json)
-{
-  cJSON *object = cJSON_AddObjectToObject(json, "gpu");
-  const double seconds = cli_plan_gpu_seconds(gpu, preparation);
-  cJSON_AddStringToObject(object, "name", gpu->name);
-  cJSON_AddNumberToObject(object, "bytes", gpu->bytes);
-  cJSON_AddNumberToObject(object, "needed_bytes", preparation->device_bytes);
-  cJSON_AddBoolToObject(object, "fits", cli_plan_gpu_fits(gpu, preparation));
-  if (seconds > 0)
-    cJSON_AddNumberToObject(object, "least_seconds", seconds);
+  printf("time        %s: %s\n", cli_plan_gpu_time(gpu, time),
+         cli_has(gpu, "least_seconds") ? "the sweeps of a full card (estimate)"
+                                       : "not measured with such a card, kernel and model");
 }

@@ -1,7 +1,10 @@
-#include "cli/plan_remarks.h"
+/* gpumc plan: what keeps the results of a campaign from being merged. */
+#include "cli/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/text.h"
 
 /* A task with samples of the disorder. */
 struct batch {
@@ -84,20 +87,36 @@ static void tell_overlaps(const struct findings *findings, struct gpumc_text *te
                     one->end - one->first);
 }
 
-static void tell(const struct findings *findings, struct cli_plan_remarks *remarks)
+/* False when memory ran out; frees the text. */
+static bool add_remark(cJSON *remarks, struct gpumc_text *text)
 {
-  if (findings->overlaps > 0)
-    tell_overlaps(findings, &remarks->text[remarks->count++]);
-  if (findings->unmergeable != NULL)
-    gpumc_text_append(&remarks->text[remarks->count++],
-                      "results of other samples cannot be merged: %s", findings->unmergeable);
+  const bool good =
+      !text->failed && cJSON_AddItemToArray(remarks, cJSON_CreateString(gpumc_text_string(text)));
+  gpumc_text_free(text);
+  return good;
 }
 
-bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, size_t count,
-                           struct cli_plan_remarks *remarks)
+static bool tell(const struct findings *findings, cJSON *remarks)
+{
+  struct gpumc_text overlaps = {0}, others = {0};
+  bool good = true;
+  if (findings->overlaps > 0) {
+    tell_overlaps(findings, &overlaps);
+    good = add_remark(remarks, &overlaps);
+  }
+  if (good && findings->unmergeable != NULL) {
+    gpumc_text_append(&others, "results of other samples cannot be merged: %s",
+                      findings->unmergeable);
+    good = add_remark(remarks, &others);
+  }
+  return good;
+}
+
+cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, size_t count)
 {
   struct batch *batches = calloc(count, sizeof *batches);
-  bool good = batches != NULL;
+  cJSON *remarks = cJSON_CreateArray();
+  bool good = batches != NULL && remarks != NULL;
   size_t n = 0;
   for (size_t i = 0; i < count && good; i++) {
     const struct gpumc_model *model = &preparations[i]->model;
@@ -112,19 +131,14 @@ bool cli_plan_remarks_find(const struct gpumc_preparation *const *preparations, 
   if (good && n > 1) {
     qsort(batches, n, sizeof *batches, compare);
     const struct findings findings = look(batches, n);
-    tell(&findings, remarks);
+    good = tell(&findings, remarks);
   }
   for (size_t i = 0; i < n; i++)
     free(batches[i].family);
   free(batches);
-  for (size_t i = 0; i < remarks->count; i++)
-    good = good && !remarks->text[i].failed;
-  return good;
-}
-
-void cli_plan_remarks_free(struct cli_plan_remarks *remarks)
-{
-  for (size_t i = 0; i < remarks->count; i++)
-    gpumc_text_free(&remarks->text[i]);
-  remarks->count = 0;
+  if (!good) {
+    cJSON_Delete(remarks);
+    remarks = NULL;
+  }
+  return remarks;
 }

@@ -1,5 +1,5 @@
-/* How long a run would take: its operations timed on a scratch ensemble. */
-#include "cli/plan_time.h"
+/* gpumc plan: how long a run would take, its operations timed on a scratch ensemble. */
+#include "cli/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,28 +60,25 @@ static enum gpumc_status sweep_alone(struct probe *probe, size_t calls, struct g
 
 static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
-    status = sweep(probe, probe->stepped, probe->channel, error);
-  return status;
+  for (size_t i = 0; i < calls; i++)
+    GPUMC_TRY(sweep(probe, probe->stepped, probe->channel, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status exchange(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
-    status = probe->ensemble.ops->exchange(&probe->ensemble, probe->swap, error);
-  return status;
+  for (size_t i = 0; i < calls; i++)
+    GPUMC_TRY(probe->ensemble.ops->exchange(&probe->ensemble, probe->swap, error));
+  return GPUMC_OK;
 }
 
 /* The first half of the runs with the second. */
 static enum gpumc_status compare(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
   const size_t half = probe->ensemble.runs / 2;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < calls && status == GPUMC_OK; i++)
-    status = probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error);
-  return status;
+  for (size_t i = 0; i < calls; i++)
+    GPUMC_TRY(probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error));
+  return GPUMC_OK;
 }
 
 /* Of the one thread that works, what other programs take left aside; else on the wall. */
@@ -102,20 +99,18 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
   enum { CALLS_MOST = 1 << 20 };
   const double begun = gpumc_clock();
   size_t calls = 1;
-  enum gpumc_status status;
   *seconds = INFINITY;
   do {
     const double begin = now(probe);
-    status = operate(probe, calls, error);
-    if (status == GPUMC_OK)
-      status = probe->device->ops->synchronize(probe->device, error);
+    GPUMC_TRY(operate(probe, calls, error));
+    GPUMC_TRY(probe->device->ops->synchronize(probe->device, error));
     const double elapsed = now(probe) - begin;
     if (elapsed < repeat_seconds && calls < CALLS_MOST)
       calls *= 2;
     else
       *seconds = fmin(*seconds, elapsed / (double)calls);
-  } while (status == GPUMC_OK && (gpumc_clock() - begun < budget || isinf(*seconds)));
-  return status;
+  } while (gpumc_clock() - begun < budget || isinf(*seconds));
+  return GPUMC_OK;
 }
 
 /* As many replicas as take no more memory than one, at most a word: those that a kernel keeps
@@ -168,14 +163,14 @@ static enum gpumc_status make_swap(struct probe *probe, struct gpumc_error *erro
   const struct gpumc_ensemble_plan *plan = &probe->ensemble.plan;
   const size_t words = gpumc_swap_words(plan->capacity), count = plan->runs * words;
   uint32_t *swap = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&swap, count, "exchanges", error);
-  for (size_t m = 0; status == GPUMC_OK && m + 1 < plan->runs; m += 2)
+  GPUMC_TRY(gpumc_allocate_array(&swap, count, "exchanges", error));
+  for (size_t m = 0; m + 1 < plan->runs; m += 2)
     for (size_t word = 0; word < words; word++) {
       const size_t left = plan->capacity - word * 32;
       swap[m * words + word] = left >= 32 ? thirds : thirds & ((UINT32_C(1) << left) - 1);
     }
-  if (status == GPUMC_OK)
-    status = gpumc_device_array(probe->device, &probe->swap, count, "exchanges", error);
+  enum gpumc_status status =
+      gpumc_device_array(probe->device, &probe->swap, count, "exchanges", error);
   if (status == GPUMC_OK)
     status = probe->device->ops->copy_to_device(probe->device, probe->swap, swap,
                                                 count * sizeof *swap, error);
@@ -190,17 +185,16 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   const struct gpumc_work *work = probe->work;
   const struct gpumc_ensemble_plan plan = probe->ensemble.plan;
   const size_t values = plan.runs * plan.capacity;
-  enum gpumc_status status =
-      gpumc_ensemble_create(preparation->kernel, model, probe->device, &plan, SEED,
-                            preparation->rounds, &probe->ensemble, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_randomize(&probe->ensemble, 0, plan.runs, plan.capacity, error);
-  for (size_t c = 0; c < work->n_channels && status == GPUMC_OK; c++)
-    status = gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error);
-  for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS && status == GPUMC_OK; kind++)
+  GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, model, probe->device, &plan, SEED,
+                                  preparation->rounds, &probe->ensemble, error));
+  GPUMC_TRY(gpumc_ensemble_randomize(&probe->ensemble, 0, plan.runs, plan.capacity, error));
+  for (size_t c = 0; c < work->n_channels; c++)
+    GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error));
+  for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS; kind++)
     if (kind == GPUMC_OVERLAP_WAVE ? model->wave_quantum > 0 : model->overlap_bound[kind] > 0)
-      status = gpumc_device_array(probe->device, &probe->overlap[kind], values, "overlaps", error);
-  return status == GPUMC_OK && work->moved > 0 ? make_swap(probe, error) : status;
+      GPUMC_TRY(
+          gpumc_device_array(probe->device, &probe->overlap[kind], values, "overlaps", error));
+  return work->moved > 0 ? make_swap(probe, error) : GPUMC_OK;
 }
 
 static void release(struct probe *probe)
@@ -218,11 +212,11 @@ static enum gpumc_status add(struct probe *probe, operation *operate, double sit
                              double *seconds, struct gpumc_error *error)
 {
   double call = 0;
-  enum gpumc_status status =
-      sites > 0 && each > 0 ? measure(probe, operate, other_budget, &call, error) : GPUMC_OK;
+  if (sites > 0 && each > 0)
+    GPUMC_TRY(measure(probe, operate, other_budget, &call, error));
   if (call > 0)
     *seconds += sites / each * call;
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status time_work(struct probe *probe, double updates, struct cli_plan_time *time,
@@ -231,20 +225,16 @@ static enum gpumc_status time_work(struct probe *probe, double updates, struct c
   const struct gpumc_work *work = probe->work;
   const double per_run = probe->sites / (double)probe->ensemble.plan.runs;
   double alone, stepped = 0;
-  enum gpumc_status status = measure(probe, sweep_alone, sweep_budget, &alone, error);
-  if (status == GPUMC_OK && work->measured > 0)
-    status = measure(probe, step, step_budget, &stepped, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(measure(probe, sweep_alone, sweep_budget, &alone, error));
+  if (work->measured > 0)
+    GPUMC_TRY(measure(probe, step, step_budget, &stepped, error));
   const double update = alone / probe->sites / probe->sweeps; /* seconds */
   const double in_steps = work->measured * probe->stepped;
   time->rate = 1 / update;
   time->seconds = fmax(updates - in_steps, 0) * update + work->measured / probe->sites * stepped;
-  status = add(probe, exchange, work->moved, probe->sites, &time->seconds, error);
-  if (status == GPUMC_OK)
-    status = add(probe, compare, work->compared, per_run * (double)(probe->ensemble.plan.runs / 2),
-                 &time->seconds, error);
-  return status;
+  GPUMC_TRY(add(probe, exchange, work->moved, probe->sites, &time->seconds, error));
+  return add(probe, compare, work->compared, per_run * (double)(probe->ensemble.plan.runs / 2),
+             &time->seconds, error);
 }
 
 enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,

@@ -1,14 +1,17 @@
-/* gpumc run: one task, or every task of a campaign. */
+/* gpumc run: one task, or every task of a campaign, with progress on stderr: a bar on a terminal,
+ * otherwise a line every half a minute. */
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/observer.h"
 #include "core/base/clock.h"
+#include "core/base/units.h"
 #include "core/run/run.h"
 
 enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };
@@ -113,6 +116,120 @@ static const struct argp parser = {
     NULL,
     NULL};
 
+static const double bar_interval = 0.1;   /* s */
+static const double line_interval = 30.0; /* s */
+static const double rate_window = 1.0;    /* s of work that a rate is taken over */
+enum { BAR_WIDTH = 24 };
+
+/* The progress of one task. `label`: in front of every line, "" for none; borrowed. */
+struct progress {
+  struct gpumc_observer observer; /* hand this to the run */
+  const char *label;
+  bool quiet, terminal, bar_shown, begun;
+  double first_fraction, first_seconds;  /* where this invocation began */
+  double window_updates, window_seconds; /* where the rate is measured from */
+  double rate;                           /* updates per second; negative before it is known */
+  double last_shown;                     /* of the monotonic clock */
+};
+
+static void
+measure_rate(struct progress *progress, const struct gpumc_position *position, double seconds)
+{
+  if (!progress->begun) {
+    progress->begun = true;
+    progress->first_fraction = position->fraction;
+    progress->first_seconds = seconds;
+    progress->window_updates = position->updates;
+    progress->window_seconds = seconds;
+    return;
+  }
+  double elapsed = seconds - progress->window_seconds;
+  if (elapsed <= 0 || (elapsed < rate_window && progress->rate >= 0))
+    return;
+  progress->rate = (position->updates - progress->window_updates) / elapsed;
+  if (elapsed < rate_window)
+    return;
+  progress->window_updates = position->updates;
+  progress->window_seconds = seconds;
+}
+
+/* Time left by the pace of this invocation; negative when it cannot be told yet. */
+static double
+time_left(const struct progress *progress, const struct gpumc_position *position, double seconds)
+{
+  double done = position->fraction - progress->first_fraction;
+  if (done <= 0)
+    return -1;
+  return (1 - position->fraction) * (seconds - progress->first_seconds) / done;
+}
+
+static void show(struct progress *progress, const struct gpumc_position *position, double seconds)
+{
+  char rate[32] = "", left[32] = "", bar[BAR_WIDTH + 1];
+  double remaining = time_left(progress, position, seconds);
+  if (progress->rate >= 0)
+    cli_rate_text(progress->rate, rate);
+  if (remaining >= 0)
+    gpumc_duration_text(remaining, left);
+  int filled = (int)(position->fraction * BAR_WIDTH);
+  memset(bar, '.', BAR_WIDTH);
+  memset(bar, '#', (size_t)(filled < 0 ? 0 : filled > BAR_WIDTH ? BAR_WIDTH : filled));
+  bar[BAR_WIDTH] = '\0';
+  if (progress->terminal)
+    fprintf(stderr, "\r\033[K%s[%s] ", progress->label, bar);
+  else
+    fprintf(stderr, "gpumc: %s", progress->label);
+  fprintf(stderr, "%3.0f %%  %s = %.6g", 100 * position->fraction, position->coordinate,
+          position->value);
+  if (*rate != '\0')
+    fprintf(stderr, "  %s", rate);
+  if (*left != '\0')
+    fprintf(stderr, "  %s left", left);
+  if (!progress->terminal)
+    fputc('\n', stderr);
+  fflush(stderr);
+  progress->bar_shown = progress->terminal;
+}
+
+static void on_progress(void *state, const struct gpumc_position *position, double seconds)
+{
+  struct progress *progress = state;
+  measure_rate(progress, position, seconds);
+  double time = gpumc_clock();
+  double interval = progress->terminal ? bar_interval : line_interval;
+  if (progress->quiet || time - progress->last_shown < interval)
+    return;
+  progress->last_shown = time;
+  show(progress, position, seconds);
+}
+
+/* Removes the bar, if it is on the screen. */
+static void end_progress(struct progress *progress)
+{
+  if (progress->bar_shown)
+    fputs("\r\033[K", stderr);
+  progress->bar_shown = false;
+}
+
+static void on_message(void *state, enum gpumc_message_level level, const char *text)
+{
+  struct progress *progress = state;
+  if (progress->quiet && level == GPUMC_NOTE)
+    return;
+  end_progress(progress);
+  cli_say(stderr, "gpumc: %s%s%s\n", progress->label, level == GPUMC_WARNING ? "warning: " : "",
+          text);
+}
+
+static void begin_progress(struct progress *progress, const char *label, bool quiet)
+{
+  *progress = (struct progress){.label = label, .quiet = quiet, .rate = -1};
+  progress->observer =
+      (struct gpumc_observer){.state = progress, .message = on_message, .progress = on_progress};
+  progress->terminal = isatty(STDERR_FILENO) == 1;
+  progress->last_shown = gpumc_clock();
+}
+
 static char *join_command_line(int argc, char **argv)
 {
   struct gpumc_text text = {0};
@@ -156,20 +273,20 @@ static void run_one(const struct run_arguments *arguments, const struct gpumc_co
 {
   struct gpumc_error error = {0};
   struct gpumc_run_options run = arguments->run;
-  struct cli_observer observer;
+  struct progress progress;
   char label[64] = "";
   if (config->n_tasks > 1)
     snprintf(label, sizeof label, "task %zu: ", task->index);
-  cli_observer_init(&observer, label, arguments->quiet);
+  begin_progress(&progress, label, arguments->quiet);
   run.threads = arguments->common.threads;
-  run.observer = &observer.observer;
+  run.observer = &progress.observer;
   run.stop = &stop_requested;
   if (arguments->max_seconds > 0) {
     double left = arguments->max_seconds - (gpumc_clock() - begin);
     run.max_seconds = left > 0 ? left : 1e-9;
   }
   enum gpumc_status status = gpumc_run_task(config, task, &run, &error);
-  cli_observer_end(&observer);
+  end_progress(&progress);
   if (status == GPUMC_OK) {
     tally->done++;
   } else if (status == GPUMC_STOPPED) {

@@ -1,10 +1,9 @@
 /* gpumc status: how far the tasks of a configuration are. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/table.h"
 #include "core/base/units.h"
 #include "core/run/run.h"
 
@@ -54,98 +53,97 @@ static cJSON *task_json(const struct gpumc_task *task, const struct gpumc_task_r
   return json;
 }
 
-static void duration_cell(struct cli_table *table, double seconds)
-{
-  char text[32];
-  cli_table_cell(table, "%s", seconds >= 0 ? gpumc_duration_text(seconds, text) : "");
-}
-
-static void task_row(struct cli_table *table, const struct gpumc_task *task,
-                     const struct gpumc_task_report *report)
-{
-  cli_table_cell(table, "%zu", task->index);
-  cli_table_cell(table, "%s", state_names[report->state]);
-  if (report->fraction >= 0)
-    cli_table_cell(table, "%.0f %%", 100 * report->fraction);
-  else
-    cli_table_cell(table, "%s", "");
-  duration_cell(table, report->seconds);
-  duration_cell(table, report->state == GPUMC_TASK_RUNNING ? report->remaining_seconds : -1);
-  cli_table_cell(table, "%s", task->output);
-  cli_table_cell(table, "%s", task->label);
-}
-
-static void print_counts(const size_t counts[N_STATES], size_t n_tasks)
-{
-  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,        GPUMC_TASK_RUNNING,
-                                                GPUMC_TASK_RESUMABLE,   GPUMC_TASK_FAILED,
-                                                GPUMC_TASK_NOT_STARTED, GPUMC_TASK_REFUSED};
-  printf("\n%zu task%s:", n_tasks, n_tasks == 1 ? "" : "s");
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    printf("%s %zu %s", i > 0 ? "," : "", counts[order[i]], state_names[order[i]]);
-  putchar('\n');
-}
-
-/* What keeps a run from the whole configuration once, else the message of each task. */
-static void print_messages(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                           const struct gpumc_task_report *reports)
-{
-  if (arguments->refusal != NULL)
-    cli_say(stdout, "\n%s\n", arguments->refusal);
-  for (size_t i = 0; i < config->n_tasks && arguments->refusal == NULL; i++)
-    if (reports[i].message[0] != '\0')
-      cli_say(stdout, "\ntask %zu %s: %s\n", i, state_names[reports[i].state], reports[i].message);
-}
-
-static void print_table(const struct cli_arguments *arguments, const struct gpumc_config *config,
-                        const struct gpumc_task_report *reports)
-{
-  struct cli_table table = {.columns = 7, .right = {true, false, true, true, true}};
-  const char *const titles[] = {"task", "state",  "progress",  "time",
-                                "left", "output", "parameters"};
-  size_t counts[N_STATES] = {0};
-  for (size_t c = 0; c < table.columns; c++)
-    cli_table_cell(&table, "%s", titles[c]);
-  for (size_t i = 0; i < config->n_tasks; i++) {
-    task_row(&table, &config->tasks[i], &reports[i]);
-    counts[reports[i].state]++;
-  }
-  cli_table_print(&table, 0);
-  print_messages(arguments, config, reports);
-  print_counts(counts, config->n_tasks);
-}
-
-static int print_json(const struct gpumc_config *config, const struct gpumc_task_report *reports)
+static cJSON *status_json(const struct gpumc_config *config, const char *refusal)
 {
   size_t counts[N_STATES] = {0};
   cJSON *json = cJSON_CreateObject();
   cJSON *tasks = cJSON_AddArrayToObject(json, "tasks");
   for (size_t i = 0; i < config->n_tasks; i++) {
-    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], &reports[i]));
-    counts[reports[i].state]++;
+    struct gpumc_task_report report;
+    gpumc_task_inspect(&config->tasks[i], refusal, &report);
+    cJSON_AddItemToArray(tasks, task_json(&config->tasks[i], &report));
+    counts[report.state]++;
   }
   cJSON *totals = cJSON_AddObjectToObject(json, "counts");
   for (size_t state = 0; state < N_STATES; state++)
     cJSON_AddNumberToObject(totals, state_names[state], (double)counts[state]);
-  return cli_print_json(json);
+  if (refusal != NULL)
+    cJSON_AddStringToObject(json, "refusal", refusal);
+  return json;
+}
+
+static void duration_cell(struct cli_table *table, const cJSON *task, const char *name)
+{
+  char text[32];
+  cli_table_cell(table, "%s",
+                 cli_has(task, name) ? gpumc_duration_text(cli_number(task, name), text) : "");
+}
+
+static void task_row(struct cli_table *table, const cJSON *task)
+{
+  const char *state = cli_text(task, "state");
+  const bool running = strcmp(state, state_names[GPUMC_TASK_RUNNING]) == 0;
+  cli_table_cell(table, "%.0f", cli_number(task, "task"));
+  cli_table_cell(table, "%s", state);
+  if (cli_has(task, "fraction"))
+    cli_table_cell(table, "%.0f %%", 100 * cli_number(task, "fraction"));
+  else
+    cli_table_cell(table, "%s", "");
+  duration_cell(table, task, "seconds");
+  if (running)
+    duration_cell(table, task, "remaining_seconds");
+  else
+    cli_table_cell(table, "%s", "");
+  cli_table_cell(table, "%s", cli_text(task, "output"));
+  cli_table_cell(table, "%s", cli_text(task, "label"));
+}
+
+/* What keeps a run from the whole configuration once, else the message of each task. */
+static void print_messages(const cJSON *json)
+{
+  const cJSON *task;
+  if (cli_has(json, "refusal")) {
+    cli_say(stdout, "\n%s\n", cli_text(json, "refusal"));
+    return;
+  }
+  cJSON_ArrayForEach(task, cli_member(json, "tasks"))
+  {
+    if (cli_has(task, "message"))
+      cli_say(stdout, "\ntask %.0f %s: %s\n", cli_number(task, "task"), cli_text(task, "state"),
+              cli_text(task, "message"));
+  }
+}
+
+static void print_counts(const cJSON *counts, int n_tasks)
+{
+  static const enum gpumc_task_state order[] = {GPUMC_TASK_DONE,        GPUMC_TASK_RUNNING,
+                                                GPUMC_TASK_RESUMABLE,   GPUMC_TASK_FAILED,
+                                                GPUMC_TASK_NOT_STARTED, GPUMC_TASK_REFUSED};
+  printf("\n%d task%s:", n_tasks, n_tasks == 1 ? "" : "s");
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const char *state = state_names[order[i]];
+    printf("%s %.0f %s", i > 0 ? "," : "", cli_number(counts, state), state);
+  }
+  putchar('\n');
+}
+
+static void print_status(const cJSON *json)
+{
+  struct cli_table table = {.columns = 7, .right = {true, false, true, true, true}};
+  const char *const titles[] = {"task", "state",  "progress",  "time",
+                                "left", "output", "parameters"};
+  const cJSON *tasks = cli_member(json, "tasks"), *task;
+  for (size_t c = 0; c < table.columns; c++)
+    cli_table_cell(&table, "%s", titles[c]);
+  cJSON_ArrayForEach(task, tasks) task_row(&table, task);
+  cli_table_print(&table, 0);
+  print_messages(json);
+  print_counts(cli_member(json, "counts"), cJSON_GetArraySize(tasks));
 }
 
 static int report_status(const struct cli_arguments *arguments, const struct gpumc_config *config)
 {
-  struct gpumc_task_report *reports = calloc(config->n_tasks, sizeof *reports);
-  int code = GPUMC_OK;
-  if (reports == NULL) {
-    cli_error("out of memory: the states of %zu tasks", config->n_tasks);
-    return GPUMC_FAILURE;
-  }
-  for (size_t i = 0; i < config->n_tasks; i++)
-    gpumc_task_inspect(&config->tasks[i], arguments->refusal, &reports[i]);
-  if (arguments->json)
-    code = print_json(config, reports);
-  else
-    print_table(arguments, config, reports);
-  free(reports);
-  return code;
+  return cli_report(status_json(config, arguments->refusal), arguments->json, print_status);
 }
 
 int cli_status(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/arguments.h"
 #include "cli/cli.h"
 
 struct validate_arguments {
@@ -52,6 +53,15 @@ static cJSON *lines_json(const char *message)
   return lines;
 }
 
+static void print_verdict(const cJSON *verdict)
+{
+  const double tasks = cli_number(verdict, "tasks");
+  if (cli_true(verdict, "valid"))
+    cli_say(stdout, "%s: ok (%.0f task%s)\n", cli_text(verdict, "file"), tasks,
+            tasks == 1 ? "" : "s");
+}
+
+/* Mistakes and warnings go to stderr in either form. */
 static enum gpumc_status
 validate_one(const struct validate_arguments *arguments, const char *path, cJSON *verdicts)
 {
@@ -68,8 +78,8 @@ validate_one(const struct validate_arguments *arguments, const char *path, cJSON
   cJSON_AddItemToArray(verdicts, verdict);
   if (status != GPUMC_OK)
     cli_config_fail(&error);
-  else if (!arguments->common.json)
-    cli_say(stdout, "%s: ok (%zu task%s)\n", path, config.n_tasks, config.n_tasks == 1 ? "" : "s");
+  if (!arguments->common.json)
+    print_verdict(verdict);
   cli_config_warn(path, &config);
   gpumc_error_free(&error);
   gpumc_config_free(&config);

@@ -1,0 +1,79 @@
+/* The command line: options that several commands share, numbers, and the configuration that a
+ * command works on, with its overrides. */
+#ifndef GPUMC_CLI_ARGUMENTS_H
+#define GPUMC_CLI_ARGUMENTS_H
+
+#include <argp.h>
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#include "core/run/language.h"
+
+/* Parse with argp; every mistake of the command line ends the program with exit 2, an unknown
+ * option naming the nearest one. */
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* The same for a command that takes --json and nothing else; `help` as in struct argp's doc. */
+bool cli_parse_json(const char *help, int argc, char **argv);
+
+/* Numbers on the command line; `what` names the option. Usage error when they are none. */
+long cli_integer(const char *command, const char *what, const char *text, long minimum,
+                 long maximum);
+double cli_duration(const char *command, const char *what, const char *text);
+
+/* Overrides of a configuration, given on the command line. */
+struct cli_config_options {
+  const char **assignments; /* "KEY=VALUE" of --set */
+  size_t n_assignments;
+  char *output_assignment, *device_assignment; /* owned; of -o and --device */
+  bool look;                                   /* gpumc_config_look */
+};
+
+/* Add "KEY=VALUE"; the path of -o; the name of --device. */
+void cli_config_set(struct cli_config_options *options, const char *command,
+                    const char *assignment);
+void cli_config_output(struct cli_config_options *options, const char *path);
+void cli_config_device(struct cli_config_options *options, const char *name);
+enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
+                                  struct gpumc_config *config, struct gpumc_error *error);
+void cli_config_options_free(struct cli_config_options *options);
+/* What results of these tasks are to be distrusted for: an array, each text once. */
+cJSON *cli_config_warnings(const struct gpumc_config *config);
+/* The same on stderr, a line "PATH: warning: ..." each. */
+void cli_config_warn(const char *path, const struct gpumc_config *config);
+
+/* Keys of the options that mean the same in several commands, beside 'o' of --output. */
+enum {
+  CLI_OPTION_SET = 256,
+  CLI_OPTION_DEVICE,
+  CLI_OPTION_THREADS,
+  CLI_OPTION_JSON,
+  CLI_OPTION_GPU,
+  CLI_OPTION_OWN /* the first key that is free for a command's own options */
+};
+
+/* What these options and the one argument of a command gave. */
+struct cli_arguments {
+  const char *command;
+  const char *kind;    /* of the argument, for messages: "configuration", "file", "name" */
+  const char *subject; /* the argument; NULL: none given */
+  struct cli_config_options config;
+  int threads;     /* 0: all */
+  const char *gpu; /* that is planned for, or NULL */
+  bool on_cpu;     /* asked for by --device */
+  bool json;
+  const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */
+};
+
+/* The argp parser of one argument and of the options above, whichever of them a command lists. Its
+ * input is a struct cli_arguments, or a struct that begins with one. */
+error_t cli_parse_common(int key, char *argument, struct argp_state *state);
+/* Usage error when the argument CONFIG is missing. */
+void cli_config_require(const struct cli_arguments *arguments);
+/* A whole command of one CONFIG without options of its own: parse, load, and `work` on what was
+ * loaded, which returns the exit code. `look`: of a configuration that is refused for a file that
+ * its model reads too, with gpumc_config_look. */
+int cli_config_main(const struct argp *argp, bool look, int argc, char **argv,
+                    int (*work)(const struct cli_arguments *arguments,
+                                const struct gpumc_config *config));
+
+#endif

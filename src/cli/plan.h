@@ -1,0 +1,49 @@
+/* gpumc plan: what its files share. */
+#ifndef GPUMC_CLI_PLAN_H
+#define GPUMC_CLI_PLAN_H
+
+#include <cjson/cJSON.h>
+
+#include "core/run/prepare.h"
+
+/* How long a run would take: its operations timed on a scratch ensemble, as often as it does them.
+ */
+struct cli_plan_time {
+  double rate;    /* updates per second, of sweeps alone */
+  double seconds; /* of the whole run */
+};
+
+/* Takes a third of a second or, where a single operation takes longer, a few of these. */
+GPUMC_MUST_CHECK enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
+                                                         struct cli_plan_time *time,
+                                                         struct gpumc_error *error);
+
+/* A GPU that is not here: a login node plans for the card of a batch job. */
+struct cli_plan_gpu {
+  char name[32]; /* "H200", or "80 GiB" */
+  double bytes;  /* of its memory */
+};
+
+/* From the name of a known card or a size of memory, "80 GiB". GPUMC_INVALID, with the cards that
+ * are known, for anything else. */
+GPUMC_MUST_CHECK enum gpumc_status
+cli_plan_gpu_find(const char *text, struct cli_plan_gpu *gpu, struct gpumc_error *error);
+/* The least time that the sweeps take, at the highest rate measured with this card, kernel and kind
+ * of model; 0: not measured. */
+double
+cli_plan_gpu_seconds(const struct cli_plan_gpu *gpu, const struct gpumc_preparation *preparation);
+/* The card in JSON, with the memory that is needed, whether that fits, and the least time. */
+cJSON *cli_plan_gpu_json(const struct cli_plan_gpu *gpu, double needed, double seconds);
+/* Of such JSON, the row of the card and that of the time. */
+void cli_plan_gpu_print(const cJSON *gpu);
+void cli_plan_gpu_print_time(const cJSON *gpu);
+/* "at least 3 min", or "unknown", of such JSON or NULL, into `text`, which it returns. */
+const char *cli_plan_gpu_time(const cJSON *gpu, char text[static 64]);
+
+/* What is to be known of the tasks of a campaign together, before they are run: an array of texts;
+ * NULL when memory ran out. Tasks of an algorithm whose results can be merged, which differ in
+ * model.sample alone, are meant to be: with samples in common, or keys that are against it, they
+ * cannot. */
+cJSON *cli_plan_remarks(const struct gpumc_preparation *const *preparations, size_t count);
+
+#endif
