@@ -99,13 +99,15 @@ const char *fixture_text(const struct ising_case *with)
 static enum gpumc_status
 create(struct ising_fixture *fixture, const struct ising_case *with, struct gpumc_error *error)
 {
-  const struct gpumc_ensemble_plan plan = {.runs = with->runs,
-                                           .capacity = with->capacity,
-                                           .samples = with->sample_each ? with->capacity : 1,
-                                           .moved = with->moved,
-                                           .fixed = with->fixed,
-                                           .update = with->update,
-                                           .tiling = with->tiling};
+  const struct gpumc_ensemble_plan plan = {
+      .runs = with->runs,
+      .capacity = with->capacity,
+      .samples = with->sample_each ? with->capacity : 1,
+      .moved = with->moved,
+      .fixes = with->fixes,
+      .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
+      .update = with->update,
+      .tiling = with->tiling};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
   assert_ok(ising_instance(&with->settings, &fixture->model, error), error);

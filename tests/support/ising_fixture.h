@@ -15,7 +15,8 @@ struct ising_case {
   bool sample_each; /* with disorder: replica r has sample r, else all have the first */
   enum gpumc_update update;
   enum ising_control moved; /* what sweeps are given, the inverse temperature unless set */
-  const double *fixed;      /* [ISING_CONTROLS] the other one; NULL: the instance's own */
+  bool fixes;               /* the other one, at `fixed`; otherwise it is the instance's own */
+  double fixed[ISING_CONTROLS];
   struct gpumc_tiling tiling;
   uint32_t first_run;
   uint64_t seed;

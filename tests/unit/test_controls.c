@@ -33,7 +33,7 @@ static uint8_t *of_instance(struct ising_case with, uint32_t first_run, double o
   with.runs = 1;
   with.first_run = first_run;
   with.moved = ISING_BETA;
-  with.fixed = NULL;
+  with.fixes = false;
   with.settings.field = own;
   fixture_open(&fixture, &with);
   fixture_randomize(&fixture, &with, REPLICAS);
@@ -47,12 +47,13 @@ static uint8_t *of_instance(struct ising_case with, uint32_t first_run, double o
 /* Sweeps in moved fields, twice, so that what a kernel keeps from the sweep before is met, too. */
 static void compare_with_instances(struct ising_case with)
 {
-  static const double fixed[ISING_CONTROLS] = {[ISING_BETA] = beta, [ISING_FIELD] = (double)NAN};
   struct ising_fixture fixture;
   size_t bytes;
   with.runs = RUNS;
   with.moved = ISING_FIELD;
-  with.fixed = fixed;
+  with.fixes = true;
+  with.fixed[ISING_BETA] = beta;
+  with.fixed[ISING_FIELD] = (double)NAN;
   if (!fixture_serves(&with))
     return;
   fixture_open(&fixture, &with);

@@ -4,7 +4,7 @@
 #include "algorithms/canonical/canonical_state.h"
 #include "core/simulation/samples.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 enum { DEFAULT_REPLICAS = 32 };
 
@@ -76,7 +76,7 @@ static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  gpumc_temperatures_check(params, 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
+  gpumc_ladder_check(params, "beta", 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
 }
 
 static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -181,7 +181,7 @@ cJSON *canonical_defaults(const struct gpumc_params *params, const struct gpumc_
 {
   (void)model;
   cJSON *defaults = cJSON_CreateObject();
-  if (gpumc_temperatures_default(params, defaults) &&
+  if (gpumc_ladder_default(params, "beta", defaults) &&
       cJSON_AddNumberToObject(defaults, "replicas", (double)default_replicas(params)) != NULL)
     return defaults;
   cJSON_Delete(defaults);

@@ -5,7 +5,7 @@
 
 #include "algorithms/canonical/canonical_state.h"
 #include "core/base/memory.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 static const double unit_updates = 0x1p28;
 
@@ -13,11 +13,11 @@ enum gpumc_status canonical_betas_make(const struct gpumc_params *params,
                                        struct canonical_betas *betas, struct gpumc_error *error)
 {
   memset(betas, 0, sizeof *betas);
-  betas->count = gpumc_temperatures_count(params);
+  betas->count = gpumc_ladder_count(params, "beta");
   enum gpumc_status status =
       gpumc_allocate_array(&betas->beta, betas->count, "inverse temperatures", error);
   if (status == GPUMC_OK)
-    gpumc_temperatures_read(params, betas->beta);
+    gpumc_ladder_read(params, "beta", betas->beta);
   return status;
 }
 

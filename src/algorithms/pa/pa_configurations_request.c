@@ -5,7 +5,7 @@
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 /* Temperatures that differ by this share are the same: sums of equal steps, and what is told here
  * with twelve digits. */

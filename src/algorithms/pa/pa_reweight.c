@@ -7,7 +7,7 @@
 #include "algorithms/pa/pa_average.h"
 #include "algorithms/pa/pa_labels.h"
 #include "core/base/memory.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 #include "core/statistics/jackknife.h"
 #include "core/statistics/multi_histogram.h"
 

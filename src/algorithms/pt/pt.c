@@ -5,7 +5,7 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 static void destroy(void *state)
 {
@@ -91,7 +91,7 @@ static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *er
                                   "inverse temperatures", error);
   if (status != GPUMC_OK)
     return status;
-  gpumc_temperatures_read(&pt->context.params, pt->beta);
+  gpumc_ladder_read(&pt->context.params, "beta", pt->beta);
   return pt_set_temperatures(pt, error);
 }
 

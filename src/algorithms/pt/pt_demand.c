@@ -43,6 +43,7 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
                                         .copies = settings->copies,
                                         .samples = settings->samples,
                                         .n_channels = settings->observables.n_channels,
+                                        .conjugate = settings->moved.conjugate,
                                         .n_terms = terms->count,
                                         .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
@@ -57,10 +58,14 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
 struct gpumc_ensemble_plan
 pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model)
 {
-  return (struct gpumc_ensemble_plan){.runs = settings->copies * settings->temperatures,
-                                      .capacity = settings->samples,
-                                      .samples = model->disorder ? settings->samples : 1,
-                                      .update = settings->update};
+  struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
+                                     .capacity = settings->samples,
+                                     .samples = model->disorder ? settings->samples : 1,
+                                     .moved = settings->moved.control,
+                                     .fixes = true,
+                                     .update = settings->update};
+  memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
+  return plan;
 }
 
 /* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one

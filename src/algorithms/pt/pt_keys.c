@@ -2,7 +2,7 @@
 #include "algorithms/pt/pt_state.h"
 #include "core/simulation/samples.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_TEMPERATURES_KEYS(PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM), {0}};
@@ -114,7 +114,7 @@ static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  gpumc_temperatures_check(params, PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
+  gpumc_ladder_check(params, "beta", PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
 }
 
 static void check_tuning(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -196,7 +196,7 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
 {
   const struct gpumc_model *model = subject->instance;
   const size_t copies = pt_copies(params, model);
-  const size_t temperatures = gpumc_temperatures_count(params);
+  const size_t temperatures = gpumc_ladder_count(params, "beta");
   const size_t samples = (size_t)gpumc_params_integer(params, "samples");
   const double runs = (double)copies * (double)temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)

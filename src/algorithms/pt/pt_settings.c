@@ -6,7 +6,7 @@
 #include "algorithms/pt/pt_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 /* Updates between two looks at signals and time limits: a tenth of a second to a second on two
  * processors. */
@@ -47,7 +47,7 @@ cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *
 {
   cJSON *defaults = cJSON_CreateObject();
   bool good =
-      gpumc_temperatures_default(params, defaults) &&
+      gpumc_ladder_default(params, "beta", defaults) &&
       cJSON_AddNumberToObject(defaults, "replicas", (double)default_copies(model)) &&
       cJSON_AddNumberToObject(defaults, "measure_every", (double)default_measure_every(params));
   if (good && gpumc_params_integer(params, "samples") < PT_SAMPLES_FOR_ERRORS)
@@ -81,7 +81,8 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   memset(settings, 0, sizeof *settings);
   settings->samples = (size_t)gpumc_params_integer(params, "samples");
   settings->copies = pt_copies(params, model);
-  settings->temperatures = gpumc_temperatures_count(params);
+  gpumc_moved_make(model, &settings->moved);
+  settings->temperatures = gpumc_ladder_count(params, "beta");
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
   settings->blocks = settings->by_time ? PT_BLOCKS : 1;

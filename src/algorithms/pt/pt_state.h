@@ -10,6 +10,7 @@
 #include "algorithms/pt/tempering.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
+#include "core/simulation/ladder.h"
 
 enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks
@@ -30,6 +31,7 @@ enum {
  * exchanged; every `measure_rounds` rounds there is a measurement. */
 struct pt_settings {
   size_t samples, copies, temperatures;
+  struct gpumc_moved moved; /* what differs from temperature to temperature */
   bool exchange;
   uint32_t round_sweeps, measure_rounds;
   uint64_t tuning_rounds; /* of all iterations */

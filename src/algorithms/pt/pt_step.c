@@ -1,7 +1,9 @@
 /* Parallel tempering: rounds on the device, and what comes of them to the host. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
+#include "core/base/memory.h"
 
 static void enter(const struct pt *pt, enum gpumc_stage stage)
 {
@@ -10,11 +12,19 @@ static void enter(const struct pt *pt, enum gpumc_stage stage)
 
 enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error)
 {
+  const struct gpumc_moved *moved = &pt->settings.moved;
+  const struct gpumc_model *model = pt->context.model;
   const size_t temperatures = pt->settings.temperatures;
+  double *coefficient;
+  GPUMC_TRY(gpumc_allocate_array(&coefficient, temperatures, "coefficients", error));
+  for (size_t t = 0; t < temperatures; t++)
+    coefficient[t] = gpumc_moved_coefficient(model, moved, pt->beta[t]);
   for (size_t c = 0; c < pt->settings.copies; c++)
     memcpy(pt->run_beta + c * temperatures, pt->beta, temperatures * sizeof *pt->beta);
-  return gpumc_tempering_set_temperatures(&pt->tempering, pt->beta, pt->context.model->quantum[0],
-                                          error);
+  const enum gpumc_status status = gpumc_tempering_set_temperatures(
+      &pt->tempering, coefficient, model->quantum[moved->conjugate], error);
+  free(coefficient);
+  return status;
 }
 
 enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error)
@@ -64,9 +74,11 @@ static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
 static enum gpumc_status
 sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
 {
-  int64_t *energy[GPUMC_CHANNELS_MAXIMUM] = {pt->tempering.channel[0]};
+  int64_t *exchanged[GPUMC_CHANNELS_MAXIMUM] = {NULL};
+  const size_t conjugate = pt->settings.moved.conjugate;
   const bool ends = pt->swept + sweeps == pt->settings.round_sweeps;
-  int64_t *const *channel = pt->settings.exchange && ends ? energy : NULL;
+  int64_t *const *channel = pt->settings.exchange && ends ? exchanged : NULL;
+  exchanged[conjugate] = pt->tempering.channel[conjugate];
   enter(pt, GPUMC_STAGE_SWEEP);
   return gpumc_ensemble_sweep_each(pt->context.ensemble, sweeps, pt->run_beta,
                                    measured && ends ? pt->tempering.channel : channel, error);

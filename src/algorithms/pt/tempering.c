@@ -36,7 +36,7 @@ is_term(const struct gpumc_tempering_plan *plan, enum gpumc_term_source source, 
 
 static bool keeps_channel(const struct gpumc_tempering_plan *plan, size_t channel)
 {
-  return channel == 0 || is_term(plan, GPUMC_TERM_CHANNEL, channel) ||
+  return channel == 0 || channel == plan->conjugate || is_term(plan, GPUMC_TERM_CHANNEL, channel) ||
          is_term(plan, GPUMC_TERM_PRODUCT, channel);
 }
 
@@ -200,14 +200,14 @@ gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *err
 }
 
 enum gpumc_status gpumc_tempering_set_temperatures(struct gpumc_tempering *tempering,
-                                                   const double *beta, double quantum,
+                                                   const double *coefficient, double quantum,
                                                    struct gpumc_error *error)
 {
   const size_t temperatures = tempering->plan.temperatures;
   double *step = NULL;
   enum gpumc_status status = gpumc_allocate_array(&step, temperatures, "temperatures", error);
   for (size_t t = 0; t + 1 < temperatures && status == GPUMC_OK; t++)
-    step[t] = (beta[t + 1] - beta[t]) * quantum;
+    step[t] = (coefficient[t + 1] - coefficient[t]) * quantum;
   if (status == GPUMC_OK)
     status = tempering->device->ops->copy_to_device(tempering->device, tempering->step, step,
                                                     temperatures * sizeof *step, error);

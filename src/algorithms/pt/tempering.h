@@ -56,10 +56,11 @@ struct gpumc_tempering_histogram {
 };
 
 /* What is fixed when it is created. Channels and overlaps that no term and no histogram asks for
- * are not kept, but for channel 0, the energy. */
+ * are not kept, but for channel 0, the energy, and the conjugate one. */
 struct gpumc_tempering_plan {
   size_t temperatures, copies, samples; /* >= 1; places are fewer than 2^32 */
   size_t n_channels;                    /* of the model */
+  size_t conjugate;                     /* channel by which exchanges are decided */
   size_t n_terms;
   struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
   struct gpumc_tempering_histogram histogram[GPUMC_OVERLAPS];
@@ -120,7 +121,7 @@ struct gpumc_tempering {
   uint32_t *swap;   /* [copies][temperatures][gpumc_swap_words(samples)], of the last exchange */
   uint32_t *walker; /* [copies][temperatures][samples], of algorithms/pt/tempering_rules.h */
   uint64_t *bins[GPUMC_OVERLAPS]; /* [strata][temperatures][bins]; NULL: none. For copy_to_host */
-  double *step;    /* [temperatures] beta[t + 1] - beta[t], times the quantum of the energy */
+  double *step;    /* [temperatures] coefficient[t + 1] - coefficient[t], times the quantum */
   uint8_t *record; /* what is published (algorithms/pt/tempering_record.h) */
   struct gpumc_tempering_calls calls, published[GPUMC_OUTCOME_SLOTS];
   void *own; /* the device's */
@@ -152,9 +153,10 @@ void gpumc_tempering_free(struct gpumc_tempering *tempering);
 /* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *error);
-/* beta[temperatures], ascending, and the unit of the energy. Waits for what was enqueued. */
+/* coefficient[temperatures] of the conjugate channel in - ln of the weight, beta for the energy,
+ * and its quantum. Waits for what was enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_set_temperatures(struct gpumc_tempering *tempering, const double *beta,
+gpumc_tempering_set_temperatures(struct gpumc_tempering *tempering, const double *coefficient,
                                  double quantum, struct gpumc_error *error);
 /* Add the present channels and overlaps to the sums and, with `histogram`, the overlaps to the
  * histograms; find the lowest energies. */
@@ -162,9 +164,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_accumulate(struct gpumc_tempe
                                                               bool histogram,
                                                               struct gpumc_error *error);
 /* Decide on an exchange of the temperatures t and t + 1 for every t with t % 2 = round % 2, in
- * every copy and sample: accepted with the probability min(1, exp((beta[t + 1] - beta[t]) (E[t + 1]
- * - E[t]))). Writes `swap`, exchanges channels and walkers, and counts. `random`: the generator of
- * the ensemble's run 0 (gpumc_ensemble_random); a round is named once in its life. */
+ * every copy and sample: accepted with the probability min(1, exp((c[t + 1] - c[t]) (X[t + 1] -
+ * X[t]))), c the coefficients and X the conjugate channel: beta and the energy. Writes `swap`,
+ * exchanges channels and walkers, and counts. `random`: the generator of the ensemble's run 0
+ * (gpumc_ensemble_random); a round is named once in its life. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_tempering_exchange(struct gpumc_tempering *tempering, struct gpumc_random random,
                          uint32_t round, struct gpumc_error *error);

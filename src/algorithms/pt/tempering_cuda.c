@@ -72,6 +72,7 @@ static uint32_t block_threads(const struct gpumc_device *device)
 static void list_arrays(const struct gpumc_tempering *tempering, struct gpumc_tempering_work *work)
 {
   const struct gpumc_tempering_plan *plan = &tempering->plan;
+  work->conjugate = tempering->channel[plan->conjugate];
   for (size_t c = 0; c < plan->n_channels; c++)
     if (tempering->channel[c] != NULL)
       work->channel[work->n_channels++] = tempering->channel[c];

@@ -74,10 +74,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS_MAXIMUM)
     return;
   }
   uint32_t other = is_sample ? work->walker[colder] : 0;
-  const int64_t *energy = work->channel[0];
+  const int64_t *value = work->conjugate;
   const bool accepted =
       is_sample && gpumc_exchange_accepted(round.random, s, run, round.number, work->step[t],
-                                           energy[hotter], energy[colder]);
+                                           value[hotter], value[colder]);
   if (accepted) {
     const uint32_t before = walker;
     walker = other;

@@ -33,6 +33,7 @@ struct gpumc_tempering_work {
   uint32_t temperatures, copies, samples, words, pairs, strata;
   uint32_t n_terms, n_channels, n_histograms; /* that are kept */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  const int64_t *conjugate; /* the one of these that decides exchanges */
   uint32_t *swap, *walker;
   const double *step;
   double *sums;

@@ -73,8 +73,8 @@ gpumc_exchange_unit(size_t number, size_t temperatures, uint32_t round)
 
 /* Whether the replicas of a sample at two neighbouring temperatures change places: with the
  * probability min(1, exp(step (colder - hotter))), step = beta of the colder less that of the
- * hotter (Hukushima and Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). `run`: of the
- * hotter one. */
+ * hotter, or the difference of the coefficients of another channel (Hukushima and Nemoto, J. Phys.
+ * Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). `run`: of the hotter one. */
 GPUMC_HOST_DEVICE static inline bool
 gpumc_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, uint32_t round,
                         double step, int64_t hotter, int64_t colder)

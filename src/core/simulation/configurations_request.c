@@ -5,7 +5,7 @@
 #include "core/base/memory.h"
 #include "core/simulation/configurations.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 const struct gpumc_key gpumc_configurations_keys[] = {
     GPUMC_SWEEPS_KEY(
@@ -57,7 +57,7 @@ void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
   if (!gpumc_params_has(params, "configurations.temperatures"))
     return;
   const int64_t coldest = (int64_t)gpumc_params_last(params, "configurations.temperatures");
-  const size_t temperatures = gpumc_temperatures_count(params);
+  const size_t temperatures = gpumc_ladder_count(params, "beta");
   if (coldest >= (int64_t)temperatures)
     gpumc_params_mistake(params, report, "configurations.temperatures",
                          "there is no temperature %lld: the %zu of `beta` are numbered from 0, the "

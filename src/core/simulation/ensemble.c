@@ -12,11 +12,10 @@
 static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const size_t n = ensemble->model->ops->n_controls, count = ensemble->plan.runs * n;
-  const double *fixed = ensemble->plan.fixed;
+  const double *stay = ensemble->plan.fixes ? ensemble->plan.fixed : ensemble->model->control;
   GPUMC_TRY(gpumc_allocate_array(&ensemble->control, count > 0 ? count : 1, "controls", error));
   for (size_t i = 0; i < count; i++)
-    ensemble->control[i] = fixed != NULL ? fixed[i % n] : ensemble->model->control[i % n];
-  ensemble->plan.fixed = NULL;
+    ensemble->control[i] = stay[i % n];
   return GPUMC_OK;
 }
 

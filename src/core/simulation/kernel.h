@@ -43,12 +43,13 @@ enum gpumc_overlap {
  * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
  * = capacity and replica r of every run has the r-th sample from there on. `tiling`: of kernels
  * with GPUMC_CAN_TILE, otherwise zeroed. `moved`: the control that sweeps are given, which differs
- * between runs and from sweep to sweep; all others stay at `fixed`[n_controls], which is NULL where
- * they are the instance's own (gpumc_model.control). */
+ * between runs and from sweep to sweep; all others stay at the instance's own values
+ * (gpumc_model.control), or where `fixes`, at `fixed`. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   size_t moved;
-  const double *fixed;
+  bool fixes;
+  double fixed[GPUMC_CONTROLS_MAXIMUM];
   enum gpumc_update update;
   struct gpumc_tiling tiling;
 };

@@ -86,6 +86,7 @@ struct gpumc_model {
   double log_states;   /* ln Z at beta = 0 */
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
+  const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
   /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
    * spins and of overlaps; wave_quantum = 0: waves are not measured. */
   double wave_number, wave_quantum;

@@ -133,6 +133,13 @@ static void describe_controls(struct gpumc_model *model, const struct ising_para
   model->control[ISING_FIELD] = parameters->disorder == NULL
                                     ? parameters->field
                                     : parameters->field_quanta * model->quantum[ISING_ENERGY];
+  const struct ising_disorder_traits traits = ising_samples_traits(parameters->disorder);
+  if (parameters->field != 0.0)
+    model->immovable[ISING_FIELD] = "model.h gives it a value of its own; leave model.h out";
+  else if (traits.fields)
+    model->immovable[ISING_FIELD] = "there are random fields";
+  else if (traits.couplings && !traits.couplings_are_signs)
+    model->immovable[ISING_FIELD] = "couplings are other than +J and -J";
 }
 
 static void describe_waves(struct gpumc_model *model, const struct gpumc_checkerboard *lattice)

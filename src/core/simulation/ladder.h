@@ -1,6 +1,7 @@
-/* Lists of inverse temperatures from keys: declared, checked and read. */
-#ifndef GPUMC_CORE_TEMPERATURES_H
-#define GPUMC_CORE_TEMPERATURES_H
+/* Ladders of a control, such as lists of inverse temperatures, from keys: declared, checked and
+ * read; and how the weight follows the control that an algorithm moves. */
+#ifndef GPUMC_CORE_LADDER_H
+#define GPUMC_CORE_LADDER_H
 
 #include "core/config/params.h"
 #include "core/simulation/curves.h"
@@ -42,17 +43,28 @@ extern const char *const gpumc_spacing_choices[];
            "neighbours (geometric, the default) or in equal steps of beta (linear)."               \
   }
 
-/* Mistakes in the block that the table cannot tell: what does not go together, fewer than `least`
- * temperatures or more than `most`, or such that are not all different. */
-void gpumc_temperatures_check(const struct gpumc_params *params, size_t least, size_t most,
-                              struct gpumc_report *report);
-/* Of a block without mistakes: how many there are, and beta[count], ascending. */
-size_t gpumc_temperatures_count(const struct gpumc_params *params);
-void gpumc_temperatures_read(const struct gpumc_params *params, double *beta);
-
+/* Mistakes in the block that the table cannot tell: what does not go together,
+ * fewer than `least` values or more than `most`, or such that are not all different. */
+void gpumc_ladder_check(const struct gpumc_params *params, const char *block, size_t least,
+                        size_t most, struct gpumc_report *report);
+/* Of a block without mistakes: how many there are, and value[count], ascending. */
+size_t gpumc_ladder_count(const struct gpumc_params *params, const char *block);
+void gpumc_ladder_read(const struct gpumc_params *params, const char *block, double *value);
 /* Into `defaults`, of an algorithm (gpumc_algorithm_ops.defaults): that of `spacing`, where there
  * is one. False when memory ran out. */
-bool gpumc_temperatures_default(const struct gpumc_params *params, cJSON *defaults);
+bool gpumc_ladder_default(const struct gpumc_params *params, const char *block, cJSON *defaults);
+
+/* The control that an algorithm moves, where the others stay, and the channel by which the weight
+ * follows it: ln of the weight is - coefficient times the channel's value, and what does not
+ * change. */
+struct gpumc_moved {
+  size_t control, conjugate;
+  double fixed[GPUMC_CONTROLS_MAXIMUM];
+};
+void gpumc_moved_make(const struct gpumc_model *model, struct gpumc_moved *moved);
+/* That coefficient where the moved control has this value: beta itself for beta. */
+double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,
+                               double value);
 
 /* A block with the keys `from`, `to` and `step`, that of reweighting for one: from + i step as far
  * as `to`; a rest below a millionth of a step is rounding. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/simulation/temperatures.h"
+#include "core/simulation/ladder.h"
 
 enum { LEAST = 2, MOST = 10 };
 
@@ -27,8 +27,8 @@ static void check_list(const char *keys, const double *expected, size_t count)
 {
   struct gpumc_params params = params_of(keys);
   double beta[MOST];
-  assert_int_equal(gpumc_temperatures_count(&params), count);
-  gpumc_temperatures_read(&params, beta);
+  assert_int_equal(gpumc_ladder_count(&params, "beta"), count);
+  gpumc_ladder_read(&params, "beta", beta);
   for (size_t i = 0; i < count; i++)
     if (!(fabs(beta[i] - expected[i]) < 1e-14))
       fail_msg("%s: beta[%zu] = %.17g", keys, i, beta[i]);
@@ -64,7 +64,7 @@ static void test_both_ends_are_exact(void **state)
   (void)state;
   struct gpumc_params params = params_of("\"from\":0.1,\"to\":0.7,\"count\":7");
   double beta[7];
-  gpumc_temperatures_read(&params, beta);
+  gpumc_ladder_read(&params, "beta", beta);
   assert_true(beta[0] == 0.1 && beta[6] == 0.7);
   cJSON_Delete((cJSON *)params.values);
 }
@@ -74,7 +74,7 @@ static void check_mistake(const char *keys, const char *expected)
 {
   struct gpumc_params params = params_of(keys);
   struct gpumc_report report = {0};
-  gpumc_temperatures_check(&params, LEAST, MOST, &report);
+  gpumc_ladder_check(&params, "beta", LEAST, MOST, &report);
   const char *found = gpumc_text_string(&report.lines);
   if (expected[0] == '\0' ? report.calls != 0 : strstr(found, expected) == NULL)
     fail_msg("%s: \"%s\" instead of \"%s\"", keys, found, expected);

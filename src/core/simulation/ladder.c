@@ -1,0 +1,280 @@
+/* Ladders of a control: values, equal steps, or so many in a constant ratio. */
+#include "core/simulation/ladder.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/numerics/elementary.h"
+
+enum { LONGEST_KEY = 64 };
+
+/* The first one is the default. */
+const char *const gpumc_spacing_choices[] = {"geometric", "linear", NULL};
+
+static const char *key_of(const char *block, const char *member, char text[static LONGEST_KEY])
+{
+  snprintf(text, LONGEST_KEY, "%s.%s", block, member);
+  return text;
+}
+
+struct gpumc_range gpumc_range_read(const struct gpumc_params *params, const char *block)
+{
+  char key[LONGEST_KEY];
+  struct gpumc_range range;
+  range.from = gpumc_params_real(params, key_of(block, "from", key));
+  range.to = gpumc_params_real(params, key_of(block, "to", key));
+  range.step = gpumc_params_real(params, key_of(block, "step", key));
+  return range;
+}
+
+double gpumc_range_count(const struct gpumc_range *range)
+{
+  return floor((range->to - range->from) / range->step + 1e-6) + 1;
+}
+
+double gpumc_range_point(const struct gpumc_range *range, size_t i)
+{
+  return fma((double)i, range->step, range->from);
+}
+
+void gpumc_range_check(const struct gpumc_params *params, const char *block, size_t most,
+                       struct gpumc_report *report)
+{
+  const struct gpumc_range range = gpumc_range_read(params, block);
+  char key[LONGEST_KEY];
+  if (range.from > range.to)
+    gpumc_params_mistake(params, report, key_of(block, "from", key),
+                         "%s.from = %g must not exceed %s.to = %g", block, range.from, block,
+                         range.to);
+  else if (gpumc_range_count(&range) > (double)most)
+    gpumc_params_mistake(params, report, key_of(block, "step", key), "more than %zu %s", most,
+                         strcmp(block, "control") == 0 ? "values" : "inverse temperatures");
+}
+
+/* What a block says. */
+enum kind { VALUES, STEPS, GEOMETRIC, LINEAR };
+struct ladder {
+  enum kind kind;
+  struct gpumc_range range; /* unless VALUES; of GEOMETRIC and LINEAR ones without a step */
+  size_t count;
+};
+
+static bool has(const struct gpumc_params *params, const char *block, const char *member)
+{
+  char key[LONGEST_KEY];
+  return gpumc_params_has(params, key_of(block, member, key));
+}
+
+static double real(const struct gpumc_params *params, const char *block, const char *member)
+{
+  char key[LONGEST_KEY];
+  return gpumc_params_real(params, key_of(block, member, key));
+}
+
+static bool is_linear(const struct gpumc_params *params, const char *block)
+{
+  char key[LONGEST_KEY];
+  return has(params, block, "spacing") &&
+         strcmp(gpumc_params_string(params, key_of(block, "spacing", key)), "linear") == 0;
+}
+
+static struct ladder ladder_of(const struct gpumc_params *params, const char *block)
+{
+  char key[LONGEST_KEY];
+  struct ladder ladder = {.kind = VALUES};
+  if (has(params, block, "values")) {
+    ladder.count = gpumc_params_list(params, key_of(block, "values", key)).left;
+  } else if (has(params, block, "step")) {
+    ladder.kind = STEPS;
+    ladder.range = gpumc_range_read(params, block);
+    ladder.count = (size_t)gpumc_range_count(&ladder.range);
+  } else {
+    ladder.kind = is_linear(params, block) ? LINEAR : GEOMETRIC;
+    ladder.range.from = real(params, block, "from");
+    ladder.range.to = real(params, block, "to");
+    ladder.count = (size_t)gpumc_params_integer(params, key_of(block, "count", key));
+  }
+  return ladder;
+}
+
+static double counted(const struct ladder *ladder, size_t i)
+{
+  const double from = ladder->range.from, to = ladder->range.to;
+  const double share = (double)i / (double)(ladder->count - 1);
+  if (i == 0 || i + 1 == ladder->count)
+    return i == 0 ? from : to;
+  return ladder->kind == LINEAR ? fma(share, to - from, from)
+                                : from * gpumc_exp(share * gpumc_log(to / from));
+}
+
+/* Of a ladder that is not VALUES. */
+static double spaced(const struct ladder *ladder, size_t i)
+{
+  return ladder->kind == STEPS ? gpumc_range_point(&ladder->range, i) : counted(ladder, i);
+}
+
+size_t gpumc_ladder_count(const struct gpumc_params *params, const char *block)
+{
+  return ladder_of(params, block).count;
+}
+
+void gpumc_ladder_read(const struct gpumc_params *params, const char *block, double *value)
+{
+  char key[LONGEST_KEY];
+  const struct ladder ladder = ladder_of(params, block);
+  struct gpumc_list values = {0};
+  if (ladder.kind == VALUES)
+    values = gpumc_params_list(params, key_of(block, "values", key));
+  for (size_t i = 0; i < ladder.count; i++)
+    value[i] = ladder.kind == VALUES ? gpumc_list_real(&values) : spaced(&ladder, i);
+}
+
+bool gpumc_ladder_default(const struct gpumc_params *params, const char *block, cJSON *defaults)
+{
+  if (!has(params, block, "count"))
+    return true;
+  cJSON *members = cJSON_AddObjectToObject(defaults, block);
+  return cJSON_AddStringToObject(members, "spacing", gpumc_spacing_choices[0]) != NULL;
+}
+
+/* Messages name the values of `beta` for what they are. */
+static bool is_beta(const char *block)
+{
+  return strcmp(block, "beta") == 0;
+}
+
+static const char *values_of(const char *block)
+{
+  return is_beta(block) ? "inverse temperatures" : "values";
+}
+
+static const char *all_of(const char *block)
+{
+  return is_beta(block) ? "temperatures" : "values";
+}
+
+/* Neighbours may be closer than numbers are, or their ratio beyond them. */
+static void check_ascent(const struct gpumc_params *params, const char *block, const char *member,
+                         struct gpumc_report *report)
+{
+  char key[LONGEST_KEY];
+  const struct ladder ladder = ladder_of(params, block);
+  bool ascends = true;
+  for (size_t i = 0; i + 1 < ladder.count && ascends; i++) {
+    const double next = spaced(&ladder, i + 1);
+    ascends = spaced(&ladder, i) < next && isfinite(next);
+  }
+  if (!ascends)
+    gpumc_params_mistake(params, report, key_of(block, member, key),
+                         "%zu %s from %.17g to %.17g are not all different, "
+                         "finite numbers: use fewer of them, or another range",
+                         ladder.count, values_of(block), ladder.range.from, ladder.range.to);
+}
+
+static void check_values(const struct gpumc_params *params, const char *block, size_t least,
+                         struct gpumc_report *report)
+{
+  char key[LONGEST_KEY];
+  const bool from = has(params, block, "from"), to = has(params, block, "to");
+  if (from || to)
+    gpumc_params_mistake(params, report, key_of(block, from ? "from" : "to", key),
+                         "%s.values holds all %s; leave out %s.from and %s.to", block,
+                         all_of(block), block, block);
+  if (has(params, block, "spacing"))
+    gpumc_params_mistake(params, report, key_of(block, "spacing", key),
+                         "%s.values holds all %s; leave out %s.spacing", block, all_of(block),
+                         block);
+  if (gpumc_ladder_count(params, block) < least)
+    gpumc_params_mistake(params, report, key_of(block, "values", key),
+                         "%s.values: at least %zu values are needed", block, least);
+}
+
+static void check_steps(const struct gpumc_params *params, const char *block, size_t least,
+                        size_t most, struct gpumc_report *report)
+{
+  char key[LONGEST_KEY];
+  const size_t before = report->calls;
+  if (has(params, block, "spacing"))
+    gpumc_params_mistake(params, report, key_of(block, "spacing", key),
+                         "%s.step makes equal steps; leave out %s.spacing, or use %s.count", block,
+                         block, block);
+  gpumc_range_check(params, block, most, report);
+  if (report->calls > before)
+    return;
+  const size_t count = gpumc_ladder_count(params, block);
+  if (count < least)
+    gpumc_params_mistake(params, report, key_of(block, "step", key),
+                         "%s.step gives %zu %.*s, and at least %zu are needed: use "
+                         "a smaller step",
+                         block, count, (int)(strlen(values_of(block)) - (count == 1)),
+                         values_of(block), least);
+  else
+    check_ascent(params, block, "step", report);
+}
+
+static void
+check_count(const struct gpumc_params *params, const char *block, struct gpumc_report *report)
+{
+  char key[LONGEST_KEY];
+  const double first = real(params, block, "from"), last = real(params, block, "to");
+  if (first >= last)
+    gpumc_params_mistake(params, report, key_of(block, "from", key),
+                         "%s.from = %g must be below %s.to = %g", block, first, block, last);
+  else if (first < DBL_MIN && !is_linear(params, block))
+    gpumc_params_mistake(params, report, key_of(block, "from", key),
+                         "%s in a constant ratio cannot begin at %s.from = %g: use a "
+                         "larger one, or %s.spacing: linear",
+                         all_of(block), block, first, block);
+  else
+    check_ascent(params, block, "count", report);
+}
+
+void gpumc_ladder_check(const struct gpumc_params *params, const char *block, size_t least,
+                        size_t most, struct gpumc_report *report)
+{
+  const bool steps = has(params, block, "step");
+  if (has(params, block, "values"))
+    check_values(params, block, least, report);
+  else if (!has(params, block, "from") || !has(params, block, "to"))
+    gpumc_params_mistake(params, report, block, "%s.%s needs both %s.from and %s.to", block,
+                         steps ? "step" : "count", block, block);
+  else if (steps)
+    check_steps(params, block, least, most, report);
+  else
+    check_count(params, block, report);
+}
+
+/* The channel whose coefficient differs between two values of the moved control. */
+static size_t conjugate_of(const struct gpumc_model *model, const struct gpumc_moved *moved)
+{
+  double here[GPUMC_CHANNELS_MAXIMUM] = {0}, there[GPUMC_CHANNELS_MAXIMUM] = {0};
+  double control[GPUMC_CONTROLS_MAXIMUM];
+  memcpy(control, moved->fixed, sizeof control);
+  control[moved->control] = 0.0;
+  model->ops->coefficients(model, control, here);
+  control[moved->control] = 1.0;
+  model->ops->coefficients(model, control, there);
+  size_t c = 0;
+  while (c + 1 < model->ops->n_channels && here[c] == there[c])
+    c++;
+  return c;
+}
+
+void gpumc_moved_make(const struct gpumc_model *model, struct gpumc_moved *moved)
+{
+  *moved = (struct gpumc_moved){.control = 0};
+  memcpy(moved->fixed, model->control, sizeof moved->fixed);
+  moved->conjugate = conjugate_of(model, moved);
+}
+
+double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,
+                               double value)
+{
+  double control[GPUMC_CONTROLS_MAXIMUM], coefficient[GPUMC_CHANNELS_MAXIMUM] = {0};
+  memcpy(control, moved->fixed, sizeof control);
+  control[moved->control] = value;
+  model->ops->coefficients(model, control, coefficient);
+  return coefficient[moved->conjugate];
+}
