@@ -63,7 +63,11 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
-static void enter(const struct canonical *canonical, enum gpumc_stage stage)
+/* What the device's time goes to. */
+enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_TALLY };
+static const char *const stages[] = {"sweep", "tally", NULL};
+
+static void enter(const struct canonical *canonical, enum stage stage)
 {
   canonical->context.device->ops->enter(canonical->context.device, stage);
 }
@@ -95,14 +99,14 @@ sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
   const bool pending = canonical->pending;
   enum gpumc_status status = pending ? canonical_fetch(canonical, error) : GPUMC_OK;
   canonical->pending = false;
-  enter(canonical, GPUMC_STAGE_SWEEP);
+  enter(canonical, STAGE_SWEEP);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_sweep_each(ensemble, to - ensemble->time, canonical->betas.beta,
                                        to == next ? canonical->device_channel : NULL, error);
-  enter(canonical, GPUMC_STAGE_TALLY);
+  enter(canonical, STAGE_TALLY);
   if (status == GPUMC_OK && pending)
     status = canonical_digest(canonical, error);
-  enter(canonical, GPUMC_STAGE_OTHER);
+  enter(canonical, STAGE_OTHER);
   if (status == GPUMC_OK && to == next)
     status = canonical_configurations_write(canonical, error);
   canonical->pending = status == GPUMC_OK && to == next;
@@ -183,6 +187,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .summary = "single-spin-flip updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
     .keys = canonical_keys,
+    .stages = stages,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
     .further = gpumc_update_further,
     .ergodicity = gpumc_update_ergodicity,

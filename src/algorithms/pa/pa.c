@@ -157,11 +157,14 @@ static const char citation[] =
     "  doi     = {10.1016/j.cpc.2017.06.020}\n"
     "}\n";
 
+static const char *const stages[] = {"resample", "gather", "sweep", "tally", NULL};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .name = "pa",
     .summary = "population annealing: a population of replicas, cooled and resampled",
     .citation = citation,
     .keys = pa_keys,
+    .stages = stages,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_GATHER,
     .checks = pa_checks,

@@ -11,6 +11,15 @@
  */
 enum { PA_BETA_ROWS_MAXIMUM = 1000000, PA_STRATA_MAXIMUM = 16, PA_RUN_GROUPS_MAXIMUM = 256 };
 
+/* What the device's time goes to, by the names in pa.c. */
+enum pa_stage {
+  PA_STAGE_OTHER = GPUMC_STAGE_OTHER,
+  PA_STAGE_RESAMPLE,
+  PA_STAGE_GATHER,
+  PA_STAGE_SWEEP,
+  PA_STAGE_TALLY
+};
+
 /* Columns of the table runs/NNNN, in this order; the observables stand between. */
 enum pa_column {
   PA_BETA,

@@ -7,7 +7,7 @@
 
 enum { BISECTIONS = 30 };
 
-static void enter(const struct pa *pa, enum gpumc_stage stage)
+static void enter(const struct pa *pa, enum pa_stage stage)
 {
   pa->context.device->ops->enter(pa->context.device, stage);
 }
@@ -140,10 +140,10 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
       .target = pa->settings.population,
   };
   struct gpumc_ensemble *ensemble = pa->context.ensemble;
-  enter(pa, GPUMC_STAGE_RESAMPLE);
+  enter(pa, PA_STAGE_RESAMPLE);
   enum gpumc_status status =
       pa->context.device->ops->population->resample(&pa->population, &request, error);
-  enter(pa, GPUMC_STAGE_GATHER);
+  enter(pa, PA_STAGE_GATHER);
   return status == GPUMC_OK ? ensemble->ops->gather(ensemble, pa->population.parent, error)
                             : status;
 }
@@ -159,7 +159,7 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
   pa->step.weighing = weighing_to(pa, pa->step.beta);
   status = resample(pa, error);
   pa->tallied = false;
-  enter(pa, GPUMC_STAGE_SWEEP);
+  enter(pa, PA_STAGE_SWEEP);
   if (status == GPUMC_OK)
     status = gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.beta,
                                   pa->population.channel, error);
@@ -169,12 +169,12 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
 enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error)
 {
   enum gpumc_status status = pa->row == 0 ? start_batch(pa, error) : anneal(pa, error);
-  enter(pa, GPUMC_STAGE_TALLY);
+  enter(pa, PA_STAGE_TALLY);
   if (status == GPUMC_OK)
     status = tally(pa, true, error);
   if (status == GPUMC_OK)
     status = pa->context.device->ops->population->publish(&pa->population, slot_of(pa->row), error);
-  enter(pa, GPUMC_STAGE_OTHER);
+  enter(pa, PA_STAGE_OTHER);
   return status == GPUMC_OK ? pa_configurations_write(pa, error) : status;
 }
 

@@ -15,29 +15,12 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
-
-enum { GPUMC_CHANNELS_MAXIMUM = 8 };
+#include "core/device/tally.h"
 
 struct gpumc_device;
 struct gpumc_population;
 
-typedef __int128 gpumc_wide;
-
 enum gpumc_resampling { GPUMC_RESAMPLING_NEAREST_INTEGER, GPUMC_RESAMPLING_SYSTEMATIC };
-
-/* Which sums a channel needs; the others stay 0. */
-enum gpumc_moment_choice {
-  GPUMC_SUM_FIRST = 1,
-  GPUMC_SUM_ABSOLUTE = 2,
-  GPUMC_SUM_SECOND = 4,
-  GPUMC_SUM_FOURTH = 8
-};
-
-/* Sums over the replicas of one block of families; x in quanta of the channel. */
-struct gpumc_moment_sums {
-  gpumc_wide first, absolute, second, fourth;
-  int64_t count;
-};
 
 /* What is fixed when a population is created. A block is the families f with f mod blocks = block.
  */

@@ -35,27 +35,9 @@ GPUMC_HOST_DEVICE static inline int64_t gpumc_lowest_of(const struct gpumc_talli
   return (int64_t)((uint64_t)INT64_MAX - tallied->depth);
 }
 
-/* The words of an exact sum, `stride` apart, as a number without sign. */
-GPUMC_HOST_DEVICE static inline unsigned __int128
-gpumc_words_value(const uint32_t *word, size_t stride, uint32_t words)
-{
-  unsigned __int128 value = 0;
-  for (uint32_t i = 0; i < words; i++)
-    value |= (unsigned __int128)word[i * stride] << 32 * i;
-  return value;
-}
-
 enum { GPUMC_WARP_THREADS = 32, GPUMC_BLOCK_THREADS_MAXIMUM = 1024 };
 
 enum { GPUMC_WEIGHT_WORDS = 2 };
-
-/* The sum over a block of a power of a channel; power: of enum gpumc_moment_choice, 0 counts. */
-struct gpumc_exact_sum {
-  uint32_t channel, power;
-  uint32_t first, words; /* of the sums' words */
-};
-
-enum { GPUMC_EXACT_SUMS_MAXIMUM = 1 + 4 * GPUMC_CHANNELS_MAXIMUM };
 
 struct gpumc_population_layout {
   struct gpumc_exact_sum sum[GPUMC_EXACT_SUMS_MAXIMUM];

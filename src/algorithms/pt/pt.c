@@ -226,11 +226,14 @@ static const char citation[] =
     "  doi     = {10.1103/PhysRevB.63.184422}\n"
     "}\n";
 
+static const char *const stages[] = {"sweep", "tally", "exchange", NULL};
+
 const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .name = "pt",
     .summary = "parallel tempering: replicas of many temperatures and samples, exchanged",
     .citation = citation,
     .keys = pt_keys,
+    .stages = stages,
     .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
                 GPUMC_CAN_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
     .further = gpumc_update_further,

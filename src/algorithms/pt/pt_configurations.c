@@ -65,7 +65,7 @@ enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *err
   enum gpumc_status status = GPUMC_OK;
   if (!gpumc_configurations_request_due(request, before, sweep))
     return GPUMC_OK;
-  pt->context.device->ops->enter(pt->context.device, GPUMC_STAGE_OTHER);
+  pt->context.device->ops->enter(pt->context.device, PT_STAGE_OTHER);
   for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++)
     status = write_temperature(pt, request->temperature[i], sweep, error);
   return status;

@@ -27,6 +27,14 @@ enum {
   PT_COPIES_MAXIMUM = 64
 };
 
+/* What the device's time goes to, by the names in pt.c. */
+enum pt_stage {
+  PT_STAGE_OTHER = GPUMC_STAGE_OTHER,
+  PT_STAGE_SWEEP,
+  PT_STAGE_TALLY,
+  PT_STAGE_EXCHANGE
+};
+
 /* What the configuration says. A round is `round_sweeps` sweeps, after which replicas may be
  * exchanged; every `measure_rounds` rounds there is a measurement. */
 struct pt_settings {

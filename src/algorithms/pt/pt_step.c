@@ -5,7 +5,7 @@
 #include "algorithms/pt/pt_state.h"
 #include "core/base/memory.h"
 
-static void enter(const struct pt *pt, enum gpumc_stage stage)
+static void enter(const struct pt *pt, enum pt_stage stage)
 {
   pt->context.device->ops->enter(pt->context.device, stage);
 }
@@ -56,7 +56,7 @@ static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *err
 
 static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_error *error)
 {
-  enter(pt, GPUMC_STAGE_TALLY);
+  enter(pt, PT_STAGE_TALLY);
   enum gpumc_status status = pt->terms.overlaps ? measure_overlaps(pt, error) : GPUMC_OK;
   return status == GPUMC_OK ? gpumc_tempering_accumulate(&pt->tempering, histogram, error) : status;
 }
@@ -64,7 +64,7 @@ static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_err
 static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = pt->context.ensemble;
-  enter(pt, GPUMC_STAGE_EXCHANGE);
+  enter(pt, PT_STAGE_EXCHANGE);
   enum gpumc_status status = gpumc_tempering_exchange(
       &pt->tempering, gpumc_ensemble_random(ensemble, 0), (uint32_t)pt->round, error);
   return status == GPUMC_OK ? ensemble->ops->exchange(ensemble, pt->tempering.swap, error) : status;
@@ -79,7 +79,7 @@ sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
   const bool ends = pt->swept + sweeps == pt->settings.round_sweeps;
   int64_t *const *channel = pt->settings.exchange && ends ? exchanged : NULL;
   exchanged[conjugate] = pt->tempering.channel[conjugate];
-  enter(pt, GPUMC_STAGE_SWEEP);
+  enter(pt, PT_STAGE_SWEEP);
   return gpumc_ensemble_sweep_each(pt->context.ensemble, sweeps, pt->run_beta,
                                    measured && ends ? pt->tempering.channel : channel, error);
 }
@@ -113,7 +113,7 @@ enum gpumc_status pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error 
     if (status == GPUMC_OK && part == left)
       status = end_round(pt, measured, error);
   }
-  enter(pt, GPUMC_STAGE_OTHER);
+  enter(pt, PT_STAGE_OTHER);
   return status;
 }
 

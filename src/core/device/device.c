@@ -161,3 +161,31 @@ void gpumc_device_close(struct gpumc_device *device)
     device->ops->close(device);
   memset(device, 0, sizeof *device);
 }
+
+enum gpumc_status gpumc_slots_create(struct gpumc_device *device, size_t bytes, const char *what,
+                                     struct gpumc_slot slot[GPUMC_SLOTS], struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  memset(slot, 0, GPUMC_SLOTS * sizeof *slot);
+  for (size_t i = 0; i < GPUMC_SLOTS && status == GPUMC_OK; i++)
+    status = device->ops->slot_create(device, bytes, what, &slot[i], error);
+  if (status != GPUMC_OK)
+    gpumc_slots_free(device, slot);
+  return status;
+}
+
+void gpumc_slots_free(struct gpumc_device *device, struct gpumc_slot slot[GPUMC_SLOTS])
+{
+  for (size_t i = 0; i < GPUMC_SLOTS; i++)
+    device->ops->slot_free(device, &slot[i]);
+}
+
+size_t gpumc_slots_device_bytes(const struct gpumc_device *device, size_t bytes)
+{
+  return device->ops->kind == GPUMC_KIND_CPU ? GPUMC_SLOTS * bytes : 0;
+}
+
+size_t gpumc_slots_host_bytes(const struct gpumc_device *device, size_t bytes)
+{
+  return device->ops->kind == GPUMC_KIND_CPU ? 0 : GPUMC_SLOTS * bytes;
+}

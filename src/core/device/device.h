@@ -1,6 +1,6 @@
-/* A device behind one ops struct: memory, copies, and the data-parallel operations on populations
- * and on temperatures. Algorithms use nothing else, so that the same algorithm runs wholly on
- * whatever device it is given.
+/* A device behind one ops struct: memory, copies, numbers on their way to the host without waiting,
+ * exact sums by group, prefix sums. Whoever has device code of its own chooses it by `kind`; all
+ * else is the same on every device.
  *
  * Work of a device is done in the order of the calls that ask for it. On a GPU a call returns when
  * the work is enqueued on the device's stream; copies and `synchronize` wait for all that came
@@ -15,13 +15,26 @@
 #include "algorithms/pa/population.h"
 #include "core/base/error.h"
 #include "core/device/stages.h"
+#include "core/device/tally.h"
 #include "core/numerics/isa.h"
 
 struct gpumc_device;
 struct gpumc_tempering_ops;
 
+enum gpumc_device_kind { GPUMC_KIND_CPU, GPUMC_KIND_CUDA, GPUMC_KINDS };
+
+/* Host memory that device memory is published to: what two publications need that are on their way
+ * at once, as a rule. */
+enum { GPUMC_SLOTS = 2 };
+
+struct gpumc_slot {
+  void *memory;  /* valid after `collect`, until the slot is published again */
+  void *arrived; /* cudaEvent_t; NULL on the CPU */
+};
+
 struct gpumc_device_ops {
   const char *name; /* "cpu", "cuda" */
+  enum gpumc_device_kind kind;
   /* Zeroed device memory for `count` elements of `size` bytes; `what` names it in the message.
    * GPUMC_FAILURE, with *memory NULL, when count * size overflows or there is not so much. */
   GPUMC_MUST_CHECK enum gpumc_status (*allocate)(struct gpumc_device *device, size_t count,
@@ -37,13 +50,41 @@ struct gpumc_device_ops {
                                                      struct gpumc_error *error);
   GPUMC_MUST_CHECK enum gpumc_status (*synchronize)(struct gpumc_device *device,
                                                     struct gpumc_error *error);
+  /* Every one of `bytes` bytes of device memory becomes `byte`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*fill)(struct gpumc_device *device, void *memory, int byte,
+                                             size_t bytes, struct gpumc_error *error);
+  /* A slot of so many bytes; `what` names it in the message. Free is legal on a zeroed slot and
+   * leaves it zeroed; it waits for what is on its way. */
+  GPUMC_MUST_CHECK enum gpumc_status (*slot_create)(struct gpumc_device *device, size_t bytes,
+                                                    const char *what, struct gpumc_slot *slot,
+                                                    struct gpumc_error *error);
+  void (*slot_free)(struct gpumc_device *device, struct gpumc_slot *slot);
+  /* Begin to bring device memory into a slot; then wait for it, and for nothing that was enqueued
+   * later. */
+  GPUMC_MUST_CHECK enum gpumc_status (*publish)(struct gpumc_device *device,
+                                                struct gpumc_slot *slot, const void *from,
+                                                size_t bytes, struct gpumc_error *error);
+  GPUMC_MUST_CHECK enum gpumc_status (*collect)(struct gpumc_device *device,
+                                                const struct gpumc_slot *slot,
+                                                struct gpumc_error *error);
+  /* Add to the sums of every run (core/device/tally.h). */
+  GPUMC_MUST_CHECK enum gpumc_status (*tally)(struct gpumc_device *device,
+                                              const struct gpumc_tally *tally,
+                                              const struct gpumc_tally_values *values,
+                                              struct gpumc_error *error);
+  /* Every element becomes the sum, modulo 2^64, of those before it, and of itself if `inclusive`.
+   * `memory`: scan_bytes(count) of device memory. */
+  size_t (*scan_bytes)(size_t count);
+  GPUMC_MUST_CHECK enum gpumc_status (*scan)(struct gpumc_device *device, uint64_t *value,
+                                             size_t count, bool inclusive, void *memory,
+                                             struct gpumc_error *error);
   /* Bytes of device memory that can be taken at present. */
   double (*available)(const struct gpumc_device *device);
-  /* From here on, what is asked for counts as `stage`. */
-  void (*enter)(struct gpumc_device *device, enum gpumc_stage stage);
+  /* From here on, what is asked for counts as `stage` < GPUMC_STAGES_MAXIMUM. */
+  void (*enter)(struct gpumc_device *device, size_t stage);
   /* Seconds spent in each stage since the device was opened; waits for all that is enqueued. */
   GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,
-                                                      double seconds[GPUMC_STAGES],
+                                                      double seconds[GPUMC_STAGES_MAXIMUM],
                                                       struct gpumc_error *error);
   void (*close)(struct gpumc_device *device);
   const struct gpumc_population_ops *population;
@@ -79,6 +120,22 @@ gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_
 /* Whether a name, "cuda:1", asks for a GPU, and this machine has none that CUDA shows. */
 bool gpumc_device_is_absent(const char *name);
 void gpumc_device_close(struct gpumc_device *device);
+
+/* Slots of `bytes` bytes, GPUMC_SLOTS of them: zeroed, then created, or freed if one failed. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_slots_create(struct gpumc_device *device, size_t bytes, const char *what,
+                   struct gpumc_slot slot[GPUMC_SLOTS], struct gpumc_error *error);
+void gpumc_slots_free(struct gpumc_device *device, struct gpumc_slot slot[GPUMC_SLOTS]);
+/* What they take of device memory, which on a CPU is the host's, and of host memory beside it. */
+size_t gpumc_slots_device_bytes(const struct gpumc_device *device, size_t bytes);
+size_t gpumc_slots_host_bytes(const struct gpumc_device *device, size_t bytes);
+
+/* For loops of the CPU over runs and over the replicas of a run: many runs are shared out among the
+ * threads; of few, each is worked on by all threads. Returns the threads of the loop over runs. */
+static inline int gpumc_threads_outside(const struct gpumc_device *device, size_t runs)
+{
+  return runs >= (size_t)device->threads ? device->threads : 1;
+}
 
 /* Typed front: gpumc_device_array(device, &pointer, count, "what", error). */
 #define gpumc_device_array(device, pointer, count, what, error)                                    \

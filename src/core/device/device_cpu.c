@@ -39,6 +39,77 @@ static enum gpumc_status synchronize(struct gpumc_device *device, struct gpumc_e
   return GPUMC_OK;
 }
 
+static enum gpumc_status
+fill(struct gpumc_device *device, void *memory, int byte, size_t bytes, struct gpumc_error *error)
+{
+  (void)device;
+  (void)error;
+  memset(memory, byte, bytes);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status slot_create(struct gpumc_device *device, size_t bytes, const char *what,
+                                     struct gpumc_slot *slot, struct gpumc_error *error)
+{
+  (void)device;
+  slot->arrived = NULL;
+  return gpumc_allocate(bytes, 1, what, &slot->memory, error);
+}
+
+static void slot_free(struct gpumc_device *device, struct gpumc_slot *slot)
+{
+  (void)device;
+  free(slot->memory);
+  slot->memory = NULL;
+}
+
+static enum gpumc_status publish(struct gpumc_device *device, struct gpumc_slot *slot,
+                                 const void *from, size_t bytes, struct gpumc_error *error)
+{
+  return copy(device, slot->memory, from, bytes, error);
+}
+
+static enum gpumc_status
+collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc_error *error)
+{
+  (void)slot;
+  return synchronize(device, error);
+}
+
+static size_t scan_bytes(size_t count)
+{
+  (void)count;
+  return 0;
+}
+
+/* Two passes: sums of the threads' parts, then within each part. The parts' sums are few, so that
+ * the first pass is left out where there is one. */
+static enum gpumc_status scan(struct gpumc_device *device, uint64_t *value, size_t count,
+                              bool inclusive, void *memory, struct gpumc_error *error)
+{
+  const size_t parts = (size_t)device->threads;
+  uint64_t *before = NULL;
+  (void)memory;
+  GPUMC_TRY(gpumc_allocate_array(&before, parts + 1, "sums of parts", error));
+#pragma omp parallel for num_threads((int)parts) if (parts > 1)
+  for (size_t p = 0; p < parts - 1; p++)
+    for (size_t i = count * p / parts; i < count * (p + 1) / parts; i++)
+      before[p + 1] += value[i];
+  for (size_t p = 1; p < parts; p++)
+    before[p] += before[p - 1];
+#pragma omp parallel for num_threads((int)parts) if (parts > 1)
+  for (size_t p = 0; p < parts; p++) {
+    uint64_t sum = before[p];
+    for (size_t i = count * p / parts; i < count * (p + 1) / parts; i++) {
+      const uint64_t up_to = sum + value[i];
+      value[i] = inclusive ? up_to : sum;
+      sum = up_to;
+    }
+  }
+  free(before);
+  return GPUMC_OK;
+}
+
 static double available(const struct gpumc_device *device)
 {
   (void)device;
@@ -52,11 +123,20 @@ static void close_cpu(struct gpumc_device *device)
 
 static const struct gpumc_device_ops cpu = {
     .name = "cpu",
+    .kind = GPUMC_KIND_CPU,
     .allocate = allocate,
     .release = release,
     .copy_to_device = copy,
     .copy_to_host = copy,
     .synchronize = synchronize,
+    .fill = fill,
+    .slot_create = slot_create,
+    .slot_free = slot_free,
+    .publish = publish,
+    .collect = collect,
+    .tally = gpumc_tally_cpu,
+    .scan_bytes = scan_bytes,
+    .scan = scan,
     .available = available,
     .enter = gpumc_host_enter,
     .stage_seconds = gpumc_host_stage_seconds,

@@ -9,6 +9,7 @@
 #include "algorithms/pt/tempering_cuda.h"
 #include "core/base/memory.h"
 #include "core/device/cuda_error.h"
+#include "core/device/sums_gpu.h"
 
 /* Left to the driver: code of kernels when they are first run, and allocations rounded up. */
 static const double reserve_bytes = 64.0 * 1024 * 1024;
@@ -82,6 +83,59 @@ static enum gpumc_status copy_to_host(struct gpumc_device *device, void *to, con
   return copy(device, to, from, bytes, cudaMemcpyDeviceToHost, error);
 }
 
+static enum gpumc_status
+fill(struct gpumc_device *device, void *memory, int byte, size_t bytes, struct gpumc_error *error)
+{
+  return GPUMC_CUDA(cudaMemsetAsync(memory, byte, bytes, device->stream), error);
+}
+
+/* Memory that the GPU writes to by itself. */
+static enum gpumc_status slot_create(struct gpumc_device *device, size_t bytes, const char *what,
+                                     struct gpumc_slot *slot, struct gpumc_error *error)
+{
+  char size[32];
+  cudaEvent_t arrived = NULL;
+  (void)device;
+  enum gpumc_status status =
+      GPUMC_CUDA(cudaHostAlloc(&slot->memory, bytes, cudaHostAllocDefault), error);
+  if (status != GPUMC_OK) {
+    slot->memory = NULL;
+    gpumc_size_text((double)bytes, size);
+    gpumc_error_prefix(error, "pinned host memory for %s needs %s", what, size);
+    return status;
+  }
+  status = GPUMC_CUDA(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming), error);
+  slot->arrived = arrived;
+  return status;
+}
+
+/* What is still on its way; its failure has been or will be reported elsewhere. */
+static void slot_free(struct gpumc_device *device, struct gpumc_slot *slot)
+{
+  if (slot->memory != NULL) {
+    (void)cudaStreamSynchronize(device->stream);
+    (void)cudaFreeHost(slot->memory);
+  }
+  if (slot->arrived != NULL)
+    (void)cudaEventDestroy(slot->arrived);
+  memset(slot, 0, sizeof *slot);
+}
+
+static enum gpumc_status publish(struct gpumc_device *device, struct gpumc_slot *slot,
+                                 const void *from, size_t bytes, struct gpumc_error *error)
+{
+  GPUMC_TRY(GPUMC_CUDA(
+      cudaMemcpyAsync(slot->memory, from, bytes, cudaMemcpyDeviceToHost, device->stream), error));
+  return GPUMC_CUDA(cudaEventRecord(slot->arrived, device->stream), error);
+}
+
+static enum gpumc_status
+collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc_error *error)
+{
+  (void)device;
+  return GPUMC_CUDA(cudaEventSynchronize(slot->arrived), error);
+}
+
 static void close_cuda(struct gpumc_device *device)
 {
   gpumc_cuda_stages_free(device);
@@ -90,11 +144,20 @@ static void close_cuda(struct gpumc_device *device)
 
 static const struct gpumc_device_ops cuda = {
     .name = "cuda",
+    .kind = GPUMC_KIND_CUDA,
     .allocate = allocate,
     .release = release,
     .copy_to_device = copy_to_device,
     .copy_to_host = copy_to_host,
     .synchronize = synchronize,
+    .fill = fill,
+    .slot_create = slot_create,
+    .slot_free = slot_free,
+    .publish = publish,
+    .collect = collect,
+    .tally = gpumc_tally_gpu,
+    .scan_bytes = gpumc_scan_gpu_bytes,
+    .scan = gpumc_scan_gpu,
     .available = available,
     .enter = gpumc_cuda_enter,
     .stage_seconds = gpumc_cuda_stage_seconds,
@@ -106,6 +169,8 @@ static const struct gpumc_device_ops cuda = {
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
 {
   static const struct gpumc_device_ops absent = {.name = "cuda",
+                                                 .kind = GPUMC_KIND_CUDA,
+                                                 .scan_bytes = gpumc_scan_gpu_bytes,
                                                  .available = gpumc_absent_available,
                                                  .close = gpumc_absent_close,
                                                  .population = &gpumc_population_cuda,

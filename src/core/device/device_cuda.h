@@ -40,8 +40,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list
 /* "13.0" into `text`, "none" for 0. Returns `text`. */
 const char *gpumc_cuda_version_text(int version, char text[static 16]);
 
-/* Of a GPU that is not here: a name, sizes, and `close`. Without CUDA sizes are those of the CPU's.
- */
+/* Of a GPU that is not here: a name, sizes, and `close`. Without CUDA the memory of scans is not
+ * known, and counts as none. */
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void);
 /* Its operations in either build: its memory is unknown, and there is nothing to close. */
 double gpumc_absent_available(const struct gpumc_device *device);

@@ -10,9 +10,18 @@ void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
   memset(gpus, 0, sizeof *gpus);
 }
 
+/* Not known here. */
+static size_t scan_bytes(size_t count)
+{
+  (void)count;
+  return 0;
+}
+
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
 {
   static const struct gpumc_device_ops absent = {.name = "cuda",
+                                                 .kind = GPUMC_KIND_CUDA,
+                                                 .scan_bytes = scan_bytes,
                                                  .available = gpumc_absent_available,
                                                  .close = gpumc_absent_close,
                                                  .population = &gpumc_population_cpu,

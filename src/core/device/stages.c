@@ -4,17 +4,7 @@
 #include "core/base/clock.h"
 #include "core/device/device.h"
 
-const char *gpumc_stage_name(enum gpumc_stage stage)
-{
-  static const char *const names[GPUMC_STAGES] = {
-      [GPUMC_STAGE_OTHER] = "other",   [GPUMC_STAGE_RESAMPLE] = "resample",
-      [GPUMC_STAGE_GATHER] = "gather", [GPUMC_STAGE_SWEEP] = "sweep",
-      [GPUMC_STAGE_TALLY] = "tally",   [GPUMC_STAGE_EXCHANGE] = "exchange",
-  };
-  return names[stage];
-}
-
-void gpumc_host_enter(struct gpumc_device *device, enum gpumc_stage stage)
+void gpumc_host_enter(struct gpumc_device *device, size_t stage)
 {
   struct gpumc_stopwatch *stopwatch = &device->stopwatch;
   const double now = gpumc_clock();
@@ -25,11 +15,12 @@ void gpumc_host_enter(struct gpumc_device *device, enum gpumc_stage stage)
 }
 
 enum gpumc_status gpumc_host_stage_seconds(struct gpumc_device *device,
-                                           double seconds[GPUMC_STAGES], struct gpumc_error *error)
+                                           double seconds[GPUMC_STAGES_MAXIMUM],
+                                           struct gpumc_error *error)
 {
   (void)error;
   gpumc_host_enter(device, device->stopwatch.stage);
-  for (size_t stage = 0; stage < GPUMC_STAGES; stage++)
+  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++)
     seconds[stage] = device->stopwatch.seconds[stage];
   return GPUMC_OK;
 }

@@ -12,9 +12,9 @@ enum { EVENTS = 256 };
  * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
 struct events {
   cudaEvent_t event[EVENTS];
-  enum gpumc_stage stage[EVENTS];
+  size_t stage[EVENTS];
   size_t oldest, count;
-  double seconds[GPUMC_STAGES];
+  double seconds[GPUMC_STAGES_MAXIMUM];
 };
 
 void gpumc_cuda_stages_free(struct gpumc_device *device)
@@ -66,7 +66,7 @@ static void read_passed(struct events *events)
   }
 }
 
-void gpumc_cuda_enter(struct gpumc_device *device, enum gpumc_stage stage)
+void gpumc_cuda_enter(struct gpumc_device *device, size_t stage)
 {
   struct events *events = events_of(device);
   if (events == NULL)
@@ -85,19 +85,20 @@ void gpumc_cuda_enter(struct gpumc_device *device, enum gpumc_stage stage)
 }
 
 enum gpumc_status gpumc_cuda_stage_seconds(struct gpumc_device *device,
-                                           double seconds[GPUMC_STAGES], struct gpumc_error *error)
+                                           double seconds[GPUMC_STAGES_MAXIMUM],
+                                           struct gpumc_error *error)
 {
   struct events *events = events_of(device);
   if (events == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: stages of the device");
-  enum gpumc_stage stage = GPUMC_STAGE_OTHER;
+  size_t stage = GPUMC_STAGE_OTHER;
   if (events->count > 0)
     stage = events->stage[(events->oldest + events->count - 1) % EVENTS];
   gpumc_cuda_enter(device, stage);
   enum gpumc_status status = GPUMC_CUDA(cudaStreamSynchronize(device->stream), error);
   if (status == GPUMC_OK)
     read_passed(events);
-  for (size_t i = 0; i < GPUMC_STAGES; i++)
+  for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++)
     seconds[i] = events->seconds[i];
   return status;
 }

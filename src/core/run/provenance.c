@@ -137,15 +137,16 @@ enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_err
 static enum gpumc_status record_stages(struct gpumc_run *run, struct gpumc_error *error)
 {
   struct gpumc_device *device = &run->preparation.device;
-  double seconds[GPUMC_STAGES];
+  const char *const *stages = run->task->algorithm->stages;
+  double seconds[GPUMC_STAGES_MAXIMUM];
   enum gpumc_status status = device->ops->stage_seconds(device, seconds, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_number(run->recorder, "provenance", "seconds_units", run->unit_seconds,
                                    error);
-  for (size_t stage = GPUMC_STAGE_OTHER + 1; stage < GPUMC_STAGES && status == GPUMC_OK; stage++) {
+  for (size_t i = 0; stages != NULL && stages[i] != NULL && status == GPUMC_OK; i++) {
     char name[48];
-    snprintf(name, sizeof name, "seconds_%s", gpumc_stage_name((enum gpumc_stage)stage));
-    status = gpumc_recorder_number(run->recorder, "provenance", name, seconds[stage], error);
+    snprintf(name, sizeof name, "seconds_%s", stages[i]);
+    status = gpumc_recorder_number(run->recorder, "provenance", name, seconds[i + 1], error);
   }
   return status;
 }

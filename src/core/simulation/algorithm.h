@@ -64,6 +64,9 @@ struct gpumc_algorithm_ops {
   const char *summary;
   const char *citation;         /* BibTeX */
   const struct gpumc_key *keys; /* without `name` */
+  /* Names of what its work on the device consists of, NULL the last: the time of number i, which
+   * it enters as stage i + 1 (core/device/stages.h), is /provenance/seconds_NAME. NULL: none. */
+  const char *const *stages;
   uint32_t required;            /* capabilities, of enum gpumc_capability */
   /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
    * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */

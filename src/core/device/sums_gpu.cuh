@@ -1,0 +1,98 @@
+/* For kernels over the replicas of the runs of a batch: which replicas a block of threads works on,
+ * and sums that do not depend on the order of the threads.
+ *
+ *   const struct gpumc_grid grid = gpumc_grid_make(device, runs, capacity);
+ *   kernel<<<gpumc_grid_blocks(&grid), grid.threads, 0, stream>>>(grid, ..);
+ */
+#ifndef GPUMC_CORE_SUMS_GPU_CUH
+#define GPUMC_CORE_SUMS_GPU_CUH
+
+#include "core/device/device.h"
+
+#define GPUMC_WARP_ALL 0xffffffffu
+
+enum {
+  GPUMC_WARP_THREADS = 32,
+  GPUMC_BLOCK_THREADS_MAXIMUM = 1024,
+  GPUMC_GRID_THREADS = 512,      /* of a block, unless the device says otherwise */
+  GPUMC_RESIDENT_THREADS = 2048, /* of a multiprocessor; more of them only add to the work of
+                                    summing up */
+  /* Of shared memory for sums: what a block gets without asking, less the reductions' own. */
+  GPUMC_SUMS_BYTES_MAXIMUM = 47 * 1024
+};
+
+/* As many blocks of threads for each run as are of use. */
+struct gpumc_grid {
+  size_t runs;
+  uint32_t threads, blocks_per_run;
+};
+
+static inline struct gpumc_grid
+gpumc_grid_make(const struct gpumc_device *device, size_t runs, size_t capacity)
+{
+  size_t threads = device->block_threads > 0 ? device->block_threads : GPUMC_GRID_THREADS;
+  threads = threads < capacity ? threads : capacity;
+  threads = (threads + GPUMC_WARP_THREADS - 1) / GPUMC_WARP_THREADS * GPUMC_WARP_THREADS;
+  threads = threads < GPUMC_BLOCK_THREADS_MAXIMUM ? threads : GPUMC_BLOCK_THREADS_MAXIMUM;
+  const size_t blocks = (capacity + threads - 1) / threads;
+  size_t useful =
+      (size_t)device->multiprocessors * GPUMC_RESIDENT_THREADS / threads / (runs > 0 ? runs : 1);
+  useful = useful > 0 ? useful : 1;
+  struct gpumc_grid grid;
+  grid.runs = runs;
+  grid.threads = (uint32_t)threads;
+  grid.blocks_per_run = (uint32_t)(blocks < useful ? blocks : useful);
+  return grid;
+}
+
+static inline uint32_t gpumc_grid_blocks(const struct gpumc_grid *grid)
+{
+  return grid->blocks_per_run * (uint32_t)grid->runs;
+}
+
+/* Replicas first + threadIdx.x, and every `stride` after that, of run m. */
+struct gpumc_stretch {
+  size_t m, first, stride;
+};
+
+__device__ static inline struct gpumc_stretch gpumc_stretch_of_block(const struct gpumc_grid *grid)
+{
+  struct gpumc_stretch stretch;
+  stretch.m = blockIdx.x / grid->blocks_per_run;
+  stretch.first = (size_t)(blockIdx.x % grid->blocks_per_run) * blockDim.x;
+  stretch.stride = (size_t)grid->blocks_per_run * blockDim.x;
+  return stretch;
+}
+
+__device__ static inline void gpumc_atomic_add(uint64_t *into, uint64_t value)
+{
+  atomicAdd((unsigned long long *)into, (unsigned long long)value);
+}
+
+/* The sum of the warp's values, in its first lane. Every thread of the warp calls it. */
+__device__ static inline uint64_t gpumc_sum_over_warp(uint64_t value)
+{
+  for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2)
+    value += __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
+  return value;
+}
+
+/* *into += the sum of the block's values. Every thread of the block calls it. */
+__device__ static inline void gpumc_add_over_block(uint64_t *into, uint64_t value)
+{
+  __shared__ uint64_t of_warp[GPUMC_BLOCK_THREADS_MAXIMUM / GPUMC_WARP_THREADS];
+  uint32_t lane = threadIdx.x % GPUMC_WARP_THREADS;
+  uint32_t warp = threadIdx.x / GPUMC_WARP_THREADS;
+  value = gpumc_sum_over_warp(value);
+  if (lane == 0)
+    of_warp[warp] = value;
+  __syncthreads();
+  if (warp == 0) {
+    value = gpumc_sum_over_warp(lane < blockDim.x / GPUMC_WARP_THREADS ? of_warp[lane] : 0);
+    if (lane == 0 && value != 0)
+      gpumc_atomic_add(into, value);
+  }
+  __syncthreads();
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* Exact sums by group on CUDA: every replica is looked at once. */
+#include "core/device/cuda_error.h"
+#include "core/device/sums_gpu.cuh"
+#include "core/device/sums_gpu.h"
+
+struct tally_work {
+  struct gpumc_grid grid;
+  struct gpumc_tally tally;
+  struct gpumc_tally_values values;
+};
+
+/* x to the power of a sum. */
+__device__ static inline gpumc_wide power_of(int64_t x, uint32_t power)
+{
+  gpumc_wide square = (gpumc_wide)x * x;
+  switch (power) {
+  case GPUMC_SUM_FIRST:
+    return x;
+  case GPUMC_SUM_ABSOLUTE:
+    return x < 0 ? -(gpumc_wide)x : x;
+  case GPUMC_SUM_SECOND:
+    return square;
+  case GPUMC_SUM_FOURTH:
+    return square * square;
+  default:
+    return 1;
+  }
+}
+
+/* Add to a number of `words` words, `stride` apart, that other threads add to as well. Each word
+ * wraps around as often as it must, and whoever makes it wrap carries one to the next; so the
+ * number is right, modulo its size, when all have added. */
+__device__ static inline void
+add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide value)
+{
+  uint32_t carry = 0;
+  for (uint32_t i = 0; i < words; i++) {
+    uint64_t part = (uint64_t)(uint32_t)value + carry;
+    uint32_t low = (uint32_t)part;
+    carry = (uint32_t)(part >> 32);
+    value >>= 32;
+    if (low == 0)
+      continue;
+    uint32_t before = atomicAdd(&word[i * stride], low);
+    carry += before + low < low;
+  }
+}
+
+/* A block of threads adds up in shared memory where its sums fit. */
+template <bool SHARED>
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struct tally_work work)
+{
+  extern __shared__ uint32_t shared_sums[];
+  const struct gpumc_tally *what = &work.tally;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&work.grid);
+  const size_t n = work.values.size[stretch.m];
+  const size_t start = stretch.m * what->capacity;
+  const size_t rows = what->rows;
+  uint32_t *sums = (uint32_t *)((uint8_t *)work.values.sums + stretch.m * what->stride);
+  if (stretch.first >= n)
+    return;
+  for (size_t i = threadIdx.x; SHARED && i < what->words * rows; i += blockDim.x)
+    shared_sums[i] = 0;
+  __syncthreads();
+  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
+    uint32_t row = work.values.label[start + r] % (uint32_t)rows;
+    for (uint32_t s = 0; s < what->n_sums; s++) {
+      const struct gpumc_exact_sum sum = what->sum[s];
+      int64_t x = work.values.channel[sum.channel][start + r];
+      add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
+                  power_of(x, sum.power));
+    }
+  }
+  __syncthreads();
+  for (size_t i = threadIdx.x; SHARED && i < what->n_sums * rows; i += blockDim.x) {
+    const struct gpumc_exact_sum sum = what->sum[i / rows];
+    size_t at = sum.first * rows + i % rows;
+    add_exactly(sums + at, rows, sum.words,
+                (gpumc_wide)gpumc_words_value(shared_sums + at, rows, sum.words));
+  }
+}
+
+extern "C" enum gpumc_status
+gpumc_tally_gpu(struct gpumc_device *device, const struct gpumc_tally *what,
+                const struct gpumc_tally_values *values, struct gpumc_error *error)
+{
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  const size_t bytes = what->words * what->rows * sizeof(uint32_t);
+  struct tally_work work;
+  work.grid = gpumc_grid_make(device, values->runs, what->capacity);
+  work.tally = *what;
+  work.values = *values;
+  if (bytes <= GPUMC_SUMS_BYTES_MAXIMUM)
+    tally<true><<<gpumc_grid_blocks(&work.grid), work.grid.threads, bytes, stream>>>(work);
+  else
+    tally<false><<<gpumc_grid_blocks(&work.grid), work.grid.threads, 0, stream>>>(work);
+  return GPUMC_CUDA_LAUNCHED("tally", error);
+}
