@@ -9,7 +9,7 @@
 #include "cli/plan.h"
 #include "core/base/memory.h"
 #include "core/base/units.h"
-#include "core/run/disk_plan.h"
+#include "core/run/prepare.h"
 
 /* The plan of one task. */
 struct task_plan {

@@ -5,7 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/base/units.h"
-#include "core/run/run.h"
+#include "core/run/decide.h"
 
 enum { N_STATES = GPUMC_TASK_DONE + 1 };
 

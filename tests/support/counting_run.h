@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "core/run/decide.h"
 #include "core/run/run.h"
 #include "support/counting_plugins.h"
 

@@ -1,37 +1,39 @@
 /* Where a result comes from: the attributes of /provenance. */
+#include "core/run/provenance.h"
+
 #include <hdf5.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <yaml.h>
 
 #include "build_info.h"
 #include "core/device/device_cuda.h"
 #include "core/numerics/isa.h"
-#include "core/run/run_internal.h"
+#include "core/run/compare.h"
 #include "core/simulation/trust.h"
 
 struct text_attribute {
   const char *name, *value;
 };
 
-const char *
-gpumc_run_read_checksum_text(uint64_t checksum, char text[static GPUMC_READ_CHECKSUM_BYTES])
+void gpumc_timestamp(char text[static 32])
 {
-  snprintf(text, GPUMC_READ_CHECKSUM_BYTES, "%016" PRIx64, checksum);
-  return text;
+  time_t now = time(NULL);
+  struct tm utc;
+  gmtime_r(&now, &utc);
+  strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
 static enum gpumc_status record_texts(struct gpumc_recorder *recorder,
                                       const struct text_attribute *attributes, size_t count,
                                       struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < count && status == GPUMC_OK; i++)
-    status = gpumc_recorder_text(recorder, "provenance", attributes[i].name,
-                                 attributes[i].value != NULL ? attributes[i].value : "", error);
-  return status;
+  for (size_t i = 0; i < count; i++)
+    GPUMC_TRY(gpumc_recorder_text(recorder, "provenance", attributes[i].name,
+                                  attributes[i].value != NULL ? attributes[i].value : "", error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status record_program(struct gpumc_recorder *recorder, struct gpumc_error *error)
@@ -58,45 +60,47 @@ static enum gpumc_status record_program(struct gpumc_recorder *recorder, struct 
   return record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
-static enum gpumc_status record_work(const struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status
+record_work(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  const struct gpumc_preparation *preparation = &run->preparation;
+  const struct gpumc_preparation *preparation = provenance->preparation;
   const struct text_attribute attributes[] = {
       {"device", preparation->device.description},
       {"kernel", preparation->kernel->variant},
       {"kernel_device", preparation->kernel->device},
       {"trajectory", preparation->kernel->trajectory},
       {"instruction_set", gpumc_isa_name(preparation->device.isa)},
-      {"command_line", run->options->command_line},
-      {"start", run->started},
+      {"command_line", provenance->command_line},
+      {"start", provenance->started},
   };
-  return record_texts(run->recorder, attributes, sizeof attributes / sizeof *attributes, error);
+  return record_texts(provenance->context->recorder, attributes,
+                      sizeof attributes / sizeof *attributes, error);
 }
 
 /* Of kernels that have more than one generator. */
-static enum gpumc_status record_generator(const struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status
+record_generator(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
   const struct text_attribute generator = {
-      "generator", gpumc_generators[run->preparation.demand.plan.tiling.generator]};
-  if ((run->preparation.kernel->capabilities & GPUMC_CAN_TILE) == 0)
+      "generator", gpumc_generators[provenance->preparation->demand.plan.tiling.generator]};
+  if ((provenance->preparation->kernel->capabilities & GPUMC_CAN_TILE) == 0)
     return GPUMC_OK;
-  return record_texts(run->recorder, &generator, 1, error);
+  return record_texts(provenance->context->recorder, &generator, 1, error);
 }
 
 /* Of models that read their samples from a file. */
 static enum gpumc_status
-record_what_was_read(const struct gpumc_run *run, struct gpumc_error *error)
+record_what_was_read(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  const size_t samples = run->preparation.demand.plan.samples;
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  const size_t samples = provenance->preparation->demand.plan.samples;
   char text[GPUMC_READ_CHECKSUM_BYTES];
-  if (!run->preparation.model.reads_file)
+  if (!provenance->preparation->model.reads_file)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_recorder_integer(run->recorder, "provenance", GPUMC_READ_SAMPLES,
-                                                    (int64_t)samples, error);
-  return status == GPUMC_OK
-             ? gpumc_recorder_text(run->recorder, "provenance", GPUMC_READ_CHECKSUM,
-                                   gpumc_run_read_checksum_text(run->read_checksum, text), error)
-             : status;
+  GPUMC_TRY(
+      gpumc_recorder_integer(recorder, "provenance", GPUMC_READ_SAMPLES, (int64_t)samples, error));
+  return gpumc_recorder_text(recorder, "provenance", GPUMC_READ_CHECKSUM,
+                             gpumc_read_checksum_text(provenance->read_checksum, text), error);
 }
 
 static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpumc_error *error)
@@ -111,63 +115,61 @@ static enum gpumc_status record_cuda(struct gpumc_recorder *recorder, struct gpu
   return record_texts(recorder, attributes, sizeof attributes / sizeof *attributes, error);
 }
 
-enum gpumc_status gpumc_run_record_start(struct gpumc_run *run, struct gpumc_error *error)
+enum gpumc_status
+gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  enum gpumc_status status = record_program(run->recorder, error);
-  if (status == GPUMC_OK)
-    status = record_work(run, error);
-  if (status == GPUMC_OK)
-    status = record_generator(run, error);
-  if (status == GPUMC_OK)
-    status = gpumc_trust_record_warnings(&run->context, "provenance", error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(run->recorder, "provenance", "thermal_seed",
-                                    (int64_t)run->preparation.seed, error);
-  if (status == GPUMC_OK)
-    status = record_what_was_read(run, error);
-  if (status == GPUMC_OK && strcmp(run->preparation.device.ops->name, "cuda") == 0)
-    status = record_cuda(run->recorder, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(run->recorder, "provenance", "threads",
-                                    run->preparation.device.threads, error);
-  return status;
+  const struct gpumc_preparation *preparation = provenance->preparation;
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  GPUMC_TRY(record_program(recorder, error));
+  GPUMC_TRY(record_work(provenance, error));
+  GPUMC_TRY(record_generator(provenance, error));
+  GPUMC_TRY(gpumc_trust_record_warnings(provenance->context, "provenance", error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "thermal_seed",
+                                   (int64_t)preparation->seed, error));
+  GPUMC_TRY(record_what_was_read(provenance, error));
+  if (strcmp(preparation->device.ops->name, "cuda") == 0)
+    GPUMC_TRY(record_cuda(recorder, error));
+  return gpumc_recorder_integer(recorder, "provenance", "threads", preparation->device.threads,
+                                error);
 }
 
 /* Of this invocation: a run that was resumed has spent more before. */
-static enum gpumc_status record_stages(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status
+record_stages(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  struct gpumc_device *device = &run->preparation.device;
-  const char *const *stages = run->task->algorithm->stages;
+  struct gpumc_device *device = &provenance->preparation->device;
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  const char *const *stages = provenance->preparation->task->algorithm->stages;
   double seconds[GPUMC_STAGES_MAXIMUM];
-  enum gpumc_status status = device->ops->stage_seconds(device, seconds, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(run->recorder, "provenance", "seconds_units", run->unit_seconds,
-                                   error);
-  for (size_t i = 0; stages != NULL && stages[i] != NULL && status == GPUMC_OK; i++) {
+  GPUMC_TRY(device->ops->stage_seconds(device, seconds, error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", "seconds_units", provenance->unit_seconds,
+                                  error));
+  for (size_t i = 0; stages != NULL && stages[i] != NULL; i++) {
     char name[48];
     snprintf(name, sizeof name, "seconds_%s", stages[i]);
-    status = gpumc_recorder_number(run->recorder, "provenance", name, seconds[i + 1], error);
+    GPUMC_TRY(gpumc_recorder_number(recorder, "provenance", name, seconds[i + 1], error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_run_record_end(struct gpumc_run *run, struct gpumc_error *error)
+enum gpumc_status
+gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  struct gpumc_recorder *recorder = run->recorder;
-  double updates = gpumc_run_position(run).updates;
-  double seconds = gpumc_run_seconds(run);
+  struct gpumc_recorder *recorder = provenance->context->recorder;
+  const double updates = provenance->updates, seconds = provenance->seconds;
+  const struct {
+    const char *name;
+    double value;
+  } numbers[] = {{"updates", updates},
+                 {"seconds", seconds},
+                 {"update_rate", seconds > 0 ? updates / seconds : 0}};
   char end[32];
-  gpumc_run_timestamp(end);
-  enum gpumc_status status = gpumc_recorder_text(recorder, "provenance", "end", end, error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_recorder_integer(recorder, "provenance", "resumes", (int64_t)run->resumes, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "provenance", "updates", updates, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "provenance", "seconds", seconds, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "provenance", "update_rate",
-                                   seconds > 0 ? updates / seconds : 0, error);
-  return status == GPUMC_OK ? record_stages(run, error) : status;
+  gpumc_timestamp(end);
+  GPUMC_TRY(gpumc_recorder_text(recorder, "provenance", "end", end, error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "resumes", (int64_t)provenance->resumes,
+                                   error));
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    GPUMC_TRY(
+        gpumc_recorder_number(recorder, "provenance", numbers[i].name, numbers[i].value, error));
+  return record_stages(provenance, error);
 }

@@ -2,48 +2,54 @@
 #include "core/run/run.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "core/base/clock.h"
 #include "core/base/threads.h"
 #include "core/base/units.h"
-#include "core/run/run_internal.h"
+#include "core/run/decide.h"
+#include "core/run/provenance.h"
+#include "core/simulation/ensemble_checkpoint.h"
 #include "core/simulation/samples.h"
 
 static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */
 static const double final_interval = 5.0; /* s */
 
-double gpumc_run_seconds(const struct gpumc_run *run)
+/* Zero-initialise. Everything is owned unless it says otherwise. */
+struct run {
+  const struct gpumc_config *config;       /* borrowed */
+  const struct gpumc_task *task;           /* borrowed */
+  const struct gpumc_run_options *options; /* borrowed */
+  struct gpumc_task_files files;
+  char *identity;
+  struct gpumc_preparation preparation;
+  uint64_t read_checksum; /* of the samples that the model reads from a file; 0: none */
+  struct gpumc_ensemble ensemble;
+  struct gpumc_recorder *recorder;
+  struct gpumc_checkpoint_reader *checkpoint; /* to go on from; NULL: none */
+  struct gpumc_context context;
+  void *state;   /* the algorithm's */
+  bool finished; /* all units are done */
+  /* Survive in the checkpoint. */
+  char started[32]; /* UTC, ISO 8601 */
+  uint64_t resumes;
+  double earlier_seconds; /* worked before this invocation */
+  /* Of this invocation, on the monotonic clock. */
+  double begun, begun_fraction, checkpointed, status_written;
+  double unit_seconds; /* spent in units: without start, checkpoints and end */
+};
+
+/* Seconds worked so far, earlier invocations included. */
+static double seconds_worked(const struct run *run)
 {
   return run->earlier_seconds + gpumc_clock() - run->begun;
 }
 
-void gpumc_run_timestamp(char text[static 32])
-{
-  time_t now = time(NULL);
-  struct tm utc;
-  gmtime_r(&now, &utc);
-  strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-
-void gpumc_run_note(const struct gpumc_run *run, const char *format, ...)
-{
-  char *text = NULL;
-  va_list arguments;
-  va_start(arguments, format);
-  if (vasprintf(&text, format, arguments) >= 0)
-    gpumc_observer_tell(run->options->observer, GPUMC_NOTE, text);
-  va_end(arguments);
-  free(text);
-}
-
-struct gpumc_position gpumc_run_position(const struct gpumc_run *run)
+static struct gpumc_position position_of(const struct run *run)
 {
   struct gpumc_position position = {.coordinate = ""};
   if (run->state != NULL)
@@ -51,7 +57,112 @@ struct gpumc_position gpumc_run_position(const struct gpumc_run *run)
   return position;
 }
 
-static enum gpumc_status create_recorder(struct gpumc_run *run, struct gpumc_error *error)
+/* For those who look on; best effort, since it decides nothing. `message`: of a failure, else NULL.
+ */
+static void write_status(struct run *run, enum gpumc_record_state state, const char *message)
+{
+  struct gpumc_error ignored = {0};
+  struct gpumc_status_record record = {.state = state, .remaining_seconds = -1};
+  double worked = gpumc_clock() - run->begun;
+  record.fraction = run->state != NULL ? position_of(run).fraction : -1;
+  record.seconds = seconds_worked(run);
+  if (record.fraction > run->begun_fraction)
+    record.remaining_seconds =
+        worked * (1 - record.fraction) / (record.fraction - run->begun_fraction);
+  if (message != NULL)
+    snprintf(record.message, sizeof record.message, "%s", message);
+  if (gpumc_status_record_write(&run->files, &record, &ignored) != GPUMC_OK)
+    gpumc_error_free(&ignored);
+  run->status_written = gpumc_clock();
+}
+
+/* Order in "run/counters". */
+enum { COUNTER_RESUMES, COUNTER_FIRST_RUN, COUNTER_RUNS, COUNTER_TIME, N_COUNTERS };
+
+static enum gpumc_status
+save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = &run->ensemble;
+  uint64_t counters[N_COUNTERS] = {[COUNTER_RESUMES] = run->resumes,
+                                   [COUNTER_FIRST_RUN] = ensemble->first_run,
+                                   [COUNTER_RUNS] = ensemble->runs,
+                                   [COUNTER_TIME] = ensemble->time};
+  double seconds = seconds_worked(run);
+  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/identity", run->identity, error));
+  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/trajectory", ensemble->ops->trajectory, error));
+  GPUMC_TRY(
+      gpumc_checkpoint_put(writer, "run/read", GPUMC_UINT64, 1, 1, &run->read_checksum, error));
+  GPUMC_TRY(gpumc_checkpoint_put_text(writer, "run/started", run->started, error));
+  GPUMC_TRY(
+      gpumc_checkpoint_put(writer, "run/counters", GPUMC_UINT64, N_COUNTERS, 1, counters, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "run/seconds", GPUMC_FLOAT64, 1, 1, &seconds, error));
+  GPUMC_TRY(gpumc_ensemble_save(&run->ensemble, writer, error));
+  GPUMC_TRY(gpumc_recorder_save(run->recorder, writer, error));
+  return run->task->algorithm->save(run->state, writer, error);
+}
+
+static enum gpumc_status save(struct run *run, struct gpumc_error *error)
+{
+  struct gpumc_checkpoint_writer *writer = NULL;
+  GPUMC_TRY(run->task->algorithm->settle(run->state, error));
+  GPUMC_TRY(gpumc_checkpoint_begin(run->files.checkpoint, &writer, error));
+  const enum gpumc_status status = save_all(run, writer, error);
+  if (status != GPUMC_OK) {
+    gpumc_checkpoint_abandon(writer);
+    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+    return status;
+  }
+  run->checkpointed = gpumc_clock();
+  return gpumc_checkpoint_commit(writer, error);
+}
+
+static enum gpumc_status
+load_counters(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  uint64_t counters[N_COUNTERS];
+  char *started = NULL;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/counters", GPUMC_UINT64, 0, N_COUNTERS, 1,
+                                      counters, error));
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/seconds", GPUMC_FLOAT64, 0, 1, 1,
+                                      &run->earlier_seconds, error));
+  GPUMC_TRY(gpumc_checkpoint_get_text(reader, "run/started", &started, error));
+  strncpy(run->started, started, sizeof run->started - 1);
+  free(started);
+  if (counters[COUNTER_RUNS] > run->ensemble.plan.runs || counters[COUNTER_TIME] > UINT32_MAX ||
+      counters[COUNTER_FIRST_RUN] > GPUMC_RUN_MAXIMUM)
+    return gpumc_error_set(error, GPUMC_FAILURE, "counters out of range");
+  run->resumes = counters[COUNTER_RESUMES] + 1;
+  run->ensemble.runs = (size_t)counters[COUNTER_RUNS];
+  run->ensemble.first_run = (uint32_t)counters[COUNTER_FIRST_RUN];
+  run->ensemble.time = (uint32_t)counters[COUNTER_TIME];
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+load_all(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  GPUMC_TRY(load_counters(run, reader, error));
+  GPUMC_TRY(gpumc_ensemble_load(&run->ensemble, reader, error));
+  GPUMC_TRY(gpumc_recorder_load(run->recorder, reader, error));
+  return run->task->algorithm->load(run->state, reader, &run->finished, error);
+}
+
+/* Go on from a checkpoint of this configuration: GPUMC_INVALID when the file that the model reads
+ * has changed since, GPUMC_FAILURE when it cannot be read. */
+static enum gpumc_status
+load(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  enum gpumc_status status =
+      gpumc_compare_samples(run->files.checkpoint, reader, run->read_checksum, error);
+  if (status == GPUMC_OK) {
+    status = load_all(run, reader, error);
+    if (status != GPUMC_OK)
+      gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+  }
+  return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
+}
+
+static enum gpumc_status create_recorder(struct run *run, struct gpumc_error *error)
 {
   const struct gpumc_task *task = run->task;
   struct gpumc_params root = gpumc_task_params(task, "");
@@ -77,23 +188,17 @@ static enum gpumc_status create_recorder(struct gpumc_run *run, struct gpumc_err
 }
 
 /* Everything that the algorithm works with. */
-static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
-  enum gpumc_status status = gpumc_prepare(run->task, run->options->threads, preparation, error);
-  if (status == GPUMC_OK)
-    status = gpumc_preparation_fits(preparation, error);
-  if (status == GPUMC_OK)
-    status = gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples,
-                                    &run->read_checksum, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
-                                   &preparation->demand.plan, preparation->seed,
-                                   preparation->rounds, &run->ensemble, error);
-  if (status == GPUMC_OK)
-    status = create_recorder(run, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_prepare(run->task, run->options->threads, preparation, error));
+  GPUMC_TRY(gpumc_preparation_fits(preparation, error));
+  GPUMC_TRY(gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples,
+                                   &run->read_checksum, error));
+  GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
+                                  &preparation->demand.plan, preparation->seed, preparation->rounds,
+                                  &run->ensemble, error));
+  GPUMC_TRY(create_recorder(run, error));
   run->context = (struct gpumc_context){.params = gpumc_task_params(run->task, "algorithm"),
                                         .seed = preparation->seed,
                                         .rounds = preparation->rounds,
@@ -103,83 +208,89 @@ static enum gpumc_status build(struct gpumc_run *run, struct gpumc_error *error)
                                         .recorder = run->recorder,
                                         .observer = run->options->observer,
                                         .warnings = run->task->warnings};
-  status = run->task->algorithm->create(&run->context, &run->state, error);
+  GPUMC_TRY(run->task->algorithm->create(&run->context, &run->state, error));
   /* Again: what has been allocated may have left no room for their stacks. */
-  return status == GPUMC_OK ? gpumc_threads_try(preparation->device.threads, error) : status;
+  return gpumc_threads_try(preparation->device.threads, error);
+}
+
+/* As far as it is known now. */
+static struct gpumc_provenance provenance_of(struct run *run)
+{
+  return (struct gpumc_provenance){.preparation = &run->preparation,
+                                   .context = &run->context,
+                                   .read_checksum = run->read_checksum,
+                                   .command_line = run->options->command_line,
+                                   .started = run->started,
+                                   .resumes = run->resumes,
+                                   .updates = position_of(run).updates,
+                                   .seconds = seconds_worked(run),
+                                   .unit_seconds = run->unit_seconds};
 }
 
 /* Go on where a checkpoint is, and put the working file in its place. */
-static enum gpumc_status start(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status start(struct run *run, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   if (run->options->fresh)
-    status = gpumc_run_discard(run, error);
+    GPUMC_TRY(gpumc_clear_files(run->task, &run->files, run->options->observer, error));
   else if (run->checkpoint != NULL)
-    status = gpumc_run_load(run, run->checkpoint, error);
-  if (status != GPUMC_OK)
-    return status;
+    GPUMC_TRY(load(run, run->checkpoint, error));
   if (run->checkpoint != NULL)
-    gpumc_run_note(run, "%s: resuming at %.0f %%", run->task->output,
-                   100 * gpumc_run_position(run).fraction);
+    gpumc_observer_note(run->options->observer, "%s: resuming at %.0f %%", run->task->output,
+                        100 * position_of(run).fraction);
   gpumc_checkpoint_close(run->checkpoint);
   run->checkpoint = NULL;
   const cJSON *warning;
   cJSON_ArrayForEach(warning, run->context.warnings)
       gpumc_observer_tell(run->options->observer, GPUMC_WARNING, warning->valuestring);
-  run->begun_fraction = gpumc_run_position(run).fraction;
+  run->begun_fraction = position_of(run).fraction;
   run->checkpointed = gpumc_clock();
-  status = gpumc_run_record_start(run, error);
-  return status == GPUMC_OK ? gpumc_recorder_start(run->recorder, error) : status;
+  const struct gpumc_provenance provenance = provenance_of(run);
+  GPUMC_TRY(gpumc_provenance_start(&provenance, error));
+  return gpumc_recorder_start(run->recorder, error);
 }
 
-static bool stop_asked(const struct gpumc_run *run)
+static bool stop_asked(const struct run *run)
 {
   return run->options->stop != NULL && *run->options->stop != 0;
 }
 
-static bool out_of_time(const struct gpumc_run *run)
+static bool out_of_time(const struct run *run)
 {
   return run->options->max_seconds > 0 && gpumc_clock() - run->begun >= run->options->max_seconds;
 }
 
-static enum gpumc_status stop(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status stop(struct run *run, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_run_save(run, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_flush(run->recorder, error);
-  if (status != GPUMC_OK)
-    return status;
-  gpumc_run_write_status(run, GPUMC_RECORD_STOPPED, NULL);
-  gpumc_run_note(run, "%s: stopped at %.0f %%, checkpoint written", run->task->output,
-                 100 * gpumc_run_position(run).fraction);
+  GPUMC_TRY(save(run, error));
+  GPUMC_TRY(gpumc_recorder_flush(run->recorder, error));
+  write_status(run, GPUMC_RECORD_STOPPED, NULL);
+  gpumc_observer_note(run->options->observer, "%s: stopped at %.0f %%, checkpoint written",
+                      run->task->output, 100 * position_of(run).fraction);
   return gpumc_error_set(error, GPUMC_STOPPED, "stopped");
 }
 
-static void tell_progress(struct gpumc_run *run)
+static void tell_progress(struct run *run)
 {
   const struct gpumc_observer *observer = run->options->observer;
   if (observer != NULL && observer->progress != NULL) {
-    struct gpumc_position position = gpumc_run_position(run);
-    observer->progress(observer->state, &position, gpumc_run_seconds(run));
+    struct gpumc_position position = position_of(run);
+    observer->progress(observer->state, &position, seconds_worked(run));
   }
   if (gpumc_clock() - run->status_written >= status_interval)
-    gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
+    write_status(run, GPUMC_RECORD_RUNNING, NULL);
 }
 
 /* Units of progress until the last one, a stop, or a failure. */
-static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status work(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_params root = gpumc_task_params(run->task, "");
   double checkpoint_interval = gpumc_params_real(&root, "checkpoint.every");
-  enum gpumc_status status = GPUMC_OK;
-  gpumc_run_write_status(run, GPUMC_RECORD_RUNNING, NULL);
-  while (!run->finished && status == GPUMC_OK) {
+  write_status(run, GPUMC_RECORD_RUNNING, NULL);
+  while (!run->finished) {
     if (stop_asked(run))
       return stop(run, error);
     double unit_begun = gpumc_clock();
-    status = run->task->algorithm->advance(run->state, &run->finished, error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(run->task->algorithm->advance(run->state, &run->finished, error));
     run->unit_seconds += gpumc_clock() - unit_begun;
     tell_progress(run);
     if (!run->finished && out_of_time(run))
@@ -187,37 +298,33 @@ static enum gpumc_status work(struct gpumc_run *run, struct gpumc_error *error)
     double interval =
         run->finished ? fmin(checkpoint_interval, final_interval) : checkpoint_interval;
     if (gpumc_clock() - run->checkpointed >= interval)
-      status = gpumc_run_save(run, error);
+      GPUMC_TRY(save(run, error));
   }
-  return status;
-}
-
-static enum gpumc_status finish(struct gpumc_run *run, struct gpumc_error *error)
-{
-  char duration[32];
-  enum gpumc_status status = gpumc_recorder_close_tables(run->recorder, error);
-  if (status == GPUMC_OK && run->task->model->record != NULL)
-    status = run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
-                                      run->recorder, error);
-  if (status == GPUMC_OK)
-    status = run->task->algorithm->summarize(run->state, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_record_end(run, error);
-  if (status == GPUMC_OK && gpumc_file_exists(run->files.output))
-    status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "%s: has appeared while the run worked, and is left alone: move it "
-                             "away, and the same command finishes the run",
-                             run->files.output);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_finish(run->recorder, error);
-  if (status != GPUMC_OK)
-    return status;
-  gpumc_run_note(run, "%s: complete after %s", run->task->output,
-                 gpumc_duration_text(gpumc_run_seconds(run), duration));
   return GPUMC_OK;
 }
 
-static void release(struct gpumc_run *run)
+static enum gpumc_status finish(struct run *run, struct gpumc_error *error)
+{
+  char duration[32];
+  GPUMC_TRY(gpumc_recorder_close_tables(run->recorder, error));
+  if (run->task->model->record != NULL)
+    GPUMC_TRY(run->task->model->record(&run->preparation.model, run->ensemble.plan.samples,
+                                       run->recorder, error));
+  GPUMC_TRY(run->task->algorithm->summarize(run->state, error));
+  const struct gpumc_provenance provenance = provenance_of(run);
+  GPUMC_TRY(gpumc_provenance_end(&provenance, error));
+  if (gpumc_file_exists(run->files.output))
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%s: has appeared while the run worked, and is left alone: move it "
+                           "away, and the same command finishes the run",
+                           run->files.output);
+  GPUMC_TRY(gpumc_recorder_finish(run->recorder, error));
+  gpumc_observer_note(run->options->observer, "%s: complete after %s", run->task->output,
+                      gpumc_duration_text(seconds_worked(run), duration));
+  return GPUMC_OK;
+}
+
+static void release(struct run *run)
 {
   run->task->algorithm->destroy(run->state);
   gpumc_recorder_free(run->recorder);
@@ -229,9 +336,15 @@ static void release(struct gpumc_run *run)
   run->checkpoint = NULL;
 }
 
-static void note_complete(const struct gpumc_run *run)
+static enum gpumc_status clear_side_files(const struct run *run, struct gpumc_error *error)
 {
-  gpumc_run_note(run, "%s: already complete", run->task->output);
+  const bool did_work = run->recorder != NULL;
+  return gpumc_clear_side_files(run->task, &run->files, did_work, run->options->observer, error);
+}
+
+static void note_complete(const struct run *run)
+{
+  gpumc_observer_note(run->options->observer, "%s: already complete", run->task->output);
 }
 
 /* A file as it was seen: another one, or other contents, differ in some of this. */
@@ -241,12 +354,12 @@ struct sight {
 };
 
 /* A look without the lock, which can only be trusted when it finds this task's finished result. */
-static struct sight look(const struct gpumc_run *run)
+static struct sight look(const struct run *run)
 {
   struct gpumc_error ignored = {0};
   struct sight sight = {0};
   if (!run->options->fresh && stat(run->task->output, &sight.file) == 0 &&
-      gpumc_run_check_output(run->task, GPUMC_CHECK_FILES, &sight.complete, &ignored) != GPUMC_OK)
+      gpumc_check_output(run->task, GPUMC_CHECK_FILES, &sight.complete, &ignored) != GPUMC_OK)
     gpumc_error_free(&ignored);
   return sight;
 }
@@ -258,7 +371,7 @@ static bool same_instant(struct timespec a, struct timespec b)
 
 /* Whether the finished result that was seen is still the same file, unchanged: it may be large, and
  * so may be the file that the model reads, so neither is read again. */
-static bool is_still_complete(const struct gpumc_run *run, const struct sight *sight)
+static bool is_still_complete(const struct run *run, const struct sight *sight)
 {
   const struct stat *before = &sight->file;
   struct stat now;
@@ -269,26 +382,24 @@ static bool is_still_complete(const struct gpumc_run *run, const struct sight *s
 
 /* With the lock held: the files are ours alone. */
 static enum gpumc_status
-run_locked(struct gpumc_run *run, const struct sight *sight, struct gpumc_error *error)
+run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error)
 {
   if (is_still_complete(run, sight)) {
     note_complete(run);
-    return gpumc_run_remove_side_files(run, error);
+    return clear_side_files(run, error);
   }
   const enum gpumc_result_check check = run->options->fresh ? GPUMC_CHECK_ANY : GPUMC_CHECK_FILES;
-  struct gpumc_run_decision decision;
-  enum gpumc_status status = gpumc_run_decide(run->task, &run->files, check, &decision, error);
-  if (status != GPUMC_OK)
-    return status;
+  struct gpumc_decision decision;
+  GPUMC_TRY(gpumc_decide(run->task, &run->files, check, &decision, error));
   if (decision.complete && !run->options->fresh) {
     note_complete(run);
-    return gpumc_run_remove_side_files(run, error);
+    return clear_side_files(run, error);
   }
   run->checkpoint = decision.checkpoint;
   /* Files of another configuration, and the status record is theirs; a result that a fresh start
    * has not come to discard stays what it was. */
   bool in_the_way = false;
-  status = build(run, error);
+  enum gpumc_status status = build(run, error);
   if (status == GPUMC_OK) {
     status = start(run, error);
     in_the_way = status == GPUMC_INVALID;
@@ -298,15 +409,15 @@ run_locked(struct gpumc_run *run, const struct sight *sight, struct gpumc_error 
   if (status == GPUMC_OK)
     status = finish(run, error);
   if (status == GPUMC_OK)
-    status = gpumc_run_remove_side_files(run, error);
+    status = clear_side_files(run, error);
   else if (status != GPUMC_STOPPED && !in_the_way && !gpumc_file_exists(run->files.output))
-    gpumc_run_write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
+    write_status(run, GPUMC_RECORD_FAILED, gpumc_error_text(error));
   release(run);
   return status;
 }
 
 /* A finished result needs no lock, and a directory that cannot be written grants none. */
-static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error *error)
+static enum gpumc_status run_with_lock(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_task_lock *lock = NULL;
   const struct sight sight = look(run);
@@ -325,9 +436,9 @@ static enum gpumc_status run_with_lock(struct gpumc_run *run, struct gpumc_error
 enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                                  const struct gpumc_run_options *options, struct gpumc_error *error)
 {
-  struct gpumc_run run = {.config = config, .task = task, .options = options};
+  struct run run = {.config = config, .task = task, .options = options};
   run.begun = gpumc_clock();
-  gpumc_run_timestamp(run.started);
+  gpumc_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
   enum gpumc_status status =
       run.identity == NULL

@@ -25,26 +25,4 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_run_task(const struct gpumc_config *config, const struct gpumc_task *task,
                const struct gpumc_run_options *options, struct gpumc_error *error);
 
-/* What a run of a task would find in its files, and do. */
-enum gpumc_task_state {
-  GPUMC_TASK_NOT_STARTED,
-  GPUMC_TASK_RUNNING,
-  GPUMC_TASK_RESUMABLE,
-  GPUMC_TASK_FAILED,  /* would fail, or has failed and left nothing to go on from */
-  GPUMC_TASK_REFUSED, /* result or checkpoint of another configuration, or a file it reads is gone
-                       */
-  GPUMC_TASK_DONE,
-};
-/* `message`: of a failed or refused task, or of a resumable one whose last run failed. Unknown
- * times are negative. */
-struct gpumc_task_report {
-  enum gpumc_task_state state;
-  double fraction, seconds, remaining_seconds;
-  char message[512];
-};
-/* `refusal`: why a run would refuse the configuration (gpumc_config_load), where the task could
- * only be looked at (gpumc_config_look): its progress is told all the same; else NULL. */
-void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
-                        struct gpumc_task_report *report);
-
 #endif

@@ -1,6 +1,9 @@
 /* The files of a task before and after a run, and what the run does about them. */
+#include "core/run/decide.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +12,6 @@
 #include "core/base/durable_file.h"
 #include "core/base/regular_file.h"
 #include "core/base/seal.h"
-#include "core/run/run_internal.h"
 #include "core/storage/side_files.h"
 
 /* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */
@@ -62,9 +64,8 @@ look_at_output(const char *output, bool *there, bool *linked, struct gpumc_error
   return status;
 }
 
-enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
-                                         enum gpumc_result_check check, bool *complete,
-                                         struct gpumc_error *error)
+enum gpumc_status gpumc_check_output(const struct gpumc_task *task, enum gpumc_result_check check,
+                                     bool *complete, struct gpumc_error *error)
 {
   struct gpumc_result result = {0};
   struct gpumc_error reason = {0};
@@ -90,7 +91,7 @@ enum gpumc_status gpumc_run_check_output(const struct gpumc_task *task,
                              "output",
                              task->output);
   else if (check != GPUMC_CHECK_ANY)
-    status = gpumc_run_compare_result(task, &result, check, error);
+    status = gpumc_compare_result(task, &result, check, error);
   *complete = status == GPUMC_OK;
   gpumc_error_free(&reason);
   gpumc_result_free(&result);
@@ -124,9 +125,8 @@ static bool is_foreign_result(const struct gpumc_task *task, const struct gpumc_
   const bool readable = gpumc_working_file_read(path, &result, &ignored) == GPUMC_OK;
   bool foreign = readable ? result.complete : was_finished(files, path);
   if (foreign && readable && strcmp(path, files->partial) == 0)
-    foreign =
-        gpumc_file_exists(files->output) ||
-        gpumc_run_compare_result(task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
+    foreign = gpumc_file_exists(files->output) ||
+              gpumc_compare_result(task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
   gpumc_error_free(&ignored);
   gpumc_result_free(&result);
   return foreign;
@@ -153,21 +153,20 @@ static enum gpumc_status check_side_files(const struct gpumc_task *task,
                                           const struct gpumc_task_files *files,
                                           struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   char *foreign = find_foreign_result(task, files);
-  if (foreign != NULL)
-    status = gpumc_error_set(
-        error, GPUMC_FAILURE,
-        "%s: not a working file but a finished result, or a damaged one, and left alone: move "
-        "it away or choose another output",
-        foreign);
-  free(foreign);
-  if (status == GPUMC_OK)
-    status = gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error);
-  return status == GPUMC_OK ? gpumc_side_files_check(files->output, error) : status;
+  if (foreign != NULL) {
+    gpumc_error_set(error, GPUMC_FAILURE,
+                    "%s: not a working file but a finished result, or a damaged one, and left "
+                    "alone: move it away or choose another output",
+                    foreign);
+    free(foreign);
+    return GPUMC_FAILURE;
+  }
+  GPUMC_TRY(gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error));
+  return gpumc_side_files_check(files->output, error);
 }
 
-enum gpumc_status gpumc_run_nothing_deleted(struct gpumc_error *error)
+enum gpumc_status gpumc_decide_nothing_deleted(struct gpumc_error *error)
 {
   char *reason = strdup(gpumc_error_text(error));
   gpumc_error_set(error, GPUMC_FAILURE,
@@ -187,13 +186,13 @@ static enum gpumc_status take_checkpoint(const struct gpumc_task *task, const ch
                                          struct gpumc_checkpoint_reader **checkpoint,
                                          struct gpumc_error *error)
 {
-  enum gpumc_status status = open_it(path, checkpoint, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_compare_checkpoint(task, path, *checkpoint, error);
-  if (status == GPUMC_OK && check == GPUMC_CHECK_LOOK)
-    status = gpumc_run_compare_file(task, path, *checkpoint, error);
-  if (status == GPUMC_OK)
-    return GPUMC_OK;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open_it(path, checkpoint, error));
+  GPUMC_TRY_OUT(status, gpumc_compare_checkpoint(task, path, *checkpoint, error));
+  if (check == GPUMC_CHECK_LOOK)
+    GPUMC_TRY_OUT(status, gpumc_compare_file(task, path, *checkpoint, error));
+  return GPUMC_OK;
+out:
   gpumc_checkpoint_close(*checkpoint);
   *checkpoint = NULL;
   return status;
@@ -216,21 +215,20 @@ static enum gpumc_status prefer_obstacle(const struct gpumc_task_files *files,
   return error->status;
 }
 
-enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
-                                   const struct gpumc_task_files *files,
-                                   enum gpumc_result_check check,
-                                   struct gpumc_run_decision *decision, struct gpumc_error *error)
+enum gpumc_status gpumc_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                               enum gpumc_result_check check, struct gpumc_decision *decision,
+                               struct gpumc_error *error)
 {
-  *decision = (struct gpumc_run_decision){0};
-  enum gpumc_status status = gpumc_run_check_output(task, check, &decision->complete, error);
+  *decision = (struct gpumc_decision){0};
+  enum gpumc_status status = gpumc_check_output(task, check, &decision->complete, error);
   if (decision->complete && check != GPUMC_CHECK_ANY)
     return status;
   if (is_look(check))
     status = prefer_obstacle(files, status, error);
-  if (status == GPUMC_OK)
-    status = check_side_files(task, files, error);
-  if (status != GPUMC_OK || check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
-    return status;
+  GPUMC_TRY(status);
+  GPUMC_TRY(check_side_files(task, files, error));
+  if (check == GPUMC_CHECK_ANY || !gpumc_file_exists(files->checkpoint))
+    return GPUMC_OK;
   /* Only what passes is believed unverified: a refusal must give the reason that the run gives. */
   if (is_look(check)) {
     struct gpumc_error ignored = {0};
@@ -241,7 +239,7 @@ enum gpumc_status gpumc_run_decide(const struct gpumc_task *task,
   }
   status = take_checkpoint(task, files->checkpoint, check, gpumc_checkpoint_open,
                            &decision->checkpoint, error);
-  return status == GPUMC_FAILURE ? gpumc_run_nothing_deleted(error) : status;
+  return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
 }
 
 static bool is_empty(const char *path)
@@ -251,14 +249,15 @@ static bool is_empty(const char *path)
 }
 
 /* Whether a checkpoint of ours is there and not of this configuration, or cannot be read. */
-static bool is_foreign_checkpoint(const struct gpumc_run *run)
+static bool
+is_foreign_checkpoint(const struct gpumc_task *task, const struct gpumc_task_files *files)
 {
-  const char *path = run->files.checkpoint;
   struct gpumc_checkpoint_reader *checkpoint = NULL;
   struct gpumc_error ignored = {0};
-  if (gpumc_side_file_look(path, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS || is_empty(path))
+  if (gpumc_side_file_look(files->checkpoint, GPUMC_SIDE_CHECKPOINT) != GPUMC_PRESENCE_OURS ||
+      is_empty(files->checkpoint))
     return false;
-  const bool foreign = take_checkpoint(run->task, path, GPUMC_CHECK_CONFIGURATION,
+  const bool foreign = take_checkpoint(task, files->checkpoint, GPUMC_CHECK_CONFIGURATION,
                                        gpumc_checkpoint_open, &checkpoint, &ignored) != GPUMC_OK;
   gpumc_checkpoint_close(checkpoint);
   gpumc_error_free(&ignored);
@@ -266,15 +265,15 @@ static bool is_foreign_checkpoint(const struct gpumc_run *run)
 }
 
 /* The same of a working file that is no finished result. */
-static bool is_foreign_working_file(const struct gpumc_run *run)
+static bool
+is_foreign_working_file(const struct gpumc_task *task, const struct gpumc_task_files *files)
 {
-  const char *path = run->files.partial;
   struct gpumc_result result = {0};
   struct gpumc_error ignored = {0};
   const bool foreign =
-      gpumc_side_file_look(path, GPUMC_SIDE_PARTIAL) == GPUMC_PRESENCE_OURS &&
-      gpumc_result_read(path, &result, &ignored) == GPUMC_OK && !result.complete &&
-      gpumc_run_compare_result(run->task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
+      gpumc_side_file_look(files->partial, GPUMC_SIDE_PARTIAL) == GPUMC_PRESENCE_OURS &&
+      gpumc_result_read(files->partial, &result, &ignored) == GPUMC_OK && !result.complete &&
+      gpumc_compare_result(task, &result, GPUMC_CHECK_CONFIGURATION, &ignored) != GPUMC_OK;
   gpumc_error_free(&ignored);
   gpumc_result_free(&result);
   return foreign;
@@ -282,44 +281,122 @@ static bool is_foreign_working_file(const struct gpumc_run *run)
 
 /* Whether another configuration has been worked on under the same name: a run that found its result
  * complete, and did nothing itself, leaves that work alone. */
-static bool another_was_at_work(const struct gpumc_run *run)
+static bool another_was_at_work(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                                const struct gpumc_observer *observer)
 {
-  const char *kept = is_foreign_checkpoint(run)     ? run->files.checkpoint
-                     : is_foreign_working_file(run) ? run->files.partial
-                                                    : NULL;
+  const char *kept = is_foreign_checkpoint(task, files)     ? files->checkpoint
+                     : is_foreign_working_file(task, files) ? files->partial
+                                                            : NULL;
   if (kept != NULL)
-    gpumc_run_note(run,
-                   "%s: of another configuration, or damaged, and left alone, with the files that "
-                   "belong to it",
-                   kept);
+    gpumc_observer_note(observer,
+                        "%s: of another configuration, or damaged, and left alone, with the files "
+                        "that belong to it",
+                        kept);
   return kept != NULL;
 }
 
-enum gpumc_status
-gpumc_run_remove_side_files(const struct gpumc_run *run, struct gpumc_error *error)
+enum gpumc_status gpumc_clear_side_files(const struct gpumc_task *task,
+                                         const struct gpumc_task_files *files, bool did_work,
+                                         const struct gpumc_observer *observer,
+                                         struct gpumc_error *error)
 {
   /* The log last: after the checkpoint that needs it. */
   static const enum gpumc_side sides[] = {GPUMC_SIDE_CHECKPOINT, GPUMC_SIDE_PARTIAL,
                                           GPUMC_SIDE_STATUS, GPUMC_SIDE_LOG};
-  if (run->recorder == NULL && another_was_at_work(run))
+  if (!did_work && another_was_at_work(task, files, observer))
     return GPUMC_OK;
-  char *foreign_result = find_foreign_result(run->task, &run->files);
+  char *foreign_result = find_foreign_result(task, files);
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = 0; i < sizeof sides / sizeof *sides && status == GPUMC_OK; i++)
     if (sides[i] != GPUMC_SIDE_PARTIAL || foreign_result == NULL)
-      status = gpumc_side_file_remove(run->files.output, sides[i], error);
+      status = gpumc_side_file_remove(files->output, sides[i], error);
   free(foreign_result);
   return status;
 }
 
-enum gpumc_status gpumc_run_discard(const struct gpumc_run *run, struct gpumc_error *error)
+enum gpumc_status
+gpumc_clear_files(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                  const struct gpumc_observer *observer, struct gpumc_error *error)
 {
-  struct gpumc_run_decision decision;
-  enum gpumc_status status =
-      gpumc_run_decide(run->task, &run->files, GPUMC_CHECK_ANY, &decision, error);
-  if (status == GPUMC_OK)
-    status = gpumc_run_remove_side_files(run, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_remove(run->files.output, error);
-  return status;
+  struct gpumc_decision decision;
+  GPUMC_TRY(gpumc_decide(task, files, GPUMC_CHECK_ANY, &decision, error));
+  GPUMC_TRY(gpumc_clear_side_files(task, files, true, observer, error));
+  return gpumc_file_remove(files->output, error);
+}
+
+/* A failure of the last run does not keep the next one from going on; without a checkpoint, which
+ * would show that there is something to go on from, it is all that is known of the task. */
+static void
+report_failure(const struct gpumc_status_record *record, struct gpumc_task_report *report)
+{
+  if (report->state == GPUMC_TASK_NOT_STARTED) {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", record->message);
+  } else if (report->state == GPUMC_TASK_RESUMABLE) {
+    snprintf(report->message, sizeof report->message, "the last run failed: %.480s",
+             record->message);
+  }
+}
+
+static void report_record(const struct gpumc_task_files *files, struct gpumc_task_report *report)
+{
+  struct gpumc_status_record record;
+  if (!gpumc_status_record_read(files, &record))
+    return;
+  if (record.state == GPUMC_RECORD_FAILED)
+    report_failure(&record, report);
+  if (report->state == GPUMC_TASK_NOT_STARTED)
+    return;
+  report->fraction = record.fraction;
+  report->seconds = record.seconds;
+  report->remaining_seconds = record.remaining_seconds;
+}
+
+/* What a run would do, decided by the same code. */
+static void report_decision(const struct gpumc_task *task, const struct gpumc_task_files *files,
+                            enum gpumc_result_check check, struct gpumc_task_report *report)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_decision decision;
+  enum gpumc_status status = gpumc_decide(task, files, check, &decision, &error);
+  if (status != GPUMC_OK) {
+    report->state = status == GPUMC_INVALID ? GPUMC_TASK_REFUSED : GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+  } else if (decision.complete) {
+    report->state = GPUMC_TASK_DONE;
+    report->fraction = 1;
+    report->remaining_seconds = 0;
+  } else if (decision.checkpoint != NULL) {
+    report->state = GPUMC_TASK_RESUMABLE;
+  }
+  gpumc_checkpoint_close(decision.checkpoint);
+  gpumc_error_free(&error);
+}
+
+void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
+                        struct gpumc_task_report *report)
+{
+  const enum gpumc_result_check check =
+      refusal != NULL ? GPUMC_CHECK_CONFIGURATION : GPUMC_CHECK_LOOK;
+  struct gpumc_error error = {0};
+  struct gpumc_task_files files;
+  *report = (struct gpumc_task_report){
+      .state = GPUMC_TASK_NOT_STARTED, .fraction = -1, .seconds = -1, .remaining_seconds = -1};
+  if (gpumc_task_files_init(&files, task->output, &error) != GPUMC_OK) {
+    report->state = GPUMC_TASK_FAILED;
+    snprintf(report->message, sizeof report->message, "%s", gpumc_error_text(&error));
+    gpumc_error_free(&error);
+    return;
+  }
+  if (gpumc_task_lock_held(&files, NULL))
+    report->state = GPUMC_TASK_RUNNING;
+  else
+    report_decision(task, &files, check, report);
+  if (report->state != GPUMC_TASK_DONE && report->state != GPUMC_TASK_REFUSED)
+    report_record(&files, report);
+  gpumc_task_files_free(&files);
+  if (refusal != NULL && report->state != GPUMC_TASK_RUNNING) {
+    report->state = GPUMC_TASK_REFUSED;
+    snprintf(report->message, sizeof report->message, "%s", refusal);
+  }
 }

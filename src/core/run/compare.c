@@ -1,8 +1,11 @@
 /* Whether the result or the checkpoint of a task is of its configuration. */
+#include "core/run/compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/run/run_internal.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/samples.h"
 
@@ -46,10 +49,8 @@ static enum gpumc_status count_samples(const struct gpumc_task *task,
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
   struct gpumc_demand demand = {0};
   struct gpumc_device device;
-  enum gpumc_status status = gpumc_device_open("cpu", 1, &device, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = task->algorithm->demand(&params, model, &device, &demand, error);
+  GPUMC_TRY(gpumc_device_open("cpu", 1, &device, error));
+  const enum gpumc_status status = task->algorithm->demand(&params, model, &device, &demand, error);
   *samples = demand.plan.samples;
   gpumc_device_close(&device);
   return status;
@@ -72,6 +73,12 @@ static enum gpumc_status read_again(const struct gpumc_task *task, size_t sample
   return status;
 }
 
+const char *gpumc_read_checksum_text(uint64_t checksum, char text[static GPUMC_READ_CHECKSUM_BYTES])
+{
+  snprintf(text, GPUMC_READ_CHECKSUM_BYTES, "%016" PRIx64, checksum);
+  return text;
+}
+
 /* The same configuration may name a file that has changed. A result that does not say what was read
  * is taken as it is: its model reads nothing, or it is from before results said so. */
 static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
@@ -85,16 +92,14 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   bool enough = false;
   if (before == NULL || samples == NULL)
     return GPUMC_OK;
-  enum gpumc_status status =
-      read_again(task, strtoul(samples, NULL, 10), &checksum, &enough, error);
-  if (status == GPUMC_OK &&
-      (!enough || strcmp(before, gpumc_run_read_checksum_text(checksum, now)) != 0))
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: the file that the model reads holds other values than when the "
-                             "result was made: restore it, choose another output, or replace the "
-                             "result with --fresh",
-                             task->output);
-  return status;
+  GPUMC_TRY(read_again(task, strtoul(samples, NULL, 10), &checksum, &enough, error));
+  if (enough && strcmp(before, gpumc_read_checksum_text(checksum, now)) == 0)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the file that the model reads holds other values than when the "
+                         "result was made: restore it, choose another output, or replace the "
+                         "result with --fresh",
+                         task->output);
 }
 
 /* Compares the task with the resolved configuration stored in a file. The caller frees
@@ -137,9 +142,9 @@ static enum gpumc_status compare_configuration(const struct gpumc_task *task,
   return status;
 }
 
-enum gpumc_status gpumc_run_compare_result(const struct gpumc_task *task,
-                                           const struct gpumc_result *result,
-                                           enum gpumc_result_check check, struct gpumc_error *error)
+enum gpumc_status gpumc_compare_result(const struct gpumc_task *task,
+                                       const struct gpumc_result *result,
+                                       enum gpumc_result_check check, struct gpumc_error *error)
 {
   struct gpumc_task closed = *task;
   closed.resolved = gpumc_task_close(task, result->resolved);
@@ -182,55 +187,52 @@ static enum gpumc_status check_trajectory(const struct gpumc_task *task, const c
                          path, before, now);
 }
 
-enum gpumc_status gpumc_run_compare_checkpoint(const struct gpumc_task *task, const char *path,
-                                               struct gpumc_checkpoint_reader *reader,
-                                               struct gpumc_error *error)
+enum gpumc_status gpumc_compare_checkpoint(const struct gpumc_task *task, const char *path,
+                                           struct gpumc_checkpoint_reader *reader,
+                                           struct gpumc_error *error)
 {
   char *stored = NULL, *trajectory = NULL;
   struct gpumc_task closed = *task;
-  enum gpumc_status status = gpumc_checkpoint_get_text(reader, "run/identity", &stored, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_text(reader, "run/trajectory", &trajectory, error);
-  if (status == GPUMC_OK) {
-    closed.resolved = gpumc_task_close(task, stored);
-    if (closed.resolved == NULL)
-      status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
-    if (status == GPUMC_OK)
-      status = compare_identity(&closed, path, stored, error);
-    if (status == GPUMC_OK)
-      status = check_trajectory(&closed, path, trajectory, error);
-    cJSON_Delete(closed.resolved);
-  }
+  closed.resolved = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, "run/identity", &stored, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, "run/trajectory", &trajectory, error));
+  closed.resolved = gpumc_task_close(task, stored);
+  if (closed.resolved == NULL)
+    GPUMC_TRY_OUT(status,
+                  gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations"));
+  GPUMC_TRY_OUT(status, compare_identity(&closed, path, stored, error));
+  GPUMC_TRY_OUT(status, check_trajectory(&closed, path, trajectory, error));
+out:
+  cJSON_Delete(closed.resolved);
   free(stored);
   free(trajectory);
   return status;
 }
 
-enum gpumc_status gpumc_run_compare_samples(const char *path,
-                                            struct gpumc_checkpoint_reader *reader,
-                                            uint64_t checksum, struct gpumc_error *error)
+enum gpumc_status gpumc_compare_samples(const char *path, struct gpumc_checkpoint_reader *reader,
+                                        uint64_t checksum, struct gpumc_error *error)
 {
   uint64_t before = 0;
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error);
-  if (status == GPUMC_OK && before != checksum)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: the file that the model reads holds other values than when the "
-                             "checkpoint was made: restore it, choose another output, or start "
-                             "over with --fresh",
-                             path);
-  return status;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "run/read", GPUMC_UINT64, 0, 1, 1, &before, error));
+  if (before == checksum)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_INVALID,
+                         "%s: the file that the model reads holds other values than when the "
+                         "checkpoint was made: restore it, choose another output, or start "
+                         "over with --fresh",
+                         path);
 }
 
-enum gpumc_status gpumc_run_compare_file(const struct gpumc_task *task, const char *path,
-                                         struct gpumc_checkpoint_reader *reader,
-                                         struct gpumc_error *error)
+enum gpumc_status gpumc_compare_file(const struct gpumc_task *task, const char *path,
+                                     struct gpumc_checkpoint_reader *reader,
+                                     struct gpumc_error *error)
 {
   const struct gpumc_params params = gpumc_task_params(task, "model");
   uint64_t now = 0;
   bool enough = true;
   if (task->model->file_key == NULL || !gpumc_params_has(&params, task->model->file_key))
     return GPUMC_OK;
-  enum gpumc_status status = read_again(task, 0, &now, &enough, error);
-  return status == GPUMC_OK ? gpumc_run_compare_samples(path, reader, now, error) : status;
+  GPUMC_TRY(read_again(task, 0, &now, &enough, error));
+  return gpumc_compare_samples(path, reader, now, error);
 }

@@ -1,0 +1,29 @@
+/* Where a result comes from: the attributes of /provenance. */
+#ifndef GPUMC_CORE_PROVENANCE_H
+#define GPUMC_CORE_PROVENANCE_H
+
+#include "core/run/prepare.h"
+
+struct gpumc_provenance {
+  struct gpumc_preparation *preparation;
+  const struct gpumc_context *context; /* its recorder and warnings */
+  uint64_t read_checksum;              /* of the samples that the model reads from a file */
+  const char *command_line;
+  const char *started; /* UTC, ISO 8601 */
+  /* Known at the end. `updates` and `seconds` are of all invocations, `unit_seconds`, spent in
+   * units of progress, of this one. */
+  uint64_t resumes;
+  double updates, seconds, unit_seconds;
+};
+
+/* What is known before the recorder's start, so that a working file has it too; and after the
+ * tables are closed what only the end knows. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_provenance_end(const struct gpumc_provenance *provenance, struct gpumc_error *error);
+
+/* "2017-08-01T12:00:00Z" of this moment. */
+void gpumc_timestamp(char text[static 32]);
+
+#endif
