@@ -15,12 +15,12 @@ static struct gpumc_params params_of(const char *json)
   return params;
 }
 
-static void
-read_request(const char *json, size_t temperatures, struct gpumc_configurations_request *request)
+static void read_request(const char *json, enum gpumc_configurations_list list, size_t temperatures,
+                         struct gpumc_configurations_request *request)
 {
   struct gpumc_error error = {0};
   const struct gpumc_params params = params_of(json);
-  if (gpumc_configurations_request_read(&params, temperatures, request, &error) != GPUMC_OK)
+  if (gpumc_configurations_request_read(&params, list, temperatures, request, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   cJSON_Delete((cJSON *)params.values);
 }
@@ -28,7 +28,7 @@ read_request(const char *json, size_t temperatures, struct gpumc_configurations_
 static void check_times(const char *json, uint32_t sweep, size_t expected)
 {
   struct gpumc_configurations_request request;
-  read_request(json, 3, &request);
+  read_request(json, GPUMC_CONFIGURATIONS_TIMES, 3, &request);
   assert_int_equal(gpumc_configurations_request_any(&request), strcmp(json, "{}") != 0);
   assert_int_equal(gpumc_configurations_request_until(&request, sweep), expected);
   gpumc_configurations_request_free(&request);
@@ -51,10 +51,31 @@ static void test_times(void **state)
   check_times("{\"configurations\":{\"times\":[1, 10, 100]}}", 4000000000u, 3);
 }
 
+static void check_betas(const char *json, uint32_t step, double beta, size_t expected)
+{
+  struct gpumc_configurations_request request;
+  read_request(json, GPUMC_CONFIGURATIONS_BETAS, 0, &request);
+  assert_int_equal(request.n_temperatures, 0);
+  assert_int_equal(gpumc_configurations_request_passed(&request, step, beta), expected);
+  gpumc_configurations_request_free(&request);
+}
+
+/* Inverse temperatures are met but for their last digits. */
+static void test_betas(void **state)
+{
+  (void)state;
+  check_betas("{\"configurations\":{\"every\":3}}", 2, 0.5, 0);
+  check_betas("{\"configurations\":{\"every\":3}}", 7, 0.5, 2);
+  check_betas("{\"configurations\":{\"betas\":[0, 0.3, 0.5]}}", 0, 0, 1);
+  check_betas("{\"configurations\":{\"betas\":[0, 0.3, 0.5]}}", 9, 0.3 - 1e-10, 2);
+  check_betas("{\"configurations\":{\"betas\":[0, 0.3, 0.5]}}", 9, 0.3 - 1e-9, 1);
+  check_betas("{\"configurations\":{\"betas\":[0, 0.3, 0.5]}}", 9, 0.7, 3);
+}
+
 static void check_temperatures(const char *json, size_t count, const size_t *expected)
 {
   struct gpumc_configurations_request request;
-  read_request(json, 3, &request);
+  read_request(json, GPUMC_CONFIGURATIONS_TIMES, 3, &request);
   assert_int_equal(request.n_temperatures, count);
   for (size_t i = 0; i < count; i++)
     assert_int_equal(request.temperature[i], expected[i]);
@@ -100,6 +121,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times),
+      cmocka_unit_test(test_betas),
       cmocka_unit_test(test_temperatures),
       cmocka_unit_test(test_memory),
   };

@@ -37,8 +37,8 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   if (status == GPUMC_OK)
     status = canonical_tables_declare(canonical, error);
   if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(params, canonical->betas.count, &canonical->request,
-                                               error);
+    status = gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                               canonical->betas.count, &canonical->request, error);
   if (status == GPUMC_OK)
     status = canonical_configurations_declare(canonical, error);
   canonical->unit = canonical_unit(&canonical->settings, model, canonical->betas.count);

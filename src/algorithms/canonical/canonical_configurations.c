@@ -3,20 +3,6 @@
 
 enum { SWEEP, RUN, REPLICA, LABELS };
 
-/* The replicas of a temperature. */
-struct place {
-  uint32_t sweep;
-  size_t temperature;
-};
-
-static void label(const void *of, size_t r, double *label)
-{
-  const struct place *place = of;
-  label[SWEEP] = (double)place->sweep;
-  label[RUN] = (double)place->temperature;
-  label[REPLICA] = (double)r;
-}
-
 enum gpumc_status
 canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error)
 {
@@ -35,29 +21,29 @@ canonical_configurations_declare(struct canonical *canonical, struct gpumc_error
                                       &canonical->configurations, error);
 }
 
+static struct gpumc_configurations_chains chains_of(const struct canonical *canonical)
+{
+  return (struct gpumc_configurations_chains){.temperatures = canonical->betas.count,
+                                              .copies = 1,
+                                              .replicas = canonical->settings.replicas};
+}
+
 enum gpumc_status
 canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error)
 {
   const struct gpumc_configurations_request *request = &canonical->request;
+  const struct gpumc_configurations_chains chains = chains_of(canonical);
   const uint32_t sweep = canonical->context.ensemble->time - canonical->settings.thermalization;
-  const uint32_t before = sweep - canonical->settings.interval;
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_configurations_request_due(request, before, sweep))
+  if (!gpumc_configurations_request_due(request, sweep - canonical->settings.interval, sweep))
     return GPUMC_OK;
-  for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++) {
-    const struct place place = {sweep, request->temperature[i]};
-    status = gpumc_configurations_write(&canonical->configurations, place.temperature,
-                                        canonical->settings.replicas, label, &place, error);
-  }
-  return status;
+  return gpumc_configurations_write_chains(&canonical->configurations, request, &chains, sweep,
+                                           error);
 }
 
-/* Those of a plan may be more than any file has. */
 static double rows_until(const struct canonical *canonical, uint32_t sweep)
 {
-  const struct gpumc_configurations_request *request = &canonical->request;
-  return (double)gpumc_configurations_request_until(request, sweep) *
-         (double)request->n_temperatures * (double)canonical->settings.replicas;
+  const struct gpumc_configurations_chains chains = chains_of(canonical);
+  return gpumc_configurations_chain_rows(&canonical->request, &chains, sweep);
 }
 
 uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep)

@@ -167,8 +167,8 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
   if (status == GPUMC_OK)
     status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
   if (status == GPUMC_OK)
-    status =
-        gpumc_configurations_request_read(params, canonical.betas.count, &canonical.request, error);
+    status = gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                               canonical.betas.count, &canonical.request, error);
   if (status == GPUMC_OK) {
     const double channels = (double)observables.n_channels;
     const double replicas = (double)canonical.betas.count * (double)settings->replicas;

@@ -18,7 +18,7 @@ static void destroy(void *state)
   free(pa->log_partition);
   free(pa->curve_row);
   free(pa->block_row);
-  pa_configurations_request_free(&pa->request);
+  gpumc_configurations_request_free(&pa->request);
   gpumc_configurations_free(&pa->configurations);
   free(pa);
 }
@@ -65,7 +65,8 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = pa_tables_declare(pa, error);
   if (status == GPUMC_OK)
-    status = pa_configurations_request_read(&context->params, &pa->request, error);
+    status = gpumc_configurations_request_read(&context->params, GPUMC_CONFIGURATIONS_BETAS, 0,
+                                               &pa->request, error);
   if (status == GPUMC_OK)
     status = pa_configurations_declare(pa, error);
   if (status != GPUMC_OK) {

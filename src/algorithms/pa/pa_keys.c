@@ -163,7 +163,7 @@ static void check_configurations(const struct gpumc_params *params,
                                  const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  pa_configurations_request_check(params, last_beta(params), report);
+  pa_configurations_check(params, last_beta(params), report);
 }
 
 static double power_of(enum gpumc_moment moment)

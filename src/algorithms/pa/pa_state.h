@@ -74,13 +74,6 @@ struct pa_schedule {
   size_t count, capacity;
 };
 
-/* What the block `configurations` asks for: after every so many steps, or at temperatures. */
-struct pa_configurations_request {
-  size_t every; /* 0: at beta[count], if there are any */
-  double *beta;
-  size_t count;
-};
-
 struct pa_run_tables {
   size_t curve, blocks;
 };
@@ -112,7 +105,7 @@ struct pa {
   double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
   double updates;                           /* as recorded */
   double *curve_row, *block_row;
-  struct pa_configurations_request request;
+  struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
 };
 
@@ -179,19 +172,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
 
 /* Mistakes of a block `configurations`, of temperatures without mistakes up to `end`. */
-void pa_configurations_request_check(const struct gpumc_params *params, double end,
-                                     struct gpumc_report *report);
-/* Legal to free when zeroed or when reading failed. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_configurations_request_read(const struct gpumc_params *params,
-                               struct pa_configurations_request *request,
-                               struct gpumc_error *error);
-void pa_configurations_request_free(struct pa_configurations_request *request);
-bool pa_configurations_request_asks(const struct pa_configurations_request *request);
-/* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
- * inverse temperature `last`. */
-bool pa_configurations_request_has_row(const struct pa_configurations_request *request,
-                                       const double *beta, size_t row, double last);
+void pa_configurations_check(const struct gpumc_params *params, double end,
+                             struct gpumc_report *report);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
 /* The populations of the row pa->row as they were measured, if it is one of those asked for; waits

@@ -119,8 +119,8 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = pt_tables_declare(pt, error);
   if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(&pt->context.params, pt->settings.temperatures,
-                                               &pt->request, error);
+    status = gpumc_configurations_request_read(&pt->context.params, GPUMC_CONFIGURATIONS_TIMES,
+                                               pt->settings.temperatures, &pt->request, error);
   return status == GPUMC_OK ? pt_configurations_declare(pt, error) : status;
 }
 

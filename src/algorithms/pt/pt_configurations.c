@@ -3,21 +3,6 @@
 
 enum { SWEEP, TEMPERATURE, COPY, SAMPLE, LABELS };
 
-/* The replicas of a copy at a temperature. */
-struct place {
-  uint32_t sweep;
-  size_t temperature, copy, first_sample;
-};
-
-static void label(const void *of, size_t r, double *label)
-{
-  const struct place *place = of;
-  label[SWEEP] = (double)place->sweep;
-  label[TEMPERATURE] = (double)place->temperature;
-  label[COPY] = (double)place->copy;
-  label[SAMPLE] = (double)(place->first_sample + r);
-}
-
 enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *error)
 {
   const struct gpumc_column labels[LABELS] = {
@@ -44,44 +29,31 @@ static uint32_t measured_sweeps(const struct pt *pt, uint64_t round)
              : 0;
 }
 
-/* Of a temperature, copy after copy. */
-static enum gpumc_status
-write_temperature(struct pt *pt, size_t t, uint32_t sweep, struct gpumc_error *error)
+static struct gpumc_configurations_chains
+chains_of(const struct pt_settings *settings, const struct gpumc_model *model)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t c = 0; c < pt->settings.copies && status == GPUMC_OK; c++) {
-    const struct place place = {sweep, t, c, pt->context.model->first_sample};
-    status = gpumc_configurations_write(&pt->configurations, c * pt->settings.temperatures + t,
-                                        pt->settings.samples, label, &place, error);
-  }
-  return status;
+  return (struct gpumc_configurations_chains){.temperatures = settings->temperatures,
+                                              .copies = settings->copies,
+                                              .replicas = settings->samples,
+                                              .first = model->first_sample};
 }
 
 enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *error)
 {
-  const struct gpumc_configurations_request *request = &pt->request;
+  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
   const uint32_t sweep = measured_sweeps(pt, pt->round);
-  const uint32_t before = measured_sweeps(pt, pt->round - 1);
-  enum gpumc_status status = GPUMC_OK;
-  if (!gpumc_configurations_request_due(request, before, sweep))
+  if (!gpumc_configurations_request_due(&pt->request, measured_sweeps(pt, pt->round - 1), sweep))
     return GPUMC_OK;
   pt->context.device->ops->enter(pt->context.device, PT_STAGE_OTHER);
-  for (size_t i = 0; i < request->n_temperatures && status == GPUMC_OK; i++)
-    status = write_temperature(pt, request->temperature[i], sweep, error);
-  return status;
-}
-
-/* Those of a plan may be more than any file has. */
-static double rows_until(const struct pt_settings *settings,
-                         const struct gpumc_configurations_request *request, uint32_t sweep)
-{
-  return (double)gpumc_configurations_request_until(request, sweep) *
-         (double)request->n_temperatures * (double)settings->copies * (double)settings->samples;
+  return gpumc_configurations_write_chains(&pt->configurations, &pt->request, &chains, sweep,
+                                           error);
 }
 
 uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round)
 {
-  return (uint64_t)rows_until(&pt->settings, &pt->request, measured_sweeps(pt, round));
+  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
+  return (uint64_t)gpumc_configurations_chain_rows(&pt->request, &chains,
+                                                   measured_sweeps(pt, round));
 }
 
 enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
@@ -92,11 +64,13 @@ enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
   struct gpumc_configurations_request request;
   const uint64_t sweeps =
       settings->measurements * settings->measure_rounds * settings->round_sweeps;
-  enum gpumc_status status =
-      gpumc_configurations_request_read(params, settings->temperatures, &request, error);
+  const struct gpumc_configurations_chains chains = chains_of(settings, model);
+  const enum gpumc_status status = gpumc_configurations_request_read(
+      params, GPUMC_CONFIGURATIONS_TIMES, settings->temperatures, &request, error);
   if (status == GPUMC_OK && gpumc_configurations_request_any(&request))
-    gpumc_configurations_demand(model, LABELS, rows_until(settings, &request, (uint32_t)sweeps),
-                                (double)settings->samples, demanded);
+    gpumc_configurations_demand(
+        model, LABELS, gpumc_configurations_chain_rows(&request, &chains, (uint32_t)sweeps),
+        (double)settings->samples, demanded);
   gpumc_configurations_request_free(&request);
   return status;
 }

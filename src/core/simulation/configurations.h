@@ -10,12 +10,20 @@
 /* Keys of the block where time is counted in sweeps and temperatures stand side by side. */
 extern const struct gpumc_key gpumc_configurations_keys[];
 
+/* What the key beside `every` lists, at which configurations are written: `times`, in sweeps, or
+ * `betas`, where these ascend. */
+enum gpumc_configurations_list { GPUMC_CONFIGURATIONS_TIMES, GPUMC_CONFIGURATIONS_BETAS };
+/* Inverse temperatures that differ by this share are the same: sums of equal steps, and what is
+ * given with twelve digits. */
+#define GPUMC_CONFIGURATIONS_ROUNDING 1e-9
+
 /* What such a block asks for; zeroed without one. */
 struct gpumc_configurations_request {
-  uint32_t every;  /* sweeps; 0: at `times` */
-  uint32_t *times; /* [n_times], ascending */
-  size_t n_times;
-  size_t *temperature; /* [n_temperatures], ascending */
+  uint32_t every; /* sweeps or steps; 0: at `value` */
+  double *value;  /* [n_values], ascending */
+  size_t n_values;
+  double rounding;     /* values that differ by this share are the same */
+  size_t *temperature; /* [n_temperatures], ascending; none where they do not stand side by side */
   size_t n_temperatures;
 };
 
@@ -32,18 +40,29 @@ void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
     .reads = "beta configurations", .run = gpumc_configurations_check_temperatures                 \
   }
 
-/* Of an algorithm with so many temperatures. Legal to free when zeroed or when reading failed. */
+/* Of an algorithm with so many temperatures side by side, or 0. Legal to free when zeroed or when
+ * reading failed. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_configurations_request_read(const struct gpumc_params *params, size_t temperatures,
+gpumc_configurations_request_read(const struct gpumc_params *params,
+                                  enum gpumc_configurations_list list, size_t temperatures,
                                   struct gpumc_configurations_request *request,
                                   struct gpumc_error *error);
 void gpumc_configurations_request_free(struct gpumc_configurations_request *request);
 bool gpumc_configurations_request_any(const struct gpumc_configurations_request *request);
-/* How many of the times have passed at `sweep`. */
-size_t gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
-                                          uint32_t sweep);
+/* How many of the moments have passed after so many sweeps or steps, when what the list is of has
+ * reached `value`. */
+size_t gpumc_configurations_request_passed(const struct gpumc_configurations_request *request,
+                                           uint32_t count, double value);
 
-/* Whether one of the times is behind `before`, and `sweep` is at it or beyond. */
+/* The same where the list is of sweeps as well. */
+static inline size_t
+gpumc_configurations_request_until(const struct gpumc_configurations_request *request,
+                                   uint32_t sweep)
+{
+  return gpumc_configurations_request_passed(request, sweep, (double)sweep);
+}
+
+/* Whether one of the times is after `before`, and `sweep` is at it or beyond. */
 static inline bool
 gpumc_configurations_request_due(const struct gpumc_configurations_request *request,
                                  uint32_t before, uint32_t sweep)
@@ -79,13 +98,35 @@ void gpumc_configurations_free(struct gpumc_configurations *configurations);
 /* Rows so far; 0 where no table is declared. */
 uint64_t gpumc_configurations_count(const struct gpumc_configurations *configurations);
 
-/* The labels of replica r; `of` says of which run and time. */
-typedef void gpumc_configurations_label(const void *of, size_t r, double *label);
-/* A row for each of the replicas 0 .. count - 1 of run m of the ensemble. */
+/* Replicas of one run of the ensemble. The labels of their rows are, in the order of the columns,
+ * some that all of them share, a number that counts them, and perhaps a mark of each. */
+struct gpumc_configurations_rows {
+  size_t run, count;    /* replicas 0 .. count - 1 */
+  const double *label;  /* those that are shared */
+  size_t first;         /* number of replica 0 */
+  const uint32_t *mark; /* [count]; NULL: the number is the last label */
+};
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_configurations_write(struct gpumc_configurations *configurations, size_t m, size_t count,
-                           gpumc_configurations_label *label, const void *of,
-                           struct gpumc_error *error);
+gpumc_configurations_write(struct gpumc_configurations *configurations,
+                           const struct gpumc_configurations_rows *rows, struct gpumc_error *error);
+
+/* Temperatures side by side, in copies: run c * temperatures + t of the ensemble is copy c at
+ * temperature t. */
+struct gpumc_configurations_chains {
+  size_t temperatures, copies, replicas; /* of each */
+  size_t first;                          /* number of replica 0 */
+};
+/* The rows of the temperatures asked for, copy after copy, labelled with sweep, temperature, with
+ * the copy where the table has four labels, and with the number. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_configurations_write_chains(struct gpumc_configurations *configurations,
+                                  const struct gpumc_configurations_request *request,
+                                  const struct gpumc_configurations_chains *chains, uint32_t sweep,
+                                  struct gpumc_error *error);
+/* How many rows that makes until `sweep`; those of a plan may be more than any file has. */
+double gpumc_configurations_chain_rows(const struct gpumc_configurations_request *request,
+                                       const struct gpumc_configurations_chains *chains,
+                                       uint32_t sweep);
 
 /* What so many rows come to in the result, and the host memory that writing them takes, of runs of
  * so many replicas, which is added to what is demanded already. */
