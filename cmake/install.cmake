@@ -2,7 +2,7 @@
 # configurations, run tasks and read results, and gpumc.pc for its compiler's options.
 install(TARGETS gpumc_program gpumc)
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 install(FILES src/algorithms/pa/population.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/algorithms/pa)
 install(FILES src/algorithms/pt/tempering.h
