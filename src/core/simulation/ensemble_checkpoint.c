@@ -9,7 +9,7 @@
 /* Replicas that are copied at once, and about how many bytes, unless one has more. */
 enum { SLICE = 1024, SLICE_BYTES = 1 << 28 };
 
-/* The replicas of all runs of the batch, run behind run, on their way between ensemble and file. */
+/* The replicas of all runs of the batch, run after run, on their way between ensemble and file. */
 struct transfer {
   struct gpumc_ensemble *ensemble;
   uint32_t *size; /* [runs] */
@@ -44,12 +44,10 @@ static enum gpumc_status transfer_begin(struct transfer *transfer, struct gpumc_
   const size_t bytes = ensemble->model->portable_bytes;
   const size_t most = slice_replicas(ensemble->model, ensemble->plan.capacity);
   *transfer = (struct transfer){.ensemble = ensemble, .most = most};
-  enum gpumc_status status =
-      gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&transfer->slice, transfer->most * bytes,
-                                  "replicas of a checkpoint", error);
-  return status;
+  GPUMC_TRY(
+      gpumc_allocate_array(&transfer->size, ensemble->runs + 1, "sizes of the populations", error));
+  return gpumc_allocate_array(&transfer->slice, transfer->most * bytes, "replicas of a checkpoint",
+                              error);
 }
 
 static void transfer_end(struct transfer *transfer)
@@ -70,54 +68,42 @@ static enum gpumc_status
 copy_replicas(struct transfer *transfer, copy_slice *copy, void *file, struct gpumc_error *error)
 {
   size_t row = 0;
-  enum gpumc_status status = GPUMC_OK;
   for (size_t m = 0; m < transfer->ensemble->runs; m++)
-    for (size_t first = 0; first < transfer->size[m] && status == GPUMC_OK;
-         first += transfer->most) {
+    for (size_t first = 0; first < transfer->size[m]; first += transfer->most) {
       size_t left = transfer->size[m] - first;
       size_t count = left < transfer->most ? left : transfer->most;
-      status = copy(transfer, file, m, first, count, row, error);
+      GPUMC_TRY(copy(transfer, file, m, first, count, row, error));
       row += count;
     }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status save_slice(struct transfer *transfer, void *writer, size_t m, size_t first,
                                     size_t count, size_t row, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status = ensemble->ops->get(ensemble, m, first, count, transfer->slice, error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice, error);
-  return status;
+  GPUMC_TRY(ensemble->ops->get(ensemble, m, first, count, transfer->slice, error));
+  return gpumc_checkpoint_put_rows(writer, "ensemble/replicas", row, count, transfer->slice, error);
 }
 
 static enum gpumc_status load_slice(struct transfer *transfer, void *reader, size_t m, size_t first,
                                     size_t count, size_t row, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, row, count,
-                                ensemble->model->portable_bytes, transfer->slice, error);
-  if (status == GPUMC_OK)
-    status = ensemble->ops->set(ensemble, m, first, count, transfer->slice, error);
-  return status;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "ensemble/replicas", GPUMC_UINT8, row, count,
+                                      ensemble->model->portable_bytes, transfer->slice, error));
+  return ensemble->ops->set(ensemble, m, first, count, transfer->slice, error);
 }
 
 static enum gpumc_status
 save_sizes(struct transfer *transfer, void *writer, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status = gpumc_ensemble_get_sizes(ensemble, transfer->size, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
-                                  transfer->size, error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8, count_replicas(transfer),
-                                 ensemble->model->portable_bytes, error);
-  return status;
+  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, transfer->size, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs, 1,
+                                 transfer->size, error));
+  return gpumc_checkpoint_declare(writer, "ensemble/replicas", GPUMC_UINT8,
+                                  count_replicas(transfer), ensemble->model->portable_bytes, error);
 }
 
 static enum gpumc_status check_sizes(const struct transfer *transfer, struct gpumc_error *error)
@@ -133,13 +119,10 @@ static enum gpumc_status
 load_sizes(struct transfer *transfer, void *reader, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = transfer->ensemble;
-  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0,
-                                                       ensemble->runs, 1, transfer->size, error);
-  if (status == GPUMC_OK)
-    status = check_sizes(transfer, error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_set_sizes(ensemble, transfer->size, error);
-  return status;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "ensemble/sizes", GPUMC_UINT32, 0, ensemble->runs, 1,
+                                      transfer->size, error));
+  GPUMC_TRY(check_sizes(transfer, error));
+  return gpumc_ensemble_set_sizes(ensemble, transfer->size, error);
 }
 
 /* All replicas into the file or out of it. */
@@ -149,11 +132,11 @@ static enum gpumc_status transfer_replicas(struct gpumc_ensemble *ensemble, copy
   struct transfer transfer;
   if (ensemble->runs == 0)
     return GPUMC_OK;
-  enum gpumc_status status = transfer_begin(&transfer, ensemble, error);
-  if (status == GPUMC_OK)
-    status = sizes(&transfer, file, error);
-  if (status == GPUMC_OK)
-    status = copy_replicas(&transfer, slice, file, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, transfer_begin(&transfer, ensemble, error));
+  GPUMC_TRY_OUT(status, sizes(&transfer, file, error));
+  status = copy_replicas(&transfer, slice, file, error);
+out:
   transfer_end(&transfer);
   return status;
 }
@@ -184,18 +167,16 @@ static enum gpumc_status save_state(struct gpumc_ensemble *ensemble, void *write
                                     size_t bytes, uint8_t *state, struct gpumc_error *error)
 {
   (void)bytes;
-  enum gpumc_status status = ensemble->ops->get_state(ensemble, m, state, error);
-  return status == GPUMC_OK
-             ? gpumc_checkpoint_put_rows(writer, "ensemble/generators", m, 1, state, error)
-             : status;
+  GPUMC_TRY(ensemble->ops->get_state(ensemble, m, state, error));
+  return gpumc_checkpoint_put_rows(writer, "ensemble/generators", m, 1, state, error);
 }
 
 static enum gpumc_status load_state(struct gpumc_ensemble *ensemble, void *reader, size_t m,
                                     size_t bytes, uint8_t *state, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "ensemble/generators", GPUMC_UINT8,
-                                                       m, 1, bytes, state, error);
-  return status == GPUMC_OK ? ensemble->ops->set_state(ensemble, m, state, error) : status;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "ensemble/generators", GPUMC_UINT8, m, 1, bytes,
+                                      state, error));
+  return ensemble->ops->set_state(ensemble, m, state, error);
 }
 
 static enum gpumc_status save_generators(struct gpumc_ensemble *ensemble,
@@ -205,17 +186,17 @@ static enum gpumc_status save_generators(struct gpumc_ensemble *ensemble,
   const size_t bytes = state_bytes(ensemble);
   if (bytes == 0)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_checkpoint_declare(writer, "ensemble/generators", GPUMC_UINT8,
-                                                      ensemble->runs, bytes, error);
-  return status == GPUMC_OK ? copy_generators(ensemble, save_state, writer, bytes, error) : status;
+  GPUMC_TRY(gpumc_checkpoint_declare(writer, "ensemble/generators", GPUMC_UINT8, ensemble->runs,
+                                     bytes, error));
+  return copy_generators(ensemble, save_state, writer, bytes, error);
 }
 
 enum gpumc_status gpumc_ensemble_save(struct gpumc_ensemble *ensemble,
                                       struct gpumc_checkpoint_writer *writer,
                                       struct gpumc_error *error)
 {
-  enum gpumc_status status = transfer_replicas(ensemble, save_sizes, save_slice, writer, error);
-  return status == GPUMC_OK ? save_generators(ensemble, writer, error) : status;
+  GPUMC_TRY(transfer_replicas(ensemble, save_sizes, save_slice, writer, error));
+  return save_generators(ensemble, writer, error);
 }
 
 enum gpumc_status gpumc_ensemble_load(struct gpumc_ensemble *ensemble,
@@ -223,8 +204,6 @@ enum gpumc_status gpumc_ensemble_load(struct gpumc_ensemble *ensemble,
                                       struct gpumc_error *error)
 {
   const size_t bytes = state_bytes(ensemble);
-  enum gpumc_status status = transfer_replicas(ensemble, load_sizes, load_slice, reader, error);
-  return status == GPUMC_OK && bytes > 0
-             ? copy_generators(ensemble, load_state, reader, bytes, error)
-             : status;
+  GPUMC_TRY(transfer_replicas(ensemble, load_sizes, load_slice, reader, error));
+  return bytes > 0 ? copy_generators(ensemble, load_state, reader, bytes, error) : GPUMC_OK;
 }

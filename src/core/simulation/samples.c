@@ -17,18 +17,17 @@ enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model, size_t
                                          uint64_t *checksum, struct gpumc_error *error)
 {
   struct gpumc_checksum all;
-  enum gpumc_status status = GPUMC_OK;
   *checksum = 0;
   if (!model->reads_file)
     return GPUMC_OK;
   gpumc_checksum_begin(&all);
-  for (size_t number = 0; number < samples && status == GPUMC_OK; number++) {
+  for (size_t number = 0; number < samples; number++) {
     uint64_t of_sample = 0;
-    status = model->ops->sample_checksum(model, number, &of_sample, error);
+    GPUMC_TRY(model->ops->sample_checksum(model, number, &of_sample, error));
     gpumc_checksum_add(&all, &of_sample, sizeof of_sample);
   }
   *checksum = gpumc_checksum_value(&all);
-  return status;
+  return GPUMC_OK;
 }
 
 uint64_t gpumc_samples_seed(uint64_t seed, size_t first)

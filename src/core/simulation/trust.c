@@ -37,22 +37,20 @@ size_t gpumc_trust_failing(const double *passed, const double *beta, size_t coun
 enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
                                               const char *group, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   const cJSON *warning;
   cJSON_ArrayForEach(warning, context->warnings)
   {
-    if (status == GPUMC_OK)
-      status = gpumc_recorder_text(context->recorder, group, warning->string, warning->valuestring,
-                                   error);
+    GPUMC_TRY(gpumc_recorder_text(context->recorder, group, warning->string, warning->valuestring,
+                                  error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 enum gpumc_status
 gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error)
 {
   const bool warned = cJSON_GetArraySize(context->warnings) > 0;
-  enum gpumc_status status =
-      gpumc_recorder_integer(context->recorder, "summary", "trusted", trusted && !warned, error);
-  return status == GPUMC_OK ? gpumc_trust_record_warnings(context, "summary", error) : status;
+  GPUMC_TRY(
+      gpumc_recorder_integer(context->recorder, "summary", "trusted", trusted && !warned, error));
+  return gpumc_trust_record_warnings(context, "summary", error);
 }
