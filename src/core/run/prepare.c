@@ -20,15 +20,11 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   /* The variant is pinned: the instance has been asked for when the task was made. */
   const struct gpumc_kernel_wish wish = {
       .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
-  enum gpumc_status status = gpumc_device_open(gpumc_params_string(&params, "device"), threads,
-                                               &preparation->device, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_device_open(gpumc_params_string(&params, "device"), threads, &preparation->device,
+                              error));
   preparation->device_open = true;
   preparation->device.block_threads = (uint32_t)gpumc_params_integer(&params, "block_threads");
-  status = gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_isa_parse(gpumc_params_string(&params, "isa"), &preparation->device.isa, error));
   return gpumc_kernel_choose(&wish, preparation->device.ops->name,
                              gpumc_params_string(&params, "variant"), &preparation->kernel, error);
 }
@@ -40,9 +36,7 @@ open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "kernel");
   const char *variant = gpumc_params_string(&params, "variant");
-  enum gpumc_status status = gpumc_device_open_absent(threads, &preparation->device, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_device_open_absent(threads, &preparation->device, error));
   preparation->device_open = true;
   preparation->kernel = gpumc_kernel_named(task->model, preparation->device.ops->name, variant);
   return preparation->kernel != NULL
@@ -126,6 +120,17 @@ static bool fits(const struct gpumc_preparation *preparation, double host, doubl
   return host <= preparation->available_bytes && device <= preparation->device_available_bytes;
 }
 
+/* What a failed create leaves behind is destroyed with the preparation. */
+static enum gpumc_status
+create_model(struct gpumc_preparation *preparation, struct gpumc_error *error)
+{
+  const struct gpumc_task *task = preparation->task;
+  const struct gpumc_params params = gpumc_task_params(task, "model");
+  const enum gpumc_status status = task->model->create(&params, &preparation->model, error);
+  preparation->model.ops = task->model;
+  return status;
+}
+
 typedef enum gpumc_status
 opener(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error);
 
@@ -135,22 +140,13 @@ static enum gpumc_status prepare(const struct gpumc_task *task, int threads, ope
   memset(preparation, 0, sizeof *preparation);
   preparation->task = task;
   struct gpumc_params root = gpumc_task_params(task, "");
-  struct gpumc_params model_params = gpumc_task_params(task, "model");
   struct gpumc_params algorithm_params = gpumc_task_params(task, "algorithm");
   preparation->seed = (uint64_t)gpumc_params_integer(&root, "seed");
   preparation->rounds = strcmp(gpumc_params_string(&root, "rng"), "philox4x32-7") == 0 ? 7 : 10;
-  enum gpumc_status status = open(preparation, threads, error);
-  if (status == GPUMC_OK) {
-    status = task->model->create(&model_params, &preparation->model, error);
-    /* What create left behind is destroyed in either case. */
-    preparation->model.ops = task->model;
-  }
-  if (status == GPUMC_OK)
-    status = ask_demand(preparation, &algorithm_params, &preparation->demand, error);
-  if (status != GPUMC_OK) {
-    gpumc_preparation_free(preparation);
-    return status;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open(preparation, threads, error));
+  GPUMC_TRY_OUT(status, create_model(preparation, error));
+  GPUMC_TRY_OUT(status, ask_demand(preparation, &algorithm_params, &preparation->demand, error));
   preparation->seed = gpumc_samples_seed(preparation->seed, preparation->model.first_sample);
   struct memory_plan plan = plan_memory(preparation, &preparation->demand);
   preparation->ensemble_bytes = plan.ensemble;
@@ -158,7 +154,10 @@ static enum gpumc_status prepare(const struct gpumc_task *task, int threads, ope
   preparation->device_bytes = plan.device;
   preparation->available_bytes = gpumc_available_memory();
   preparation->device_available_bytes = preparation->device.ops->available(&preparation->device);
-  return GPUMC_OK;
+out:
+  if (status != GPUMC_OK)
+    gpumc_preparation_free(preparation);
+  return status;
 }
 
 enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
