@@ -6,21 +6,6 @@
 #include "core/base/memory.h"
 #include "models/ising/ising_wave.h"
 
-struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble)
-{
-  const struct gpumc_random random = gpumc_ensemble_random(ensemble, 0);
-  return (struct ising_batch){
-      .size = ensemble->size,
-      .runs = (uint32_t)ensemble->runs,
-      .capacity = ensemble->plan.capacity,
-      .expected = ensemble->expected,
-      .key = {random.key[0], random.key[1]},
-      .rounds = random.rounds,
-      .time = ensemble->time,
-      .stream = ensemble->device->stream,
-  };
-}
-
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
 {
   const struct ising_parameters *parameters = ising_parameters(model);

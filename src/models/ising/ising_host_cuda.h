@@ -4,9 +4,8 @@
 #define GPUMC_ISING_HOST_CUDA_H
 
 #include "models/ising/ising.h"
-#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/ising_channels.h"
 
-struct ising_batch ising_batch_of(const struct gpumc_ensemble *ensemble);
 /* `channel` may be NULL. */
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel);
 

@@ -15,4 +15,9 @@
 #define ISING_TAKES_ON_CPUS ". Up to 2^32 sites"
 #define ISING_TAKES_ON_GPUS ". Fewer than 2^31 sites"
 
+/* gpumc_kernel_ops.capabilities of kernels on the CPU. */
+#define ISING_CPU_CAPABILITIES                                                                     \
+  (GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH |              \
+   GPUMC_CAN_MEASURE | GPUMC_CAN_GATHER | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP)
+
 #endif

@@ -20,7 +20,7 @@ ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas
 
 /* What is different from the other group, if there is one, by site; counts it. */
 __device__ static inline void load_difference(const struct ising_multispin_replicas *replicas,
-                                              const struct ising_multispin_group *group,
+                                              const struct ising_multispin_gpu_group *group,
                                               const uint32_t *other, uint32_t *sites,
                                               struct comparison_sums *sums)
 {
@@ -44,7 +44,7 @@ __device__ static inline void load_difference(const struct ising_multispin_repli
 
 /* The group from its difference, in place. */
 __device__ static inline void restore(const struct ising_multispin_replicas *replicas,
-                                      const struct ising_multispin_group *group,
+                                      const struct ising_multispin_gpu_group *group,
                                       const uint32_t *other)
 {
   const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
@@ -78,7 +78,7 @@ __device__ static inline int64_t wave_of_lane(const struct ising_multispin_compa
 
 /* By the first 32 threads of the block. */
 __device__ static inline void record(const struct ising_multispin_comparison *arguments,
-                                     const struct ising_multispin_group *group,
+                                     const struct ising_multispin_gpu_group *group,
                                      const struct comparison_sums *sums)
 {
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(THREADS)
   extern __shared__ uint4 shared[];
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
   struct comparison_sums *sums = (struct comparison_sums *)shared;
-  struct ising_multispin_group group, second;
+  struct ising_multispin_gpu_group group, second;
   const uint32_t number = blockIdx.x;
   i += blockIdx.y;
   if (!ising_multispin_group_find(replicas, arguments.first + i, number, threadIdx.x, THREADS,

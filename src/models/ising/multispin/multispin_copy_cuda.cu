@@ -1,12 +1,7 @@
-/* Replicas drawn at beta = 0, brought in and out, copied and exchanged: everything that moves tiles
- * by replica and updates nothing. */
+/* Replicas drawn at beta = 0, brought in and out. */
 #include "models/ising/multispin/multispin_group.cuh"
 
-enum {
-  THREADS = 256,
-  PIECE_TILES = 4,                    /* of a replica that a thread moves at once */
-  TILE_STRIDE = GPUMC_TILE_WORDS / 4, /* in vectors */
-};
+enum { THREADS = 256 };
 
 /* A warp draws a tile by site. */
 __global__ void __launch_bounds__(THREADS)
@@ -16,10 +11,10 @@ __global__ void __launch_bounds__(THREADS)
   const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
   const uint32_t number = (uint32_t)(index / replicas.tiles),
                  tile = (uint32_t)(index % replicas.tiles);
-  struct ising_multispin_group group;
+  struct ising_multispin_gpu_group group;
   if (!ising_multispin_group_find(&replicas, blockIdx.y, number, threadIdx.x, THREADS, &group))
     return;
-  const struct gpumc_random generator = ising_batch_random(&replicas.batch, blockIdx.y);
+  const struct gpumc_random generator = lattice_batch_random(&replicas.batch, blockIdx.y);
   const size_t w = (size_t)tile * GPUMC_TILE_WORDS + lane * GPUMC_TILE_LANE_WORDS;
   uint32_t word[GPUMC_TILE_LANE_WORDS];
   for (uint32_t half = 0; half < 2; half++)
@@ -57,7 +52,7 @@ __global__ void __launch_bounds__(THREADS)
     from_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
 {
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct ising_portable *portable = &arguments.portable;
+  const struct lattice_portable *portable = &arguments.portable;
   const size_t words = (size_t)replicas->tiles * GPUMC_TILE_LANE_WORDS;
   const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
   const uint32_t replica = (uint32_t)(index / words);
@@ -84,7 +79,7 @@ __global__ void __launch_bounds__(THREADS)
     to_portable(const __grid_constant__ struct ising_multispin_transfer arguments)
 {
   const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct ising_portable *portable = &arguments.portable;
+  const struct lattice_portable *portable = &arguments.portable;
   const size_t index = (size_t)blockIdx.x * THREADS + threadIdx.x;
   const uint32_t replica = (uint32_t)(index / portable->replica_bytes);
   const size_t byte = index % portable->replica_bytes;
@@ -105,87 +100,9 @@ __global__ void __launch_bounds__(THREADS)
   portable->replica[index] = (uint8_t)bits;
 }
 
-/* A thread moves one sector of one replica in each of PIECE_TILES tiles; a warp has a group. */
-struct piece {
-  size_t replica;
-  uint32_t first; /* tile */
-};
-
-__device__ static inline struct piece piece_of(const struct ising_multispin_replicas *replicas)
-{
-  const uint32_t parts = (replicas->tiles + PIECE_TILES - 1) / PIECE_TILES;
-  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / 32;
-  const size_t group = index / parts;
-  return {group * ISING_MULTISPIN_LANES + threadIdx.x % 32,
-          (uint32_t)(index - group * parts) * PIECE_TILES};
-}
-
-__device__ static inline uint4 *place_of(const struct ising_multispin_replicas *replicas,
-                                         uint32_t m, size_t replica, uint32_t first)
-{
-  return (uint4 *)word_of(replicas, m, (uint32_t)replica, (size_t)first * GPUMC_TILE_LANE_WORDS);
-}
-
-__device__ static inline void piece_load(const struct ising_multispin_replicas *replicas,
-                                         uint32_t first, const uint4 *from,
-                                         uint4 words[2 * PIECE_TILES])
-{
-#pragma unroll
-  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
-    if (first + i / 2 < replicas->tiles)
-      words[i] = from[i / 2 * TILE_STRIDE + i % 2];
-}
-
-__device__ static inline void piece_store(const struct ising_multispin_replicas *replicas,
-                                          uint32_t first, uint4 *to,
-                                          const uint4 words[2 * PIECE_TILES])
-{
-#pragma unroll
-  for (uint32_t i = 0; i < 2 * PIECE_TILES; i++)
-    if (first + i / 2 < replicas->tiles)
-      to[i / 2 * TILE_STRIDE + i % 2] = words[i];
-}
-
-__global__ void __launch_bounds__(THREADS)
-    copy_parents(const __grid_constant__ struct ising_multispin_gather arguments)
-{
-  const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct piece piece = piece_of(replicas);
-  const uint32_t m = blockIdx.y;
-  if (piece.replica >= replicas->batch.size[m])
-    return;
-  const uint32_t from = arguments.parent[(size_t)m * replicas->batch.capacity + piece.replica];
-  if (from == piece.replica)
-    return;
-  uint4 words[2 * PIECE_TILES];
-  piece_load(replicas, piece.first, place_of(replicas, m, from, piece.first), words);
-  piece_store(replicas, piece.first, place_of(replicas, m, piece.replica, piece.first), words);
-}
-
-/* Of the runs blockIdx.y and blockIdx.y + 1. */
-__global__ void __launch_bounds__(THREADS)
-    swap_replicas(const __grid_constant__ struct ising_multispin_exchange arguments)
-{
-  const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct piece piece = piece_of(replicas);
-  const uint32_t m = blockIdx.y;
-  if (piece.replica >= replicas->batch.size[m])
-    return;
-  const uint32_t swap = arguments.swap[(size_t)m * arguments.words + piece.replica / 32];
-  if ((swap >> piece.replica % 32 & 1) == 0)
-    return;
-  uint4 *one = place_of(replicas, m, piece.replica, piece.first);
-  uint4 *other = place_of(replicas, m + 1, piece.replica, piece.first);
-  uint4 of_one[2 * PIECE_TILES], of_other[2 * PIECE_TILES];
-  piece_load(replicas, piece.first, one, of_one);
-  piece_load(replicas, piece.first, other, of_other);
-  piece_store(replicas, piece.first, one, of_other);
-  piece_store(replicas, piece.first, other, of_one);
-}
-
 static uint32_t blocks_for(size_t threads)
 {
-  return (uint32_t)ising_parts(threads, THREADS);
+  return (uint32_t)lattice_parts(threads, THREADS);
 }
 
 enum gpumc_status ising_multispin_randomize(const struct ising_multispin_replicas *arguments,
@@ -214,26 +131,4 @@ enum gpumc_status ising_multispin_to_portable(const struct ising_multispin_trans
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
-}
-
-enum gpumc_status ising_multispin_copy_parents(const struct ising_multispin_gather *arguments,
-                                               struct gpumc_error *error)
-{
-  const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
-  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs);
-  copy_parents<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
-}
-
-enum gpumc_status
-ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error)
-{
-  const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  const size_t parts = ising_parts(replicas->tiles, PIECE_TILES);
-  const dim3 grid(blocks_for(replicas->groups * parts * 32), replicas->batch.runs - 1);
-  if (replicas->batch.runs < 2)
-    return GPUMC_OK;
-  swap_replicas<<<grid, THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

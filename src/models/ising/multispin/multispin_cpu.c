@@ -1,10 +1,8 @@
-/* The multispin kernel on the CPU: groups of 32 replicas, one bit each, threads over groups.
- *
- * There are two buffers of words. `gather` reads the one and writes the other, so that no thread
- * reads a word that another one writes; everything else works in place. */
+/* The multispin kernel on the CPU: groups of 32 replicas, one bit each, threads over groups. */
 #include <assert.h>
 
-#include "models/ising/ising_cpu.h"
+#include "models/ising/ising.h"
+#include "models/lattice/replicas_cpu.h"
 #include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
@@ -19,7 +17,7 @@ static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size
 }
 
 static void set_group(const struct gpumc_model *model, void *block,
-                      const uint8_t *const portable[ISING_CPU_BLOCK])
+                      const uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   uint32_t *words = block, lanes = 0;
   for (size_t lane = 0; lane < ISING_LANES; lane++)
@@ -38,7 +36,7 @@ static void set_group(const struct gpumc_model *model, void *block,
 }
 
 static void get_group(const struct gpumc_model *model, const void *block,
-                      uint8_t *const portable[ISING_CPU_BLOCK])
+                      uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   const uint32_t *words = block;
   for (size_t i = 0; i < model->sites; i += 32) {
@@ -56,18 +54,18 @@ static void get_group(const struct gpumc_model *model, const void *block,
 
 static const struct ising_multispin_tables *tables_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return storage->own;
 }
 
 static const struct ising_multispin_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return GPUMC_ISA_OBJECT(ising_multispin, storage->isa);
 }
 
 static struct ising_multispin_group
-group_of(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+group_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
   return (struct ising_multispin_group){
@@ -75,12 +73,12 @@ group_of(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *pl
       .signs = ising_multispin_signs(tables, place->block),
       .words = place->data,
       .number = (uint32_t)place->block,
-      .scratch = ising_cpu_scratch(ensemble->storage),
+      .scratch = lattice_cpu_scratch(ensemble->storage),
   };
 }
 
 static void
-randomize_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+randomize_group(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
@@ -92,12 +90,12 @@ randomize_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_pl
 
 static void set_rules(const struct gpumc_ensemble *ensemble, const double *control)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   ising_multispin_set_rules(ensemble, storage->own, control);
 }
 
-static void sweep_group(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
-                        uint32_t sweeps)
+static void sweep_group(const struct gpumc_ensemble *ensemble,
+                        const struct lattice_cpu_place *place, uint32_t sweeps)
 {
   const struct ising_multispin_group group = group_of(ensemble, place);
   ops_of(ensemble)->sweep(&group, &tables_of(ensemble)->rule[place->run], ensemble->time, sweeps);
@@ -114,7 +112,7 @@ static int64_t wave_of(const struct ising_multispin_waves *waves,
   return ising_wave_square(&waves->wave, cosine, sine);
 }
 
-static void measure_as(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place,
+static void measure_as(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                        const struct ising_multispin_group *group, int64_t *const *channel)
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
@@ -137,14 +135,14 @@ static void measure_as(const struct gpumc_ensemble *ensemble, const struct ising
 }
 
 static void measure_group(const struct gpumc_ensemble *ensemble,
-                          const struct ising_cpu_place *place, int64_t *const *channel)
+                          const struct lattice_cpu_place *place, int64_t *const *channel)
 {
   const struct ising_multispin_group group = group_of(ensemble, place);
   measure_as(ensemble, place, &group, channel);
 }
 
 static void sweep_and_measure_group(const struct gpumc_ensemble *ensemble,
-                                    const struct ising_cpu_place *place, uint32_t sweeps,
+                                    const struct lattice_cpu_place *place, uint32_t sweeps,
                                     int64_t *const *channel)
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
@@ -159,7 +157,7 @@ static void sweep_and_measure_group(const struct gpumc_ensemble *ensemble,
 }
 
 static void overlap_group(const struct gpumc_ensemble *ensemble,
-                          const struct ising_cpu_place *place, const void *other, size_t first,
+                          const struct lattice_cpu_place *place, const void *other, size_t first,
                           int64_t *const overlap[GPUMC_OVERLAPS])
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
@@ -177,6 +175,36 @@ static void overlap_group(const struct gpumc_ensemble *ensemble,
     if (waves)
       overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
   }
+}
+
+/* The replicas of a group that are copied; returns how many. parent: of the run. */
+static size_t copies_of(const struct lattice_cpu_storage *storage, const uint32_t *parent,
+                        const struct lattice_cpu_place *place, struct ising_multispin_copy *copy)
+{
+  size_t n = 0;
+  for (size_t lane = 0; lane < place->count; lane++) {
+    const size_t from = parent[place->first + lane];
+    if (from == place->first + lane)
+      continue;
+    copy[n].source = lattice_cpu_block(storage, place->run, from / ISING_LANES);
+    copy[n].rotation = (uint32_t)(lane - from) % ISING_LANES;
+    copy[n++].lane = (uint32_t)lane;
+  }
+  return n;
+}
+
+static void gather_group(const struct gpumc_ensemble *ensemble,
+                         const struct lattice_cpu_place *place, const uint32_t *parent, void *to)
+{
+  struct ising_multispin_copy copy[ISING_LANES];
+  const size_t n = copies_of(ensemble->storage, parent, place, copy);
+  ops_of(ensemble)->gather(to, place->data, ensemble->model->sites, copy, n);
+}
+
+static void
+exchange_groups(const struct gpumc_ensemble *ensemble, void *one, void *other, uint32_t lanes)
+{
+  ops_of(ensemble)->exchange(one, other, ensemble->model->sites, lanes);
 }
 
 /* A block is a group, words[position]. */
@@ -204,7 +232,7 @@ static void free_tables(void *own)
   ising_multispin_tables_free(own);
 }
 
-static const struct ising_cpu_layout layout = {
+static const struct lattice_cpu_layout layout = {
     .replicas = ISING_LANES,
     .buffers = 2,
     .block_bytes = block_bytes,
@@ -215,6 +243,8 @@ static const struct ising_cpu_layout layout = {
     .own_free = free_tables,
     .set = set_group,
     .get = get_group,
+    .gather = gather_group,
+    .exchange = exchange_groups,
     .randomize = randomize_group,
     .set_rules = set_rules,
     .sweep = sweep_group,
@@ -223,81 +253,21 @@ static const struct ising_cpu_layout layout = {
     .overlap = overlap_group,
 };
 
-static_assert((int)ISING_LANES <= (int)ISING_CPU_BLOCK, "a group is a block");
+static_assert((int)ISING_LANES <= (int)LATTICE_CPU_BLOCK, "a group is a block");
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan);
+  return lattice_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return ising_cpu_create(&layout, ensemble, error);
-}
-
-/* The replicas of a group that are copied; returns how many. parent: of the run. */
-static size_t copies_of(const struct ising_cpu_storage *storage, const uint32_t *parent,
-                        const struct ising_cpu_place *place, struct ising_multispin_copy *copy)
-{
-  size_t n = 0;
-  for (size_t lane = 0; lane < place->count; lane++) {
-    const size_t from = parent[place->first + lane];
-    if (from == place->first + lane)
-      continue;
-    copy[n].source = ising_cpu_block(storage, place->run, from / ISING_LANES);
-    copy[n].rotation = (uint32_t)(lane - from) % ISING_LANES;
-    copy[n++].lane = (uint32_t)lane;
-  }
-  return n;
-}
-
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  (void)error;
-  struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_ops *ops = ops_of(ensemble);
-  const size_t sites = ensemble->model->sites, places = ising_cpu_places(ensemble);
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-  for (size_t i = 0; i < places; i++) {
-    struct ising_multispin_copy copy[ISING_LANES];
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
-    if (place.count == 0)
-      continue;
-    const size_t n = copies_of(storage, parent + place.run * ensemble->plan.capacity, &place, copy);
-    ops->gather((uint32_t *)storage->spare + i * sites, place.data, sites, copy, n);
-  }
-  void *gathered = storage->spare;
-  storage->spare = storage->blocks;
-  storage->blocks = gathered;
-  return GPUMC_OK;
-}
-
-/* Now the pairs of runs that begin with an even one, now the others: no two of a pass share a run,
- * so that threads do not meet. */
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const struct ising_multispin_ops *ops = ops_of(ensemble);
-  const size_t row = gpumc_swap_words(ensemble->plan.capacity), sites = ensemble->model->sites;
-  for (size_t parity = 0; parity < 2; parity++) {
-    const size_t pairs = ensemble->runs > parity ? (ensemble->runs - parity) / 2 : 0;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
-    for (size_t i = 0; i < pairs * row; i++) {
-      const size_t run = 2 * (i / row) + parity, block = i % row;
-      if (swap[run * row + block] != 0)
-        ops->exchange(ising_cpu_block(storage, run, block),
-                      ising_cpu_block(storage, run + 1, block), sites, swap[run * row + block]);
-    }
-  }
-  return GPUMC_OK;
+  return lattice_cpu_create(&layout, ensemble, error);
 }
 
 const struct gpumc_kernel_ops ising_multispin_cpu = {
-    ISING_CPU_COMMON,
+    LATTICE_CPU_COMMON,
     .variant = "multispin",
     .cost = ising_multispin_cost,
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
@@ -306,10 +276,10 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .randomize = ising_cpu_randomize,
-    .sweep = ising_cpu_sweep,
-    .measure = ising_cpu_measure,
-    .gather = gather,
-    .exchange = exchange,
-    .overlap = ising_cpu_overlap,
+    .randomize = lattice_cpu_randomize,
+    .sweep = lattice_cpu_sweep,
+    .measure = lattice_cpu_measure,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
+    .overlap = lattice_cpu_overlap,
 };

@@ -2,18 +2,16 @@
 #include "models/ising/multispin/multispin_cuda.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 #include "models/ising/multispin/multispin_table_cuda.h"
 #include "models/ising/multispin/multispin_temperature_cuda.h"
 
-/* ising_storage.notes: the sums of the table of waves, cosines and sines, and control
+/* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and control
  * [plan.runs][ISING_CONTROLS], whose thresholds are on the device. */
 struct notes {
   int64_t wave_sum[2];
@@ -22,25 +20,7 @@ struct notes {
 
 static size_t tiles_of(const struct gpumc_model *model)
 {
-  return ising_parts(model->sites, ISING_MULTISPIN_TILE_SITES);
-}
-
-static struct ising_layout
-layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  return (struct ising_layout){
-      .group = ISING_MULTISPIN_LANES,
-      .group_bytes = tiles_of(model) * ISING_MULTISPIN_TILE_BYTES,
-      .table_bytes = ising_multispin_table_of(model, plan).bytes,
-  };
-}
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  const struct ising_layout layout = layout_of(model, plan);
-  return ising_storage_bytes(model, &layout, plan);
+  return lattice_parts(model->sites, ISING_MULTISPIN_TILE_SITES);
 }
 
 struct ising_multispin_replicas
@@ -48,8 +28,8 @@ ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
                             const struct gpumc_checkerboard *lattice, size_t groups)
 {
   return (struct ising_multispin_replicas){
-      .batch = ising_batch_of(ensemble),
-      .words = ising_storage_of(ensemble)->replicas,
+      .batch = lattice_gpu_batch(ensemble),
+      .words = lattice_gpu_storage_of(ensemble)->replicas,
       .groups = (uint32_t)groups,
       .dimension = (uint32_t)lattice->dimension,
       .length_x = (uint32_t)lattice->length_x,
@@ -62,7 +42,7 @@ ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
 
 static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
-  const size_t groups = ising_parts(ensemble->plan.capacity, ISING_MULTISPIN_LANES);
+  const size_t groups = lattice_parts(ensemble->plan.capacity, ISING_MULTISPIN_LANES);
   struct ising_multispin_replicas replicas =
       ising_multispin_replicas_on(ensemble, &ising_parameters(ensemble->model)->lattice, groups);
   replicas.tiles = (uint32_t)tiles_of(ensemble->model);
@@ -70,41 +50,65 @@ static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *
 }
 
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
-                                 const struct ising_portable *portable,
-                                 enum ising_direction direction, struct gpumc_error *error)
+                                 const struct lattice_portable *portable,
+                                 enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_multispin_transfer arguments = {replicas_of(ensemble), *portable};
-  return direction == ISING_FROM_PORTABLE ? ising_multispin_from_portable(&arguments, error)
-                                          : ising_multispin_to_portable(&arguments, error);
+  return direction == LATTICE_FROM_PORTABLE ? ising_multispin_from_portable(&arguments, error)
+                                            : ising_multispin_to_portable(&arguments, error);
 }
 
-static enum gpumc_status
-take_notes(const struct gpumc_ensemble *ensemble, struct notes **notes, struct gpumc_error *error)
+/* A unit is what a tile has of one replica. */
+static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  const size_t controls = ensemble->plan.runs * ISING_CONTROLS * sizeof(double);
-  void *memory;
-  enum gpumc_status status =
-      gpumc_allocate(1, sizeof(struct notes) + controls, "the kernel's notes", &memory, error);
-  *notes = memory;
-  if (status == GPUMC_OK)
-    memset((*notes)->control, ISING_NO_TEMPERATURE, controls);
-  return status;
+  (void)plan;
+  return tiles_of(model);
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return ising_multispin_table_of(model, plan).bytes;
+}
+
+static size_t controls_bytes(const struct gpumc_ensemble_plan *plan)
+{
+  return plan->runs * ISING_CONTROLS * sizeof(double);
+}
+
+static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)model;
+  return sizeof(struct notes) + controls_bytes(plan);
+}
+
+static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
+  memset(notes->control, ISING_NO_TEMPERATURE, controls_bytes(&ensemble->plan));
+  return ising_multispin_table_fill(ensemble, notes->wave_sum, error);
+}
+
+static const struct lattice_gpu_layout layout = {
+    .group = ISING_MULTISPIN_LANES,
+    .unit_bytes = ISING_MULTISPIN_TILE_BYTES / ISING_MULTISPIN_LANES,
+    .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .units = units,
+    .table_bytes = table_bytes,
+    .notes_bytes = notes_bytes,
+    .fill = fill,
+    .convert = convert,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  return lattice_gpu_bytes(&layout, model, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  struct notes *notes;
-  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = take_notes(ensemble, &notes, error);
-  ((struct ising_storage *)ensemble->storage)->notes = notes;
-  if (status == GPUMC_OK)
-    status = ising_multispin_table_fill(ensemble, notes->wave_sum, error);
-  if (status != GPUMC_OK)
-    ising_storage_destroy(ensemble);
-  return status;
+  return lattice_gpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -118,11 +122,11 @@ static enum gpumc_status set_rule(const struct gpumc_ensemble *ensemble, const d
                                   struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   struct ising_multispin_device_rule *rule = &sweep->rule;
-  struct notes *notes = ising_storage_of(ensemble)->notes;
+  struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
   if (rule->physics.plain && rule->physics.coupling < 0.0)
     sweep->disorder.stagger = UINT32_MAX;
   rule->each = sweep->disorder.signs != NULL;
-  rule->thresholds = ising_storage_table(
+  rule->thresholds = lattice_gpu_table(
       ensemble, ising_multispin_table_of(ensemble->model, &ensemble->plan).thresholds);
   if (control == NULL)
     return GPUMC_OK;
@@ -134,15 +138,15 @@ static enum gpumc_status compare(const struct gpumc_ensemble *ensemble,
                                  struct ising_multispin_comparison *comparison,
                                  struct gpumc_error *error)
 {
-  const struct notes *notes = ising_storage_of(ensemble)->notes;
+  const struct notes *notes = lattice_gpu_storage_of(ensemble)->notes;
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   const struct ising_multispin_replicas replicas = replicas_of(ensemble);
   const size_t shared = ising_multispin_comparison_bytes(&replicas, true);
   comparison->replicas = replicas;
   comparison->wave = ising_wave_of(ensemble->model);
-  comparison->cosine = ising_storage_table(ensemble, table.cosine);
-  comparison->sine = ising_storage_table(ensemble, table.sine);
+  comparison->cosine = lattice_gpu_table(ensemble, table.cosine);
+  comparison->sine = lattice_gpu_table(ensemble, table.sine);
   comparison->sum_cosine = notes->wave_sum[0];
   comparison->sum_sine = notes->wave_sum[1];
   comparison->in_shared = shared <= ensemble->device->shared_bytes;
@@ -173,14 +177,6 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   return status == GPUMC_OK && waves.square != NULL ? compare(ensemble, &waves, error) : status;
 }
 
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  const struct ising_multispin_exchange arguments = {
-      replicas_of(ensemble), swap, (uint32_t)gpumc_swap_words(ensemble->plan.capacity)};
-  return ising_multispin_swap(&arguments, error);
-}
-
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
                                  size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
                                  struct gpumc_error *error)
@@ -198,22 +194,15 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return compare(ensemble, &pairs, error);
 }
 
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  const struct ising_multispin_gather arguments = {replicas_of(ensemble), parent};
-  return ising_multispin_copy_parents(&arguments, error);
-}
-
 const struct gpumc_kernel_ops ising_multispin_cuda = {
     ISING_MULTISPIN_CUDA_NAMES,
-    ISING_STORAGE_COMMON,
+    LATTICE_GPU_COMMON,
     .bytes = bytes,
     .create = create,
     .randomize = randomize,
     .sweep = sweep,
     .measure = ising_host_measure,
-    .gather = gather,
-    .exchange = exchange,
+    .gather = lattice_gpu_gather,
+    .exchange = lattice_gpu_exchange,
     .overlap = overlap,
 };

@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 #include "core/device/cuda_error.h"
-#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/ising_channels.h"
 #include "models/ising/ising_wave.h"
 #include "models/ising/multispin/multispin_rule_cuda.h"
+#include "models/lattice/batch.h"
 #include "models/lattice/divisor.h"
 
 #ifdef __cplusplus
@@ -33,7 +34,7 @@ enum {
 
 /* words[runs][groups][tiles][256], device memory. */
 struct ising_multispin_replicas {
-  struct ising_batch batch;
+  struct lattice_batch batch;
   uint32_t *words;
   uint32_t groups, tiles; /* of a run; of a group */
   uint32_t dimension, length_x;
@@ -108,20 +109,7 @@ struct ising_multispin_temperatures {
 
 struct ising_multispin_transfer {
   struct ising_multispin_replicas replicas;
-  struct ising_portable portable;
-};
-
-/* parent[runs][capacity] */
-struct ising_multispin_gather {
-  struct ising_multispin_replicas replicas;
-  const uint32_t *parent;
-};
-
-/* swap[runs][words] */
-struct ising_multispin_exchange {
-  struct ising_multispin_replicas replicas;
-  const uint32_t *swap;
-  uint32_t words;
+  struct lattice_portable portable;
 };
 
 /* Replicas of the runs first + i and, if `pairs`, their overlaps with those of the runs second + i,
@@ -187,11 +175,6 @@ ising_multispin_from_portable(const struct ising_multispin_transfer *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_to_portable(const struct ising_multispin_transfer *arguments,
                             struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_multispin_copy_parents(const struct ising_multispin_gather *arguments,
-                             struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_multispin_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_compare(const struct ising_multispin_comparison *arguments,
                         struct gpumc_error *error);

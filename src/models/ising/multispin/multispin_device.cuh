@@ -11,7 +11,7 @@ enum { STEPS = 4 }; /* updates a thread makes in one launch */
 static __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
     load_device(const __grid_constant__ struct ising_multispin_sweep sweep)
 {
-  struct ising_multispin_group group;
+  struct ising_multispin_gpu_group group;
   if (ising_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
                                  &group))
     ising_multispin_group_load(&sweep.replicas, &sweep.disorder, &group, group.tiles);
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   const uint32_t n = sweep.replicas.colour, part = blockDim.x * KIND::WIDTH * STEPS;
   const uint32_t parts = (n + part - 1) / part, number_of_group = blockIdx.x / parts;
   const uint32_t begin = (blockIdx.x - number_of_group * parts) * part;
-  struct ising_multispin_group group;
+  struct ising_multispin_gpu_group group;
   if (!ising_multispin_group_find(&sweep.replicas, blockIdx.y, number_of_group, threadIdx.x,
                                   blockDim.x, &group))
     return;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
     rows = expanded;
   }
   const struct gpumc_philox_group random =
-      gpumc_philox_group(ising_batch_random(&sweep.replicas.batch, blockIdx.y), group.number,
+      gpumc_philox_group(lattice_batch_random(&sweep.replicas.batch, blockIdx.y), group.number,
                          sweep.replicas.batch.time + s);
   const struct ising_multispin_colour colour = {
       group.tiles + (size_t)number * n,
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS)
     store_device(const __grid_constant__ struct ising_multispin_sweep sweep)
 {
   __shared__ struct ising_multispin_group_sums sums;
-  struct ising_multispin_group group;
+  struct ising_multispin_gpu_group group;
   if (!ising_multispin_group_find(&sweep.replicas, blockIdx.y, blockIdx.x, threadIdx.x, blockDim.x,
                                   &group))
     return;
@@ -88,7 +88,7 @@ static enum gpumc_status
 launch_sweeps(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
 {
   const uint32_t threads = sweep->spread.threads, part = threads * KIND::WIDTH * STEPS;
-  const uint32_t parts = (uint32_t)ising_parts(sweep->replicas.colour, part);
+  const uint32_t parts = (uint32_t)lattice_parts(sweep->replicas.colour, part);
   const size_t queues = ising_multispin_queue_bytes(&sweep->replicas, threads);
   enum gpumc_status status =
       GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_device<KIND>,

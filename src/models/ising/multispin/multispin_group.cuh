@@ -16,7 +16,7 @@ struct ising_multispin_group_sums {
 };
 
 /* A group, and the calling thread among the `threads` (whole warps) that work on it. */
-struct ising_multispin_group {
+struct ising_multispin_gpu_group {
   uint32_t m, number; /* run of the replicas, group of the run */
   uint32_t thread, threads;
   uint32_t *tiles; /* [tiles][256] by replica, device memory */
@@ -26,7 +26,7 @@ struct ising_multispin_group {
 __device__ static inline bool
 ising_multispin_group_find(const struct ising_multispin_replicas *replicas, uint32_t m,
                            uint32_t number, uint32_t thread, uint32_t threads,
-                           struct ising_multispin_group *group)
+                           struct ising_multispin_gpu_group *group)
 {
   group->m = m;
   group->number = number;
@@ -99,7 +99,7 @@ ising_multispin_words_load(const uint32_t *sites, size_t w, size_t words, uint32
 __device__ static inline void
 ising_multispin_group_load(const struct ising_multispin_replicas *replicas,
                            const struct ising_multispin_disorder *disorder,
-                           const struct ising_multispin_group *group, uint32_t *sites)
+                           const struct ising_multispin_gpu_group *group, uint32_t *sites)
 {
   const uint32_t lane = group->thread % 32;
   const size_t words = ising_multispin_group_words(replicas);
@@ -140,7 +140,7 @@ __device__ static inline void ising_multispin_count_up(const uint32_t word[GPUMC
 __device__ static inline void
 ising_multispin_group_store(const struct ising_multispin_replicas *replicas,
                             const struct ising_multispin_disorder *disorder,
-                            const struct ising_multispin_group *group, const uint32_t *sites,
+                            const struct ising_multispin_gpu_group *group, const uint32_t *sites,
                             bool write, bool count, struct ising_multispin_group_sums *sums)
 {
   const uint32_t lane = group->thread % 32, place = gpumc_tile_place(lane);
@@ -199,7 +199,7 @@ ising_multispin_count_words(const struct ising_multispin_replicas *replicas, con
 template <class KIND>
 __device__ static inline void
 ising_multispin_group_count(const struct ising_multispin_replicas *replicas, const uint32_t *signs,
-                            const struct ising_multispin_group *group, const uint32_t *sites,
+                            const struct ising_multispin_gpu_group *group, const uint32_t *sites,
                             unsigned long long unlike[ISING_MULTISPIN_LANES])
 {
   constexpr size_t ADDED = (size_t)KIND::WIDTH * KIND::NEIGHBOURS;
@@ -223,7 +223,7 @@ ising_multispin_group_count(const struct ising_multispin_replicas *replicas, con
 /* The channels of the group's replicas, by its first 32 threads. */
 __device__ static inline void
 ising_multispin_group_record(const struct ising_multispin_sweep *sweep,
-                             const struct ising_multispin_group *group,
+                             const struct ising_multispin_gpu_group *group,
                              const struct ising_multispin_group_sums *sums)
 {
   const struct ising_multispin_replicas *replicas = &sweep->replicas;

@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(THREADS)
 enum gpumc_status ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,
                                            struct gpumc_error *error)
 {
-  const uint32_t blocks = (uint32_t)ising_parts(arguments->count, THREADS);
+  const uint32_t blocks = (uint32_t)lattice_parts(arguments->count, THREADS);
   work_out<<<blocks, THREADS, 0, (cudaStream_t)arguments->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("work_out", error);
 }

@@ -19,14 +19,15 @@ __device__ static inline void group_barrier(uint32_t threads)
 }
 
 template <class KIND>
-__device__ static inline void sweep_group(const struct ising_multispin_sweep *sweep,
-                                          const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
-                                          const struct ising_multispin_group *group, bool active,
-                                          uint32_t *sites, ising_multispin_queue<KIND> *queue)
+__device__ static inline void
+sweep_group(const struct ising_multispin_sweep *sweep,
+            const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
+            const struct ising_multispin_gpu_group *group, bool active, uint32_t *sites,
+            ising_multispin_queue<KIND> *queue)
 {
   const uint32_t n = sweep->replicas.colour;
-  const struct ising_batch *batch = &sweep->replicas.batch;
-  const struct gpumc_random generator = ising_batch_random(batch, blockIdx.y);
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const struct gpumc_random generator = lattice_batch_random(batch, blockIdx.y);
   const uint32_t *signs = ising_multispin_signs(&sweep->disorder, group->number);
   const uint32_t keep = sweep->rule.physics.heat_bath ? 0 : UINT32_MAX;
 #pragma unroll 1
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   struct ising_multispin_group_sums *sums = all_sums + slot;
   ising_multispin_queue<KIND> *queue = all_queues + threadIdx.x / 32;
   uint32_t *sites = all_sites + slot * ising_multispin_group_words(replicas);
-  struct ising_multispin_group group;
+  struct ising_multispin_gpu_group group;
   const bool active = ising_multispin_group_find(replicas, m, first + slot,
                                                  threadIdx.x - slot * threads, threads, &group);
   if (group.thread < ISING_MULTISPIN_LANES)
@@ -104,7 +105,7 @@ struct shared_launch {
   launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
   {
     const struct ising_multispin_spread *spread = &sweep->spread;
-    const uint32_t blocks = (uint32_t)ising_parts(sweep->replicas.groups, spread->slots);
+    const uint32_t blocks = (uint32_t)lattice_parts(sweep->replicas.groups, spread->slots);
     enum gpumc_status status =
         GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_shared<KIND>,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -14,7 +14,7 @@ enum {
 
 static uint32_t whole_warps(size_t threads)
 {
-  return (uint32_t)ising_parts(threads, 32) * 32;
+  return (uint32_t)lattice_parts(threads, 32) * 32;
 }
 
 /* Blocks of this spread that a multiprocessor has registers and shared memory for. */
@@ -42,9 +42,9 @@ static double duration(const struct gpumc_device *device,
 {
   const size_t multiprocessors = device->multiprocessors > 0 ? (size_t)device->multiprocessors : 1;
   const size_t block = spread->slots * spread->threads, together = resident(device, spread);
-  const size_t blocks = ising_parts(groups, spread->slots);
-  const size_t most = ising_parts(blocks, multiprocessors);
-  const double cost = (double)(ising_parts(vectors, spread->threads) * STEP_COST + FINISH_COST);
+  const size_t blocks = lattice_parts(groups, spread->slots);
+  const size_t most = lattice_parts(blocks, multiprocessors);
+  const double cost = (double)(lattice_parts(vectors, spread->threads) * STEP_COST + FINISH_COST);
   if (most <= WAVES_IN_STEP * together)
     return cost *
            (double)(most / together * weight(together * block) + weight(most % together * block));
@@ -70,7 +70,7 @@ static struct ising_multispin_spread best_spread(const struct gpumc_device *devi
                                                  const struct ising_multispin_replicas *replicas,
                                                  size_t vectors)
 {
-  const size_t of_run = ising_parts(replicas->batch.expected, ISING_MULTISPIN_LANES);
+  const size_t of_run = lattice_parts(replicas->batch.expected, ISING_MULTISPIN_LANES);
   const size_t groups = replicas->batch.runs * of_run;
   struct ising_multispin_spread best = filled(device, replicas, 32, LEAST_BLOCK);
   for (uint32_t threads = 64; threads <= ISING_MULTISPIN_THREADS && threads < 2 * vectors;

@@ -22,7 +22,7 @@ static_assert((int)ISING_MULTISPIN_ABOVE == (int)GPUMC_ROW_BEFORE &&
 
 static size_t after(size_t place, size_t bytes)
 {
-  return place + ising_parts(bytes, PART_BYTES) * PART_BYTES;
+  return place + lattice_parts(bytes, PART_BYTES) * PART_BYTES;
 }
 
 struct ising_multispin_table
@@ -35,7 +35,7 @@ ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ens
   if (traits.couplings || traits.fields)
     table.signs_words = (2 * lattice->dimension + 1) * lattice->colour;
   if (traits.fields)
-    table.turned_words = ising_parts(model->sites, 8) * 8;
+    table.turned_words = lattice_parts(model->sites, 8) * 8;
   table.turned = after(table.signs, table.sets * table.signs_words * sizeof(uint32_t));
   table.cosine = after(table.turned, table.sets * table.turned_words * sizeof(uint32_t));
   table.sine = after(table.cosine, length * sizeof(int32_t));
@@ -50,9 +50,9 @@ struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_e
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   struct ising_multispin_disorder disorder = {0};
   if (table.signs_words > 0)
-    disorder.signs = ising_storage_table(ensemble, table.signs);
+    disorder.signs = lattice_gpu_table(ensemble, table.signs);
   if (table.turned_words > 0)
-    disorder.turned = ising_storage_table(ensemble, table.turned);
+    disorder.turned = lattice_gpu_table(ensemble, table.turned);
   if (table.sets > 1) {
     disorder.signs_stride = table.signs_words;
     disorder.turned_stride = table.turned_words;
@@ -98,13 +98,13 @@ static enum gpumc_status bring_set(const struct gpumc_ensemble *ensemble,
   enum gpumc_status status =
       ising_multispin_signs_of_group(ensemble->model, &ensemble->plan, set, &to, error);
   if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(device,
-                                         ising_storage_table(ensemble, table->signs + set * signs),
-                                         words->signs, signs, error);
+    status =
+        device->ops->copy_to_device(device, lattice_gpu_table(ensemble, table->signs + set * signs),
+                                    words->signs, signs, error);
   if (status == GPUMC_OK && turned > 0)
-    status = device->ops->copy_to_device(
-        device, ising_storage_table(ensemble, table->turned + set * turned), words->turned, turned,
-        error);
+    status = device->ops->copy_to_device(device,
+                                         lattice_gpu_table(ensemble, table->turned + set * turned),
+                                         words->turned, turned, error);
   return status;
 }
 
@@ -131,8 +131,8 @@ enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemb
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
   enum gpumc_status status = ising_multispin_check(ensemble->model, error);
   if (status == GPUMC_OK)
-    status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
-                               ising_storage_table(ensemble, table.sine), wave_sum, error);
+    status = ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
+                               lattice_gpu_table(ensemble, table.sine), wave_sum, error);
   if (status == GPUMC_OK && table.signs_words > 0)
     status = bring_disorder(ensemble, &table, error);
   return status;

@@ -4,7 +4,7 @@
 #define GPUMC_ISING_MULTISPIN_TABLE_CUDA_H
 
 #include "core/simulation/kernel.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 #include "models/ising/multispin/multispin_cuda.h"
 
 /* Places of the parts, in bytes from the beginning. Disorder comes in `sets`, for 32 samples each

@@ -5,7 +5,7 @@
 #ifndef GPUMC_ISING_MULTISPIN_UPDATE_CUH
 #define GPUMC_ISING_MULTISPIN_UPDATE_CUH
 
-#include "models/ising/ising_batch.cuh"
+#include "models/ising/ising_channels.h"
 #include "models/ising/multispin/multispin_kind.cuh"
 #include "models/ising/multispin/multispin_situation.cuh"
 #include "models/lattice/philox.cuh"

@@ -1,6 +1,6 @@
-/* Packed replicas drawn at beta = 0, brought in and out, copied and exchanged. Everything goes by
- * fours of words: sides are even, so that a replica has a multiple of four. */
-#include "models/ising/ising_batch.cuh"
+/* Packed replicas drawn at beta = 0, brought in and out. Drawing goes by fours of words:
+ * sides are even, so that a replica has a multiple of four. */
+#include "models/ising/ising_channels.h"
 #include "models/ising/packed/packed_place.cuh"
 #include "models/lattice/bit_interleave.h"
 
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(THREADS)
   uint32_t word[VECTOR];
   if (!four.valid)
     return;
-  gpumc_random_draw(ising_batch_random(&replicas->batch, four.m), (uint32_t)(four.first / VECTOR),
+  gpumc_random_draw(lattice_batch_random(&replicas->batch, four.m), (uint32_t)(four.first / VECTOR),
                     four.replica, 0, gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0), word);
 #pragma unroll
   for (uint32_t i = 0; i < VECTOR; i++)
@@ -86,56 +86,24 @@ __global__ void __launch_bounds__(THREADS)
                       gpumc_bits_spread(*pair.odd ^ pair.turn_odd) << 1;
 }
 
-__global__ void __launch_bounds__(THREADS)
-    copy_packed(const __grid_constant__ struct ising_multispin_gather arguments)
-{
-  const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct four four = four_of(replicas);
-  if (!four.valid)
-    return;
-  const uint32_t from = arguments.parent[(size_t)four.m * replicas->batch.capacity + four.replica];
-  if (from != four.replica)
-    *place_of(replicas, four.m, four.replica, four.first) =
-        *place_of(replicas, four.m, from, four.first);
-}
-
-/* Of the runs blockIdx.y and blockIdx.y + 1. */
-__global__ void __launch_bounds__(THREADS)
-    swap_packed(const __grid_constant__ struct ising_multispin_exchange arguments)
-{
-  const struct ising_multispin_replicas *replicas = &arguments.replicas;
-  const struct four four = four_of(replicas);
-  if (!four.valid)
-    return;
-  const uint32_t swap = arguments.swap[(size_t)four.m * arguments.words + four.replica / 32];
-  if ((swap >> four.replica % 32 & 1) == 0)
-    return;
-  uint4 *one = place_of(replicas, four.m, four.replica, four.first);
-  uint4 *other = place_of(replicas, four.m + 1, four.replica, four.first);
-  const uint4 of_one = *one;
-  *one = *other;
-  *other = of_one;
-}
-
-static dim3 grid_of(const struct ising_multispin_replicas *replicas, uint32_t runs)
+static dim3 grid_of(const struct ising_multispin_replicas *replicas)
 {
   const size_t fours = replicas->groups * (ising_packed_words(replicas) / VECTOR);
-  return dim3((uint32_t)ising_parts(fours, THREADS), runs);
+  return dim3((uint32_t)lattice_parts(fours, THREADS), replicas->batch.runs);
 }
 
 enum gpumc_status
 ising_packed_randomize(const struct ising_packed_start *arguments, struct gpumc_error *error)
 {
   const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  randomize<<<grid_of(replicas, replicas->batch.runs), THREADS, 0,
-              (cudaStream_t)replicas->batch.stream>>>(*arguments);
+  randomize<<<grid_of(replicas), THREADS, 0, (cudaStream_t)replicas->batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
 enum gpumc_status
 ising_packed_from_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error)
 {
-  from_portable<<<(uint32_t)ising_parts(arguments->count, THREADS), THREADS, 0,
+  from_portable<<<(uint32_t)lattice_parts(arguments->count, THREADS), THREADS, 0,
                   (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("from_portable", error);
 }
@@ -143,27 +111,7 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments, struct
 enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error)
 {
-  to_portable<<<(uint32_t)ising_parts(arguments->count, THREADS), THREADS, 0,
+  to_portable<<<(uint32_t)lattice_parts(arguments->count, THREADS), THREADS, 0,
                 (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
-}
-
-enum gpumc_status
-ising_packed_copy_parents(const struct ising_multispin_gather *arguments, struct gpumc_error *error)
-{
-  const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  copy_packed<<<grid_of(replicas, replicas->batch.runs), THREADS, 0,
-                (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("copy_packed", error);
-}
-
-enum gpumc_status
-ising_packed_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error)
-{
-  const struct ising_multispin_replicas *replicas = &arguments->replicas;
-  if (replicas->batch.runs < 2)
-    return GPUMC_OK;
-  swap_packed<<<grid_of(replicas, replicas->batch.runs - 1), THREADS, 0,
-                (cudaStream_t)replicas->batch.stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("swap_packed", error);
 }

@@ -13,7 +13,7 @@ enum { WORDS_OF_THREAD = 1024, PARTS_OF_THREAD = 4 };
 
 /* In portable form 64 sites in a row are 8 bytes, the least significant bit first. */
 static void set_replica(const struct gpumc_model *model, void *block,
-                        const uint8_t *const portable[ISING_CPU_BLOCK])
+                        const uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   const struct gpumc_checkerboard lattice = ising_packed_lattice(&ising_parameters(model)->lattice);
   uint32_t *words = block;
@@ -29,7 +29,7 @@ static void set_replica(const struct gpumc_model *model, void *block,
 }
 
 static void get_replica(const struct gpumc_model *model, const void *block,
-                        uint8_t *const portable[ISING_CPU_BLOCK])
+                        uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   const struct gpumc_checkerboard lattice = ising_packed_lattice(&ising_parameters(model)->lattice);
   const uint32_t *words = block;
@@ -86,7 +86,7 @@ static void free_own(void *own_memory)
   free(own->counts);
 }
 
-static const struct ising_cpu_layout layout = {
+static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
     .block_bytes = block_bytes,
@@ -102,27 +102,27 @@ static const struct ising_cpu_layout layout = {
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan);
+  return lattice_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const enum gpumc_status status = ising_packed_check(ensemble->model, error);
-  return status == GPUMC_OK ? ising_cpu_create(&layout, ensemble, error) : status;
+  return status == GPUMC_OK ? lattice_cpu_create(&layout, ensemble, error) : status;
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
   enum { OUTPUTS = 4, CHUNK = 1 << 12 };
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
   const size_t words = 2 * ising_packed_own_of(ensemble)->lattice.colour,
                chunks = (words + CHUNK - 1) / CHUNK;
-  const size_t all = ising_cpu_places(ensemble) * chunks;
+  const size_t all = lattice_cpu_places(ensemble) * chunks;
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
   for (size_t i = 0; i < all; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i / chunks);
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i / chunks);
     const struct gpumc_random random = gpumc_ensemble_random(ensemble, place.run);
     const size_t first = i % chunks * CHUNK, end = first + CHUNK < words ? first + CHUNK : words;
     uint32_t *word = place.data;
@@ -135,8 +135,8 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
 /* Threads that pay: they wait for each other twice a sweep. */
 static size_t threads_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
-  const size_t pay = ising_cpu_places(ensemble) * ising_packed_own_of(ensemble)->lattice.colour /
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t pay = lattice_cpu_places(ensemble) * ising_packed_own_of(ensemble)->lattice.colour /
                      WORDS_OF_THREAD,
                all = (size_t)storage->threads;
   return pay < 1 ? 1 : pay < all ? pay : all;
@@ -147,7 +147,7 @@ static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_checkerboard *lattice = &ising_packed_own_of(ensemble)->lattice;
   const size_t most = ising_packed_part_lines(lattice), threads = threads_of(ensemble),
-               all = ising_cpu_places(ensemble) * ising_packed_lines(lattice);
+               all = lattice_cpu_places(ensemble) * ising_packed_lines(lattice);
   const size_t lines = threads > 1 ? all / (threads * PARTS_OF_THREAD) : most;
   return lines < 1 ? 1 : lines < most ? lines : most;
 }
@@ -166,7 +166,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   for (uint32_t half = 0; half < 2 * sweeps; half++) {
 #pragma omp for schedule(dynamic)
     for (size_t i = 0; i < parts; i++) {
-      struct ising_cpu_place place;
+      struct lattice_cpu_place place;
       const struct ising_packed_part part = ising_packed_part_at(ensemble, most, i, &place);
       if (part.lines > 0)
         ops->update(&part, &own->tables.rule[place.run], half % 2, ensemble->time + half / 2);
@@ -176,7 +176,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 }
 
 const struct gpumc_kernel_ops ising_packed_cpu = {
-    ISING_CPU_COMMON,
+    LATTICE_CPU_COMMON,
     .variant = "packed",
     .cost = ising_packed_cost,
     .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",
@@ -188,7 +188,7 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     .randomize = randomize,
     .sweep = sweep,
     .measure = ising_packed_cpu_measure,
-    .gather = ising_cpu_gather,
-    .exchange = ising_cpu_exchange,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
     .overlap = ising_packed_cpu_overlap,
 };

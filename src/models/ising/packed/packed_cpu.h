@@ -2,11 +2,12 @@
 #ifndef GPUMC_ISING_PACKED_CPU_H
 #define GPUMC_ISING_PACKED_CPU_H
 
-#include "models/ising/ising_cpu.h"
+#include "models/ising/ising.h"
+#include "models/lattice/replicas_cpu.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/ising/packed/packed.h"
 
-/* ising_cpu_storage.own. counts[plan.runs][plan.capacity] */
+/* lattice_cpu_storage.own. counts[plan.runs][plan.capacity] */
 struct ising_packed_own {
   struct ising_multispin_tables tables;
   struct gpumc_checkerboard lattice; /* in words */
@@ -15,14 +16,14 @@ struct ising_packed_own {
 
 static inline struct ising_packed_own *ising_packed_own_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return storage->own;
 }
 
 static inline const struct ising_packed_ops *
 ising_packed_ops_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return GPUMC_ISA_OBJECT(ising_packed, storage->isa);
 }
 
@@ -30,24 +31,24 @@ ising_packed_ops_of(const struct gpumc_ensemble *ensemble)
  * for a replica that is not in use. */
 static inline struct ising_packed_part ising_packed_part_at(const struct gpumc_ensemble *ensemble,
                                                             size_t most, size_t i,
-                                                            struct ising_cpu_place *place)
+                                                            struct lattice_cpu_place *place)
 {
   const struct ising_packed_own *own = ising_packed_own_of(ensemble);
   const size_t lines = ising_packed_lines(&own->lattice), parts = (lines + most - 1) / most;
   struct ising_packed_part part = {.lattice = &own->lattice, .first = i % parts * most};
-  *place = ising_cpu_place(ensemble, i / parts);
+  *place = lattice_cpu_place(ensemble, i / parts);
   part.words = place->data;
   part.replica = (uint32_t)place->first;
   part.lines = lines - part.first < most ? lines - part.first : most;
   part.lines = place->count > 0 ? part.lines : 0;
-  part.scratch = ising_cpu_scratch(ensemble->storage);
+  part.scratch = lattice_cpu_scratch(ensemble->storage);
   return part;
 }
 
 static inline size_t ising_packed_parts(const struct gpumc_ensemble *ensemble, size_t most)
 {
   const size_t lines = ising_packed_lines(&ising_packed_own_of(ensemble)->lattice);
-  return ising_cpu_places(ensemble) * ((lines + most - 1) / most);
+  return lattice_cpu_places(ensemble) * ((lines + most - 1) / most);
 }
 
 /* gpumc_kernel_ops.measure and overlap. */

@@ -2,18 +2,16 @@
 #include "models/ising/packed/packed_cuda.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 #include "models/ising/multispin/multispin_temperature_cuda.h"
 #include "models/ising/packed/packed.h"
 
-/* ising_storage.table: where its parts begin, in bytes. */
+/* lattice_gpu_storage.table: where its parts begin, in bytes. */
 struct table {
   size_t sums;       /* [plan.runs][plan.capacity] of struct ising_packed_sums */
   size_t thresholds; /* [plan.runs] of struct ising_multispin_thresholds */
@@ -33,23 +31,6 @@ table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan
   return table;
 }
 
-static struct ising_layout
-layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  return (struct ising_layout){.group = 1,
-                               .group_bytes = model->sites / 8,
-                               .table_bytes = table_of(model, plan).bytes,
-                               .piece_bytes = sizeof(uint64_t)};
-}
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  const struct ising_layout layout = layout_of(model, plan);
-  return ising_storage_bytes(model, &layout, plan);
-}
-
 static struct ising_multispin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_checkerboard lattice =
@@ -66,8 +47,8 @@ static uint32_t stagger_of(const struct gpumc_ensemble *ensemble)
 
 /* Pieces are pairs of words. */
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
-                                 const struct ising_portable *portable,
-                                 enum ising_direction direction, struct gpumc_error *error)
+                                 const struct lattice_portable *portable,
+                                 enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_packed_transfer arguments = {
       .replicas = replicas_of(ensemble),
@@ -77,32 +58,61 @@ static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
       .first = portable->first,
       .sites = (uint64_t *)(void *)portable->replica,
   };
-  return direction == ISING_FROM_PORTABLE ? ising_packed_from_portable(&arguments, error)
-                                          : ising_packed_to_portable(&arguments, error);
+  return direction == LATTICE_FROM_PORTABLE ? ising_packed_from_portable(&arguments, error)
+                                            : ising_packed_to_portable(&arguments, error);
 }
 
-/* ising_storage.notes: temperatures whose thresholds are on the device. */
+/* A unit is four words: sides are even, so that a replica has a multiple of four. */
+static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->sites / 8 / (4 * sizeof(uint32_t));
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return table_of(model, plan).bytes;
+}
+
+/* Controls of the runs whose thresholds are on the device. */
+static size_t notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)model;
+  return plan->runs * ISING_CONTROLS * sizeof(double);
+}
+
+static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct table table = table_of(ensemble->model, &ensemble->plan);
+  memset(lattice_gpu_storage_of(ensemble)->notes, ISING_NO_TEMPERATURE,
+         notes_bytes(ensemble->model, &ensemble->plan));
+  return ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
+                           lattice_gpu_table(ensemble, table.sine), NULL, error);
+}
+
+static const struct lattice_gpu_layout layout = {
+    .group = 1,
+    .unit_bytes = 4 * sizeof(uint32_t),
+    .sites_limit = ISING_SITES_LIMIT,
+    .piece_bytes = sizeof(uint64_t),
+    .units = units,
+    .table_bytes = table_bytes,
+    .notes_bytes = notes_bytes,
+    .fill = fill,
+    .convert = convert,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  return lattice_gpu_bytes(&layout, model, plan);
+}
+
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  const struct table table = table_of(ensemble->model, &ensemble->plan);
-  const size_t controls = ensemble->plan.runs * ISING_CONTROLS;
-  double *known;
-  enum gpumc_status status = ising_packed_check(ensemble->model, error);
-  if (status == GPUMC_OK)
-    status = ising_storage_create(ensemble, &layout, convert, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = gpumc_allocate_array(&known, controls, "the kernel's notes", error);
-  if (status == GPUMC_OK) {
-    memset(known, ISING_NO_TEMPERATURE, controls * sizeof *known);
-    ((struct ising_storage *)ensemble->storage)->notes = known;
-    status = ising_bring_waves(ensemble, ising_storage_table(ensemble, table.cosine),
-                               ising_storage_table(ensemble, table.sine), NULL, error);
-  }
-  if (status != GPUMC_OK)
-    ising_storage_destroy(ensemble);
-  return status;
+  GPUMC_TRY(ising_packed_check(ensemble->model, error));
+  return lattice_gpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -117,10 +127,10 @@ static struct ising_packed_measurement measurement_of(const struct gpumc_ensembl
   const struct table table = table_of(ensemble->model, &ensemble->plan);
   struct ising_packed_measurement measurement = {
       .replicas = replicas_of(ensemble),
-      .sums = ising_storage_table(ensemble, table.sums),
+      .sums = lattice_gpu_table(ensemble, table.sums),
       .wave = ising_wave_of(ensemble->model),
-      .cosine = ising_storage_table(ensemble, table.cosine),
-      .sine = ising_storage_table(ensemble, table.sine),
+      .cosine = lattice_gpu_table(ensemble, table.cosine),
+      .sine = lattice_gpu_table(ensemble, table.sine),
       .stagger = stagger_of(ensemble),
       .runs = (uint32_t)ensemble->runs,
   };
@@ -154,7 +164,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   struct ising_multispin_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .rule = {.physics = ising_multispin_physics_of(ensemble),
-               .thresholds = ising_storage_table(ensemble, place)},
+               .thresholds = lattice_gpu_table(ensemble, place)},
       .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
       .sweeps = sweeps,
   };
@@ -163,7 +173,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
     arguments.spread.width = ISING_MULTISPIN_VECTOR;
   if (sweeps > 0)
     status = ising_multispin_set_temperatures(
-        ensemble, target->control, ising_storage_of(ensemble)->notes, &arguments.rule, error);
+        ensemble, target->control, lattice_gpu_storage_of(ensemble)->notes, &arguments.rule, error);
   if (status == GPUMC_OK && sweeps > 0)
     status = ising_packed_sweep(&arguments, error);
   return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
@@ -185,23 +195,9 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return ising_packed_measure(&pairs, error);
 }
 
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  const struct ising_multispin_gather arguments = {replicas_of(ensemble), parent};
-  return ising_packed_copy_parents(&arguments, error);
-}
-
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  const struct ising_multispin_exchange arguments = {
-      replicas_of(ensemble), swap, (uint32_t)gpumc_swap_words(ensemble->plan.capacity)};
-  return ising_packed_swap(&arguments, error);
-}
-
 const struct gpumc_kernel_ops ising_packed_cuda = {
-    ISING_PACKED_CUDA_NAMES, ISING_STORAGE_COMMON, .bytes = bytes,     .create = create,
-    .randomize = randomize,  .sweep = sweep,       .measure = measure, .gather = gather,
-    .exchange = exchange,    .overlap = overlap,
+    ISING_PACKED_CUDA_NAMES, LATTICE_GPU_COMMON,           .bytes = bytes,
+    .create = create,        .randomize = randomize,       .sweep = sweep,
+    .measure = measure,      .gather = lattice_gpu_gather, .exchange = lattice_gpu_exchange,
+    .overlap = overlap,
 };

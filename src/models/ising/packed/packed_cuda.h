@@ -64,11 +64,6 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments,
                            struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_packed_copy_parents(const struct ising_multispin_gather *arguments,
-                          struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_packed_swap(const struct ising_multispin_exchange *arguments, struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

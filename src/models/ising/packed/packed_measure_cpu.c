@@ -26,7 +26,7 @@ static void
 count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjects, bool waves)
 {
   const struct ising_packed_own *own = ising_packed_own_of(ensemble);
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const struct ising_packed_ops *ops = ising_packed_ops_of(ensemble);
   const size_t most = waves ? ISING_PACKED_WAVE_ROWS : ising_packed_part_lines(&own->lattice);
   const size_t of_run = ising_packed_parts(ensemble, most) / ensemble->runs,
@@ -34,14 +34,14 @@ count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjec
 #pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
   for (size_t i = 0; i < subjects->runs * of_run; i++) {
     struct ising_packed_counts counts = {0};
-    struct ising_cpu_place place;
+    struct lattice_cpu_place place;
     struct ising_packed_part part =
         ising_packed_part_at(ensemble, most, first * of_run + i, &place);
     const size_t run = place.run - first;
     if (part.lines == 0)
       continue;
     if (subjects->second != first)
-      part.other = ising_cpu_block(storage, subjects->second + run, place.block);
+      part.other = lattice_cpu_block(storage, subjects->second + run, place.block);
     if (waves)
       ops->wave(&part, &own->tables.waves, &counts);
     else

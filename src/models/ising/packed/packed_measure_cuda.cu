@@ -1,6 +1,6 @@
 /* Packed replicas measured, or what is different between two of them: bonds and spins are counted
  * word by word; for waves along x rows are counted bit by bit, along y and z each as a whole. */
-#include "models/ising/ising_batch.cuh"
+#include "models/ising/ising_channels.h"
 #include "models/ising/multispin/multispin_kind.cuh"
 #include "models/ising/multispin/multispin_near.cuh"
 #include "models/ising/packed/packed_place.cuh"
@@ -233,7 +233,7 @@ launch_count(const struct ising_packed_measurement *measurement, struct gpumc_er
 {
   const struct ising_multispin_replicas *replicas = &measurement->replicas;
   const uint32_t parts =
-      (uint32_t)ising_parts(replicas->colour, (size_t)THREADS * KIND::WIDTH * STEPS);
+      (uint32_t)lattice_parts(replicas->colour, (size_t)THREADS * KIND::WIDTH * STEPS);
   count<KIND><<<dim3(replicas->groups * parts, measurement->runs), THREADS, 0,
                 (cudaStream_t)replicas->batch.stream>>>(*measurement, parts);
   return GPUMC_CUDA_LAUNCHED("count", error);
@@ -256,8 +256,9 @@ launch_waves(const struct ising_packed_measurement *measurement, struct gpumc_er
   cudaStream_t stream = (cudaStream_t)replicas->batch.stream;
   const struct ising_wave *wave = &measurement->wave;
   const size_t row = replicas->row.value, lines = replicas->colour / row;
-  const uint32_t of_columns = (uint32_t)ising_parts(ising_parts(lines, ROWS) * 2 * row, THREADS);
-  const uint32_t of_rows = (uint32_t)ising_parts(lines, WARP_ROWS * (THREADS / 32));
+  const uint32_t of_columns =
+      (uint32_t)lattice_parts(lattice_parts(lines, ROWS) * 2 * row, THREADS);
+  const uint32_t of_rows = (uint32_t)lattice_parts(lines, WARP_ROWS * (THREADS / 32));
   enum gpumc_status status = GPUMC_OK;
   if (wave->along[0]) {
     add_columns<<<dim3(replicas->groups * of_columns, measurement->runs), THREADS, 0, stream>>>(
@@ -278,7 +279,7 @@ ising_packed_measure(const struct ising_packed_measurement *measurement, struct 
   const struct ising_multispin_replicas *replicas = &measurement->replicas;
   cudaStream_t stream = (cudaStream_t)replicas->batch.stream;
   const size_t elements = measurement->runs * replicas->batch.capacity;
-  const dim3 grid((uint32_t)ising_parts(replicas->batch.capacity, THREADS), measurement->runs);
+  const dim3 grid((uint32_t)lattice_parts(replicas->batch.capacity, THREADS), measurement->runs);
   enum gpumc_status status = GPUMC_CUDA(
       cudaMemsetAsync(measurement->sums, 0, elements * sizeof *measurement->sums, stream), error);
   if (status == GPUMC_OK)

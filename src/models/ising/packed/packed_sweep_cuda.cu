@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
   }
   __syncthreads();
   const struct gpumc_philox_group random = gpumc_philox_group(
-      ising_batch_random(&replicas->batch, m), replica, replicas->batch.time + s);
+      lattice_batch_random(&replicas->batch, m), replica, replicas->batch.time + s);
   uint32_t *words = ising_packed_replica(replicas, m, replica);
   const struct ising_multispin_colour colour = {words + (size_t)number * n,
                                                 words + (size_t)(1 - number) * n,
@@ -62,7 +62,7 @@ struct packed_launch {
     const struct ising_multispin_replicas *replicas = &sweep->replicas;
     const uint32_t threads = sweep->spread.threads, step = threads * KIND::WIDTH;
     const uint32_t part = step * steps_of(replicas, step);
-    const uint32_t parts = (uint32_t)ising_parts(replicas->colour, part);
+    const uint32_t parts = (uint32_t)lattice_parts(replicas->colour, part);
     const dim3 grid(replicas->groups * parts, replicas->batch.runs);
     const size_t queues = ising_multispin_queue_bytes(replicas, threads);
     enum gpumc_status status =

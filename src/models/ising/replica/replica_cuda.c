@@ -3,7 +3,7 @@
 
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 
 /* `lanes` samples side by side: those of replicas that lie side by side, or one. */
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
@@ -47,59 +47,71 @@ static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
   return ising_tables_of(ensemble, &layout);
 }
 
-static struct ising_layout
-layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  const struct ising_tables_layout tables = tables_layout_of(model, plan);
-  return (struct ising_layout){.group = ISING_REPLICA_GROUP,
-                               .group_bytes = ISING_REPLICA_GROUP * model->sites,
-                               .table_bytes = ising_tables_bytes(model, plan, &tables)};
-}
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  const struct ising_layout layout = layout_of(model, plan);
-  return ising_storage_bytes(model, &layout, plan);
-}
-
 static struct ising_replica_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(ensemble->model)->lattice;
   return (struct ising_replica_replicas){
-      .batch = ising_batch_of(ensemble),
+      .batch = lattice_gpu_batch(ensemble),
       .dimension = (uint32_t)lattice->dimension,
       .row = (uint32_t)lattice->row,
       .height = (uint32_t)lattice->length_y,
       .plane = (uint32_t)lattice->plane,
       .colour = (uint32_t)lattice->colour,
-      .groups = ising_parts(ensemble->plan.capacity, ISING_REPLICA_GROUP),
-      .spins = ising_storage_of(ensemble)->replicas,
+      .groups = lattice_parts(ensemble->plan.capacity, ISING_REPLICA_GROUP),
+      .spins = lattice_gpu_storage_of(ensemble)->replicas,
       .block_threads = ensemble->device->block_threads,
   };
 }
 
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
-                                 const struct ising_portable *portable,
-                                 enum ising_direction direction, struct gpumc_error *error)
+                                 const struct lattice_portable *portable,
+                                 enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_replica_transfer arguments = {replicas_of(ensemble), *portable};
-  return direction == ISING_FROM_PORTABLE ? ising_replica_from_portable(&arguments, error)
-                                          : ising_replica_to_portable(&arguments, error);
+  return direction == LATTICE_FROM_PORTABLE ? ising_replica_from_portable(&arguments, error)
+                                            : ising_replica_to_portable(&arguments, error);
+}
+
+/* A unit is a spin. */
+static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return model->sites;
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tables_layout tables = tables_layout_of(model, plan);
+  return ising_tables_bytes(model, plan, &tables);
+}
+
+static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_tables_layout tables = tables_layout_of(ensemble->model, &ensemble->plan);
+  return ising_tables_fill(ensemble, &tables, error);
+}
+
+static const struct lattice_gpu_layout layout = {
+    .group = ISING_REPLICA_GROUP,
+    .unit_bytes = 1,
+    .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .units = units,
+    .table_bytes = table_bytes,
+    .notes_bytes = ising_tables_notes_bytes,
+    .fill = fill,
+    .convert = convert,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  return lattice_gpu_bytes(&layout, model, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  const struct ising_tables_layout tables = tables_layout_of(ensemble->model, &ensemble->plan);
-  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = ising_tables_create(ensemble, &tables, error);
-  if (status != GPUMC_OK)
-    ising_storage_destroy(ensemble);
-  return status;
+  return lattice_gpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -134,13 +146,6 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   return status;
 }
 
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  const struct ising_replica_exchange arguments = {replicas_of(ensemble), swap};
-  return ising_replica_swap(&arguments, error);
-}
-
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
                                  size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
                                  struct gpumc_error *error)
@@ -151,15 +156,9 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   return ising_replica_measure(&arguments, error);
 }
 
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  const struct ising_replica_gather arguments = {replicas_of(ensemble), parent};
-  return ising_replica_copy_parents(&arguments, error);
-}
-
 const struct gpumc_kernel_ops ising_replica_cuda = {
-    ISING_REPLICA_CUDA_NAMES, ISING_STORAGE_COMMON, .bytes = bytes,     .create = create,
-    .randomize = randomize,   .sweep = sweep,       .measure = measure, .gather = gather,
-    .exchange = exchange,     .overlap = overlap,
+    ISING_REPLICA_CUDA_NAMES, LATTICE_GPU_COMMON,           .bytes = bytes,
+    .create = create,         .randomize = randomize,       .sweep = sweep,
+    .measure = measure,       .gather = lattice_gpu_gather, .exchange = lattice_gpu_exchange,
+    .overlap = overlap,
 };

@@ -9,8 +9,7 @@ enum {
   THREADS_MAXIMUM = 1024,
   BLOCK = 64, /* spins of a colour that COUNTERS Philox counters make numbers for */
   COUNTERS = 16,
-  OUTPUTS = 4,
-  PARTS = 64 /* that a replica is copied in */
+  OUTPUTS = 4
 };
 
 /* What a thread needs for a sweep. */
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     sweep_replicas(const __grid_constant__ struct ising_replica_sweep arguments)
 {
   __shared__ struct ising_run_rule rule;
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
   if (threadIdx.x == 0)
     rule = arguments.tables.rules[blockIdx.y];
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     return;
   const struct walk walk = {&rule, lane_of(&arguments.replicas, blockIdx.y, replica),
                             sample_of(&arguments.replicas, &arguments.tables, replica),
-                            ising_batch_random(batch, blockIdx.y), replica};
+                            lattice_batch_random(batch, blockIdx.y), replica};
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       update_colour<DIMENSION, KIND>(&walk, batch->time + s, colour);
@@ -89,11 +88,11 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
 
 static __global__ void randomize(const __grid_constant__ struct ising_replica_replicas arguments)
 {
-  const struct ising_batch *batch = &arguments.batch;
+  const struct lattice_batch *batch = &arguments.batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
   if (replica >= batch->size[blockIdx.y])
     return;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
   const struct lane lane = lane_of(&arguments, blockIdx.y, replica);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
   const size_t sites = 2 * (size_t)lane.colour;
@@ -149,58 +148,16 @@ static __global__ void to_portable(const __grid_constant__ struct ising_replica_
   arguments.portable.replica[number] = (uint8_t)bits;
 }
 
-/* Replicas along x, positions along z. Lanes are bytes of their own, so that a child may be
- * written while its neighbours in the group are read. */
-static __global__ void copy_parents(const __grid_constant__ struct ising_replica_gather arguments)
+static dim3 replica_grid(const struct lattice_batch *batch, uint32_t threads)
 {
-  const struct ising_batch *batch = &arguments.replicas.batch;
-  const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
-  if (replica >= batch->size[blockIdx.y])
-    return;
-  const uint32_t parent = arguments.parent[blockIdx.y * batch->capacity + replica];
-  if (parent == replica)
-    return;
-  const struct lane to = lane_of(&arguments.replicas, blockIdx.y, replica);
-  const struct lane from = lane_of(&arguments.replicas, blockIdx.y, parent);
-  const size_t sites = 2 * (size_t)to.colour;
-#pragma unroll 4
-  for (size_t position = blockIdx.z; position < sites; position += gridDim.z)
-    to.spins[position * ISING_REPLICA_GROUP] = from.spins[position * ISING_REPLICA_GROUP];
-}
-
-/* Likewise; blockIdx.y is the first run of a pair. */
-static __global__ void
-swap_replicas(const __grid_constant__ struct ising_replica_exchange arguments)
-{
-  const struct ising_batch *batch = &arguments.replicas.batch;
-  const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x, run = blockIdx.y;
-  if (replica >= batch->size[run])
-    return;
-  const uint32_t *swap = arguments.swap + run * ising_parts(batch->capacity, 32);
-  if ((swap[replica / 32] >> replica % 32 & 1) == 0)
-    return;
-  const struct lane one = lane_of(&arguments.replicas, run, replica);
-  const struct lane other = lane_of(&arguments.replicas, run + 1, replica);
-  const size_t sites = 2 * (size_t)one.colour;
-#pragma unroll 4
-  for (size_t position = blockIdx.z; position < sites; position += gridDim.z) {
-    const uint8_t spin = one.spins[position * ISING_REPLICA_GROUP];
-    one.spins[position * ISING_REPLICA_GROUP] = other.spins[position * ISING_REPLICA_GROUP];
-    other.spins[position * ISING_REPLICA_GROUP] = spin;
-  }
-}
-
-static dim3 replica_grid(const struct ising_batch *batch, uint32_t threads, uint32_t parts)
-{
-  return dim3((uint32_t)ising_parts(batch->capacity, threads), batch->runs, parts);
+  return dim3((uint32_t)lattice_parts(batch->capacity, threads), batch->runs);
 }
 
 extern "C" enum gpumc_status
 ising_replica_randomize(const struct ising_replica_replicas *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->batch;
-  randomize<<<replica_grid(batch, THREADS, 1), THREADS, 0, (cudaStream_t)batch->stream>>>(
-      *arguments);
+  const struct lattice_batch *batch = &arguments->batch;
+  randomize<<<replica_grid(batch, THREADS), THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
@@ -217,21 +174,21 @@ template <int DIMENSION> static sweep_kernel *choose_kernel(enum ising_spin_kind
 extern "C" enum gpumc_status
 ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->replicas.batch;
+  const struct lattice_batch *batch = &arguments->replicas.batch;
   uint32_t threads = arguments->replicas.block_threads;
   if (threads == 0 || threads > THREADS_MAXIMUM)
     threads = (uint32_t)(threads == 0 ? SWEEP_THREADS : THREADS_MAXIMUM);
   sweep_kernel *kernel = arguments->tables.dimension == 3
                              ? choose_kernel<3>(arguments->tables.kind)
                              : choose_kernel<2>(arguments->tables.kind);
-  kernel<<<replica_grid(batch, threads, 1), threads, 0, (cudaStream_t)batch->stream>>>(*arguments);
+  kernel<<<replica_grid(batch, threads), threads, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("sweep_replicas", error);
 }
 
 static uint32_t portable_blocks(const struct ising_replica_transfer *arguments)
 {
-  return (uint32_t)ising_parts(arguments->portable.count * arguments->portable.replica_bytes,
-                               THREADS);
+  return (uint32_t)lattice_parts(arguments->portable.count * arguments->portable.replica_bytes,
+                                 THREADS);
 }
 
 extern "C" enum gpumc_status
@@ -249,31 +206,4 @@ ising_replica_to_portable(const struct ising_replica_transfer *arguments, struct
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<portable_blocks(arguments), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
-}
-
-static uint32_t copy_parts(const struct ising_replica_replicas *replicas)
-{
-  const uint32_t sites = 2 * replicas->colour;
-  return sites < PARTS ? sites : (uint32_t)PARTS;
-}
-
-extern "C" enum gpumc_status
-ising_replica_copy_parents(const struct ising_replica_gather *arguments, struct gpumc_error *error)
-{
-  const struct ising_batch *batch = &arguments->replicas.batch;
-  copy_parents<<<replica_grid(batch, THREADS, copy_parts(&arguments->replicas)), THREADS, 0,
-                 (cudaStream_t)batch->stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
-}
-
-extern "C" enum gpumc_status
-ising_replica_swap(const struct ising_replica_exchange *arguments, struct gpumc_error *error)
-{
-  const struct ising_batch *batch = &arguments->replicas.batch;
-  if (batch->runs < 2)
-    return GPUMC_OK;
-  dim3 grid = replica_grid(batch, THREADS, copy_parts(&arguments->replicas));
-  grid.y--;
-  swap_replicas<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_REPLICA_CUDA_CUH
 #define GPUMC_ISING_REPLICA_CUDA_CUH
 
-#include "models/ising/ising_batch.cuh"
+#include "models/ising/ising_channels.h"
 #include "models/ising/replica/replica_cuda.h"
 #include "models/ising/spin/spin_estimate.h"
 #include "models/lattice/checkerboard_neighbour.h"

@@ -7,7 +7,7 @@
 #define GPUMC_ISING_REPLICA_CUDA_H
 
 #include "core/device/cuda_error.h"
-#include "models/ising/ising_batch_cuda.h"
+#include "models/lattice/batch.h"
 #include "models/ising/spin/spin_measured_cuda.h"
 #include "models/ising/spin/spin_tables_cuda.h"
 
@@ -19,7 +19,7 @@ enum { ISING_REPLICA_GROUP = 32 };
 
 /* `groups`: that a run has room for. */
 struct ising_replica_replicas {
-  struct ising_batch batch;
+  struct lattice_batch batch;
   uint32_t dimension, row, height, plane, colour; /* see struct gpumc_checkerboard; height: Ly */
   size_t groups;
   uint8_t *spins;
@@ -41,21 +41,9 @@ struct ising_replica_measurement {
   struct ising_measured measured;
 };
 
-/* swap[runs][gpumc_swap_words(capacity)] */
-struct ising_replica_exchange {
-  struct ising_replica_replicas replicas;
-  const uint32_t *swap;
-};
-
 struct ising_replica_transfer {
   struct ising_replica_replicas replicas;
-  struct ising_portable portable;
-};
-
-/* parent[runs][capacity] */
-struct ising_replica_gather {
-  struct ising_replica_replicas replicas;
-  const uint32_t *parent;
+  struct lattice_portable portable;
 };
 
 GPUMC_MUST_CHECK enum gpumc_status
@@ -65,15 +53,11 @@ ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_erro
 GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-ising_replica_swap(const struct ising_replica_exchange *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_from_portable(const struct ising_replica_transfer *arguments,
                             struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_replica_to_portable(const struct ising_replica_transfer *arguments,
                           struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_replica_copy_parents(const struct ising_replica_gather *arguments, struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

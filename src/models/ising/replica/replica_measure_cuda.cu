@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(THREADS)
 {
   const struct ising_replica_replicas *replicas = &arguments.replicas;
   const struct ising_measured *measured = &arguments.measured;
-  const struct ising_batch *batch = &replicas->batch;
+  const struct lattice_batch *batch = &replicas->batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
   const uint32_t run = measured->first + blockIdx.y;
   if (replica >= batch->size[run])
@@ -117,8 +117,8 @@ __global__ void __launch_bounds__(THREADS)
 extern "C" enum gpumc_status
 ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->replicas.batch;
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, THREADS), arguments->measured.runs);
+  const struct lattice_batch *batch = &arguments->replicas.batch;
+  const dim3 grid((uint32_t)lattice_parts(batch->capacity, THREADS), arguments->measured.runs);
   void (*kernel)(struct ising_replica_measurement) =
       arguments->tables.dimension == 3 ? measure_replicas<3> : measure_replicas<2>;
   kernel<<<grid, THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);

@@ -3,7 +3,7 @@
 #ifndef GPUMC_ISING_SPIN_BLOCK_CUH
 #define GPUMC_ISING_SPIN_BLOCK_CUH
 
-#include "models/ising/ising_batch.cuh"
+#include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_cuda.h"
 #include "models/lattice/philox.cuh"
 
@@ -15,7 +15,7 @@ struct ising_spin_neighbours {
   uint32_t valid;
 };
 
-__device__ static inline uint32_t ising_spin_words(const struct ising_spin_lattice *lattice)
+__device__ static inline uint32_t ising_spin_words(const struct ising_spin_gpu_lattice *lattice)
 {
   return ISING_SPIN_WORDS * lattice->blocks;
 }
@@ -31,7 +31,7 @@ ising_spin_window(const uint32_t *words, uint32_t n_words, uint32_t i, uint32_t 
 
 /* 32 bits from bit `start` on of a colour that repeats itself; start < 2 colour. */
 __device__ static inline uint32_t
-ising_spin_periodic_window(const struct ising_spin_lattice *lattice, const uint32_t *words,
+ising_spin_periodic_window(const struct ising_spin_gpu_lattice *lattice, const uint32_t *words,
                            uint32_t start)
 {
   if (start >= lattice->colour)
@@ -45,7 +45,7 @@ ising_spin_periodic_window(const struct ising_spin_lattice *lattice, const uint3
 
 /* The bits of word w that are spins. */
 __device__ static inline uint32_t
-ising_spin_valid(const struct ising_spin_lattice *lattice, uint32_t w)
+ising_spin_valid(const struct ising_spin_gpu_lattice *lattice, uint32_t w)
 {
   const uint32_t start = w * ISING_SPIN_WORD_BITS;
   if (start >= lattice->colour)
@@ -56,7 +56,7 @@ ising_spin_valid(const struct ising_spin_lattice *lattice, uint32_t w)
 
 /* The side of the spin k is k + 1 or k - 1, but for the last or the first of a row, which may have
  * any length. */
-__device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_lattice *lattice,
+__device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_gpu_lattice *lattice,
                                                       const uint32_t *other, uint32_t colour,
                                                       uint32_t w)
 {
@@ -78,7 +78,7 @@ __device__ static inline uint32_t ising_spin_side_any(const struct ising_spin_la
 
 /* Rows of any length. */
 __device__ static inline struct ising_spin_neighbours
-ising_spin_neighbours_any(const struct ising_spin_lattice *lattice, const uint32_t *other,
+ising_spin_neighbours_any(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                           uint32_t colour, uint32_t w)
 {
   const uint32_t row = lattice->row, start = w * ISING_SPIN_WORD_BITS;
@@ -93,7 +93,7 @@ ising_spin_neighbours_any(const struct ising_spin_lattice *lattice, const uint32
 
 /* Rows of whole words. */
 __device__ static inline struct ising_spin_neighbours
-ising_spin_neighbours_aligned(const struct ising_spin_lattice *lattice, const uint32_t *other,
+ising_spin_neighbours_aligned(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                               uint32_t colour, uint32_t w)
 {
   const uint32_t n_words = ising_spin_words(lattice);
@@ -118,7 +118,7 @@ ising_spin_neighbours_aligned(const struct ising_spin_lattice *lattice, const ui
 }
 
 __device__ static inline struct ising_spin_neighbours
-ising_spin_neighbours_of(const struct ising_spin_lattice *lattice, const uint32_t *other,
+ising_spin_neighbours_of(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                          uint32_t colour, uint32_t w)
 {
   return lattice->row % ISING_SPIN_WORD_BITS == 0
@@ -135,9 +135,9 @@ template <int COMPARISONS> __device__ static inline int ising_spin_comparison(in
 
 /* The place in a table of what gpumc_philox_word_label makes, for counter i of a block of a colour.
  */
-__device__ static inline uint32_t ising_spin_table_place(const struct ising_spin_lattice *lattice,
-                                                         uint32_t colour, uint32_t block,
-                                                         uint32_t i)
+__device__ static inline uint32_t
+ising_spin_table_place(const struct ising_spin_gpu_lattice *lattice, uint32_t colour,
+                       uint32_t block, uint32_t i)
 {
   return (colour * ISING_SPIN_COUNTERS + i) * lattice->blocks + block;
 }
@@ -146,7 +146,7 @@ __device__ static inline uint32_t ising_spin_table_place(const struct ising_spin
  * bits are added: the unit of the logic operations is the busiest. */
 template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
-ising_spin_compare(const struct ising_spin_lattice *lattice, const struct ising_rule *rule,
+ising_spin_compare(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
                    const struct gpumc_philox_group *random, uint32_t colour, uint32_t block,
                    const uint2 *table, uint32_t above[COMPARISONS][ISING_SPIN_WORDS])
 {
@@ -208,7 +208,7 @@ ising_spin_staying(const struct ising_rule *rule, struct ising_spin_count count,
 /* `table` is used if TABLE. */
 template <uint32_t ROUNDS, int COMPARISONS, bool TABLE>
 __device__ static inline void
-ising_spin_update_block(const struct ising_spin_lattice *lattice, const struct ising_rule *rule,
+ising_spin_update_block(const struct ising_spin_gpu_lattice *lattice, const struct ising_rule *rule,
                         const struct gpumc_philox_group *random, uint32_t colour, uint32_t block,
                         const uint2 *table, uint32_t *words, const uint32_t *other)
 {
@@ -229,7 +229,7 @@ ising_spin_update_block(const struct ising_spin_lattice *lattice, const struct i
 
 /* Adds the spins up and the unsatisfied bonds of one block of colour 0 and the one of colour 1 in
  * its place. */
-__device__ static inline void ising_spin_measure_block(const struct ising_spin_lattice *lattice,
+__device__ static inline void ising_spin_measure_block(const struct ising_spin_gpu_lattice *lattice,
                                                        const uint32_t *words, uint32_t block,
                                                        uint32_t *up, uint32_t *unsatisfied)
 {
@@ -259,9 +259,10 @@ __device__ static inline uint64_t ising_spin_sum_lanes(uint32_t mask, uint32_t v
 }
 
 /* The channels of replica `element` of the batch, by the threads that work on it. */
-__device__ static inline void
-ising_spin_measure(const struct ising_spin_lattice *lattice, const struct ising_channels *channels,
-                   struct ising_spin_share share, const uint32_t *words, size_t element)
+__device__ static inline void ising_spin_measure(const struct ising_spin_gpu_lattice *lattice,
+                                                 const struct ising_channels *channels,
+                                                 struct ising_spin_share share,
+                                                 const uint32_t *words, size_t element)
 {
   __shared__ unsigned long long sums[2];
   uint32_t up = 0, unsatisfied = 0;
@@ -282,8 +283,8 @@ ising_spin_measure(const struct ising_spin_lattice *lattice, const struct ising_
     all_unsatisfied = sums[1];
   }
   if (share.first == 0)
-    ising_record(channels, element, 2 * (int64_t)lattice->colour, (int64_t)all_up,
-                 (int64_t)all_unsatisfied);
+    ising_record_counts(channels, element, 2 * (int64_t)lattice->colour, (int64_t)all_up,
+                        (int64_t)all_unsatisfied);
 }
 
 #endif

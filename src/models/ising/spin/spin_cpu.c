@@ -1,12 +1,13 @@
 /* The spin kernel on the CPU: one byte a spin, threads over replicas. */
 #include <string.h>
 
-#include "models/ising/ising_cpu.h"
+#include "models/ising/ising.h"
+#include "models/lattice/replicas_cpu.h"
 #include "models/ising/ising_takes.h"
 #include "models/ising/spin/spin_tables.h"
 
 static void set_replica(const struct gpumc_model *model, void *block,
-                        const uint8_t *const portable[ISING_CPU_BLOCK])
+                        const uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   uint8_t *spins = block;
@@ -16,7 +17,7 @@ static void set_replica(const struct gpumc_model *model, void *block,
 }
 
 static void get_replica(const struct gpumc_model *model, const void *block,
-                        uint8_t *const portable[ISING_CPU_BLOCK])
+                        uint8_t *const portable[LATTICE_CPU_BLOCK])
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const uint8_t *spins = block;
@@ -30,13 +31,13 @@ static void get_replica(const struct gpumc_model *model, const void *block,
 
 static const struct ising_spin_tables *tables_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return storage->own;
 }
 
 static const struct ising_spin_ops *ops_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return GPUMC_ISA_OBJECT(ising_spin, storage->isa);
 }
 
@@ -72,10 +73,10 @@ static int64_t energy_of(const struct gpumc_model *model, enum ising_spin_kind k
 
 /* `layers`: where they are counted if they are wanted, at the beginning of the scratch. */
 static struct ising_spin_measurement measurement_of(const struct gpumc_ensemble *ensemble,
-                                                    const struct ising_cpu_place *place,
+                                                    const struct lattice_cpu_place *place,
                                                     bool layers)
 {
-  void *scratch = ising_cpu_scratch(ensemble->storage);
+  void *scratch = lattice_cpu_scratch(ensemble->storage);
   return (struct ising_spin_measurement){
       .lattice = &tables_of(ensemble)->lattice,
       .spins = place->data,
@@ -85,7 +86,7 @@ static struct ising_spin_measurement measurement_of(const struct gpumc_ensemble 
 }
 
 static void measure_replica(const struct gpumc_ensemble *ensemble,
-                            const struct ising_cpu_place *place, int64_t *const *channel)
+                            const struct lattice_cpu_place *place, int64_t *const *channel)
 {
   const struct ising_spin_tables *tables = tables_of(ensemble);
   const size_t at = place->run * ensemble->plan.capacity + place->first;
@@ -103,7 +104,7 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
 
 /* The replica at `place` with `other`; the results go to place `at`. */
 static void overlap_replicas(const struct gpumc_ensemble *ensemble,
-                             const struct ising_cpu_place *place, const void *other, size_t at,
+                             const struct lattice_cpu_place *place, const void *other, size_t at,
                              int64_t *const overlap[GPUMC_OVERLAPS])
 {
   const struct ising_spin_tables *tables = tables_of(ensemble);
@@ -148,7 +149,7 @@ static void free_tables(void *own)
 }
 
 static void
-randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
@@ -182,7 +183,7 @@ static void set_rules(const struct gpumc_ensemble *ensemble, const double *contr
 }
 
 static void sweep_replica(const struct gpumc_ensemble *ensemble,
-                          const struct ising_cpu_place *place, uint32_t sweeps)
+                          const struct lattice_cpu_place *place, uint32_t sweeps)
 {
   const struct ising_spin_tables *tables = tables_of(ensemble);
   const struct ising_spin_sweep with = {
@@ -194,20 +195,20 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
       .time = ensemble->time,
       .sweeps = sweeps,
       .spins = place->data,
-      .scratch = ising_cpu_scratch(ensemble->storage),
+      .scratch = lattice_cpu_scratch(ensemble->storage),
   };
   ops_of(ensemble)->sweep(&with);
 }
 
 static void sweep_and_measure(const struct gpumc_ensemble *ensemble,
-                              const struct ising_cpu_place *place, uint32_t sweeps,
+                              const struct lattice_cpu_place *place, uint32_t sweeps,
                               int64_t *const *channel)
 {
   sweep_replica(ensemble, place, sweeps);
   measure_replica(ensemble, place, channel);
 }
 
-static const struct ising_cpu_layout layout = {
+static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
     .block_bytes = block_bytes,
@@ -229,16 +230,16 @@ static const struct ising_cpu_layout layout = {
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan);
+  return lattice_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  return ising_cpu_create(&layout, ensemble, error);
+  return lattice_cpu_create(&layout, ensemble, error);
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
-    ISING_CPU_COMMON,
+    LATTICE_CPU_COMMON,
     .variant = "spin",
     .cost = ising_spin_cost,
     .summary = "one byte and one 32-bit random number a spin",
@@ -247,10 +248,10 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .capabilities = ISING_CPU_CAPABILITIES,
     .bytes = bytes,
     .create = create,
-    .randomize = ising_cpu_randomize,
-    .sweep = ising_cpu_sweep,
-    .measure = ising_cpu_measure,
-    .gather = ising_cpu_gather,
-    .exchange = ising_cpu_exchange,
-    .overlap = ising_cpu_overlap,
+    .randomize = lattice_cpu_randomize,
+    .sweep = lattice_cpu_sweep,
+    .measure = lattice_cpu_measure,
+    .gather = lattice_cpu_gather,
+    .exchange = lattice_cpu_exchange,
+    .overlap = lattice_cpu_overlap,
 };

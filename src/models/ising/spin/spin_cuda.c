@@ -6,36 +6,36 @@
 #include "core/base/memory.h"
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 
-static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
+static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  return (struct ising_spin_lattice){
+  return (struct ising_spin_gpu_lattice){
       .dimension = (uint32_t)lattice->dimension,
       .row = (uint32_t)lattice->row,
       .height = (uint32_t)lattice->length_y,
       .plane = (uint32_t)lattice->plane,
       .colour = (uint32_t)lattice->colour,
-      .blocks = (uint32_t)ising_parts(lattice->colour, ISING_SPIN_BLOCK),
+      .blocks = (uint32_t)lattice_parts(lattice->colour, ISING_SPIN_BLOCK),
   };
 }
 
-static size_t words_of(const struct ising_spin_lattice *lattice)
+static size_t words_of(const struct ising_spin_gpu_lattice *lattice)
 {
   return (size_t)ISING_SPIN_WORDS * lattice->blocks;
 }
 
 /* Masks of rows, then of planes. */
-static size_t masks_bytes(const struct ising_spin_lattice *lattice)
+static size_t masks_bytes(const struct ising_spin_gpu_lattice *lattice)
 {
   return words_of(lattice) *
          (sizeof(struct ising_spin_row_masks) + sizeof(struct ising_spin_plane_masks));
 }
 
 /* Bit by bit. */
-static void pack_signs(const struct ising_spin_lattice *lattice, const uint8_t *from, size_t stride,
-                       uint32_t *to)
+static void pack_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *from,
+                       size_t stride, uint32_t *to)
 {
   const size_t slots = 2 * lattice->dimension + 1, words = words_of(lattice);
   for (size_t colour = 0; colour < 2; colour++)
@@ -50,8 +50,8 @@ static void pack_signs(const struct ising_spin_lattice *lattice, const uint8_t *
 }
 
 /* Threads have blocks that follow each other: so do their terms. */
-static void pack_terms(const struct ising_spin_lattice *lattice, const int32_t *from, size_t stride,
-                       int32_t *to)
+static void pack_terms(const struct ising_spin_gpu_lattice *lattice, const int32_t *from,
+                       size_t stride, int32_t *to)
 {
   const size_t slots = 2 * (2 * lattice->dimension + 1), blocks = lattice->blocks;
   for (size_t slot = 0; slot < slots; slot++)
@@ -63,7 +63,7 @@ static void pack_terms(const struct ising_spin_lattice *lattice, const int32_t *
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,
                  const void *from, size_t count, size_t lanes, void *to)
 {
-  const struct ising_spin_lattice lattice = lattice_of(model);
+  const struct ising_spin_gpu_lattice lattice = lattice_of(model);
   (void)count;
   (void)lanes;
   if (samples->kind == ISING_SPIN_SIGNS)
@@ -74,7 +74,7 @@ static void pack(const struct gpumc_model *model, const struct ising_spin_sample
 
 static struct ising_tables_layout tables_layout_of(const struct gpumc_model *model)
 {
-  const struct ising_spin_lattice lattice = lattice_of(model);
+  const struct ising_spin_gpu_lattice lattice = lattice_of(model);
   const enum ising_spin_kind kind = ising_spin_kind(model);
   const size_t slots = 2 * (2 * lattice.dimension + 1);
   struct ising_tables_layout layout = {
@@ -86,27 +86,7 @@ static struct ising_tables_layout tables_layout_of(const struct gpumc_model *mod
   return layout;
 }
 
-static struct ising_layout
-layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  const struct ising_spin_lattice lattice = lattice_of(model);
-  const struct ising_tables_layout tables = tables_layout_of(model);
-  return (struct ising_layout){
-      .group = 1,
-      .group_bytes = 2 * words_of(&lattice) * sizeof(uint32_t),
-      .table_bytes = ising_tables_bytes(model, plan, &tables),
-  };
-}
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  const struct ising_layout layout = layout_of(model, plan);
-  return ising_storage_bytes(model, &layout, plan);
-}
-
-static void mask_spin(const struct ising_spin_lattice *lattice, uint32_t k,
+static void mask_spin(const struct ising_spin_gpu_lattice *lattice, uint32_t k,
                       struct ising_spin_row_masks *rows, struct ising_spin_plane_masks *planes)
 {
   const uint32_t line = k / lattice->row, x = k % lattice->row;
@@ -123,7 +103,7 @@ static enum gpumc_status
 fill_masks(const struct gpumc_ensemble *ensemble, void *own, struct gpumc_error *error)
 {
   struct gpumc_device *device = ensemble->device;
-  const struct ising_spin_lattice lattice = lattice_of(ensemble->model);
+  const struct ising_spin_gpu_lattice lattice = lattice_of(ensemble->model);
   const size_t n = masks_bytes(&lattice);
   void *masks;
   enum gpumc_status status = gpumc_allocate(1, n, "masks of rows", &masks, error);
@@ -145,9 +125,9 @@ static struct ising_tables tables_of(const struct gpumc_ensemble *ensemble)
 
 static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_storage *storage = ising_storage_of(ensemble);
+  const struct lattice_gpu_storage *storage = lattice_gpu_storage_of(ensemble);
   struct ising_spin_replicas replicas = {
-      .batch = ising_batch_of(ensemble),
+      .batch = lattice_gpu_batch(ensemble),
       .lattice = lattice_of(ensemble->model),
       .words = storage->replicas,
       .block_threads = ensemble->device->block_threads,
@@ -161,27 +141,55 @@ static struct ising_spin_replicas replicas_of(const struct gpumc_ensemble *ensem
 }
 
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
-                                 const struct ising_portable *portable,
-                                 enum ising_direction direction, struct gpumc_error *error)
+                                 const struct lattice_portable *portable,
+                                 enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_spin_transfer arguments = {replicas_of(ensemble), *portable};
-  return direction == ISING_FROM_PORTABLE ? ising_spin_from_portable(&arguments, error)
-                                          : ising_spin_to_portable(&arguments, error);
+  return direction == LATTICE_FROM_PORTABLE ? ising_spin_from_portable(&arguments, error)
+                                            : ising_spin_to_portable(&arguments, error);
+}
+
+/* A unit is a block of both colours. */
+static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)plan;
+  return lattice_of(model).blocks;
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tables_layout tables = tables_layout_of(model);
+  return ising_tables_bytes(model, plan, &tables);
+}
+
+static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct ising_tables_layout tables = tables_layout_of(ensemble->model);
+  GPUMC_TRY(ising_tables_fill(ensemble, &tables, error));
+  return fill_masks(ensemble, tables_of(ensemble).own, error);
+}
+
+static const struct lattice_gpu_layout layout = {
+    .group = 1,
+    .unit_bytes = (size_t)2 * ISING_SPIN_WORDS * sizeof(uint32_t),
+    .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .units = units,
+    .table_bytes = table_bytes,
+    .notes_bytes = ising_tables_notes_bytes,
+    .fill = fill,
+    .convert = convert,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  return lattice_gpu_bytes(&layout, model, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  const struct ising_tables_layout tables = tables_layout_of(ensemble->model);
-  enum gpumc_status status = ising_storage_create(ensemble, &layout, convert, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = ising_tables_create(ensemble, &tables, error);
-  if (status == GPUMC_OK)
-    status = fill_masks(ensemble, tables_of(ensemble).own, error);
-  if (status != GPUMC_OK)
-    ising_storage_destroy(ensemble);
-  return status;
+  return lattice_gpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -206,7 +214,8 @@ static enum ising_spin_mode mode_of(const struct gpumc_ensemble *ensemble)
 
 /* Sets how the runs get their rules. */
 static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double *control,
-                                   struct ising_spin_sweep *arguments, struct gpumc_error *error)
+                                   struct ising_spin_gpu_sweep *arguments,
+                                   struct gpumc_error *error)
 {
   arguments->each_its_own =
       arguments->mode > ISING_SPIN_FIELD || !ising_one_temperature(ensemble, control);
@@ -218,11 +227,11 @@ static enum gpumc_status set_rules(struct gpumc_ensemble *ensemble, const double
 }
 
 /* What of `channel` the sweeps have not measured. */
-static enum gpumc_status measure_rest(const struct ising_spin_sweep *sweep, size_t runs,
+static enum gpumc_status measure_rest(const struct ising_spin_gpu_sweep *sweep, size_t runs,
                                       int64_t *const *channel, struct gpumc_error *error)
 {
-  struct ising_spin_measurement arguments = {sweep->replicas, sweep->tables,
-                                             ising_measured_channels(runs, channel)};
+  struct ising_spin_gpu_measurement arguments = {sweep->replicas, sweep->tables,
+                                                 ising_measured_channels(runs, channel)};
   struct ising_measured *measured = &arguments.measured;
   if (sweep->mode <= ISING_SPIN_FIELD)
     measured->energy = measured->spins = NULL;
@@ -235,7 +244,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   enum gpumc_status status = GPUMC_OK;
-  struct ising_spin_sweep arguments = {
+  struct ising_spin_gpu_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
       .mode = mode_of(ensemble),
@@ -253,39 +262,25 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   return status;
 }
 
-static enum gpumc_status
-exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap, struct gpumc_error *error)
-{
-  const struct ising_spin_exchange arguments = {replicas_of(ensemble), swap};
-  return ising_spin_swap(&arguments, error);
-}
-
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
                                  size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
                                  struct gpumc_error *error)
 {
-  const struct ising_spin_measurement arguments = {
+  const struct ising_spin_gpu_measurement arguments = {
       replicas_of(ensemble), tables_of(ensemble),
       ising_measured_overlaps(first, second, runs, overlap)};
   return ising_spin_measure_stored(&arguments, error);
 }
 
-static enum gpumc_status
-gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
-{
-  const struct ising_spin_gather arguments = {replicas_of(ensemble), parent};
-  return ising_spin_copy_parents(&arguments, error);
-}
-
 const struct gpumc_kernel_ops ising_spin_cuda = {
     ISING_SPIN_CUDA_NAMES,
-    ISING_STORAGE_COMMON,
+    LATTICE_GPU_COMMON,
     .bytes = bytes,
     .create = create,
     .randomize = randomize,
     .sweep = sweep,
     .measure = ising_host_measure,
-    .gather = gather,
-    .exchange = exchange,
+    .gather = lattice_gpu_gather,
+    .exchange = lattice_gpu_exchange,
     .overlap = overlap,
 };

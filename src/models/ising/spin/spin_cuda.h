@@ -7,9 +7,10 @@
 #define GPUMC_ISING_SPIN_CUDA_H
 
 #include "core/device/cuda_error.h"
-#include "models/ising/ising_batch_cuda.h"
+#include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_measured_cuda.h"
 #include "models/ising/spin/spin_tables_cuda.h"
+#include "models/lattice/batch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,7 +30,7 @@ struct ising_spin_plane_masks {
 
 /* See struct gpumc_checkerboard; `height`: rows of a plane. Masks: [words of a colour], device
  * memory; odd is that of y + z. */
-struct ising_spin_lattice {
+struct ising_spin_gpu_lattice {
   uint32_t dimension, row, height, plane, colour, blocks;
   const struct ising_spin_row_masks *masks;
   const struct ising_spin_plane_masks *plane_masks;
@@ -48,8 +49,8 @@ enum ising_spin_mode {
 
 /* words[runs][capacity][colour 2][blocks][2], device memory. */
 struct ising_spin_replicas {
-  struct ising_batch batch;
-  struct ising_spin_lattice lattice;
+  struct lattice_batch batch;
+  struct ising_spin_gpu_lattice lattice;
   uint32_t *words;
   uint32_t block_threads; /* 0: the driver's choice */
   uint32_t multiprocessors;
@@ -60,7 +61,7 @@ struct ising_spin_replicas {
  * all other modes; only they measure `channels`. Samples, a group for each sample: of
  * ISING_SPIN_SIGNS words [colour][2d + 1][words of a colour], of ISING_SPIN_TERMS
  * [colour][2d + 1][place in block][block], the neighbours and then the field. */
-struct ising_spin_sweep {
+struct ising_spin_gpu_sweep {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
   enum ising_spin_mode mode;
@@ -70,36 +71,24 @@ struct ising_spin_sweep {
   uint32_t sweeps;
 };
 
-struct ising_spin_measurement {
+struct ising_spin_gpu_measurement {
   struct ising_spin_replicas replicas;
   struct ising_tables tables;
   struct ising_measured measured;
 };
 
-/* swap[runs][gpumc_swap_words(capacity)] */
-struct ising_spin_exchange {
-  struct ising_spin_replicas replicas;
-  const uint32_t *swap;
-};
-
 struct ising_spin_transfer {
   struct ising_spin_replicas replicas;
-  struct ising_portable portable;
-};
-
-/* parent[runs][capacity] */
-struct ising_spin_gather {
-  struct ising_spin_replicas replicas;
-  const uint32_t *parent;
+  struct lattice_portable portable;
 };
 
 /* Sweeps and measurement of replicas that fit into shared memory; whether they do. */
 int ising_spin_fits(const struct ising_spin_replicas *replicas);
 GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_sweep_shared(const struct ising_spin_sweep *arguments, struct gpumc_error *error);
+ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
 /* The same from global memory. */
 GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_sweep_global(const struct ising_spin_sweep *arguments, struct gpumc_error *error);
+ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_randomize(const struct ising_spin_replicas *arguments, struct gpumc_error *error);
@@ -108,11 +97,7 @@ ising_spin_from_portable(const struct ising_spin_transfer *arguments, struct gpu
 GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_copy_parents(const struct ising_spin_gather *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_swap(const struct ising_spin_exchange *arguments, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_spin_measure_stored(const struct ising_spin_measurement *arguments,
+ising_spin_measure_stored(const struct ising_spin_gpu_measurement *arguments,
                           struct gpumc_error *error);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ struct ising_spin_near {
 };
 
 __device__ static inline struct ising_spin_near
-ising_spin_near_cubic(const struct ising_spin_lattice *lattice, const uint32_t *other,
+ising_spin_near_cubic(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
                       uint32_t colour, uint32_t w)
 {
   const uint32_t start = w * ISING_SPIN_WORD_BITS, row = lattice->row, plane = lattice->plane;
@@ -38,8 +38,8 @@ ising_spin_near_cubic(const struct ising_spin_lattice *lattice, const uint32_t *
 }
 
 __device__ static inline struct ising_spin_near
-ising_spin_near_of(const struct ising_spin_lattice *lattice, const uint32_t *other, uint32_t colour,
-                   uint32_t w)
+ising_spin_near_of(const struct ising_spin_gpu_lattice *lattice, const uint32_t *other,
+                   uint32_t colour, uint32_t w)
 {
   if (lattice->dimension == 3)
     return ising_spin_near_cubic(lattice, other, colour, w);
@@ -55,17 +55,17 @@ ising_spin_sample_of(const struct ising_tables *tables, size_t replica)
 }
 
 /* Words of a colour's signs: neighbour `slot`, or the fields behind them. */
-__device__ static inline const uint32_t *ising_spin_signs(const struct ising_spin_lattice *lattice,
-                                                          const uint8_t *sample, uint32_t colour,
-                                                          uint32_t slot)
+__device__ static inline const uint32_t *
+ising_spin_signs(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
+                 uint32_t colour, uint32_t slot)
 {
   const size_t slots = 2 * lattice->dimension + 1;
   return (const uint32_t *)sample + (colour * slots + slot) * ising_spin_words(lattice);
 }
 
-__device__ static inline const int32_t *ising_spin_terms(const struct ising_spin_lattice *lattice,
-                                                         const uint8_t *sample, uint32_t colour,
-                                                         uint32_t slot)
+__device__ static inline const int32_t *
+ising_spin_terms(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
+                 uint32_t colour, uint32_t slot)
 {
   const size_t slots = 2 * lattice->dimension + 1;
   return (const int32_t *)sample +
@@ -73,7 +73,7 @@ __device__ static inline const int32_t *ising_spin_terms(const struct ising_spin
 }
 
 /* Turns the neighbours of word w into what they pull to. */
-__device__ static inline void ising_spin_turn(const struct ising_spin_lattice *lattice,
+__device__ static inline void ising_spin_turn(const struct ising_spin_gpu_lattice *lattice,
                                               const uint8_t *sample, uint32_t colour, uint32_t w,
                                               struct ising_spin_near *near)
 {
@@ -108,8 +108,9 @@ ising_spin_class(const struct ising_spin_classes *classes, uint32_t bit)
 /* The local field of the spin at `place` of block `block`, in quanta. NUMBER: float or int64_t. */
 template <typename NUMBER>
 __device__ static inline NUMBER
-ising_spin_field(const struct ising_spin_lattice *lattice, const uint8_t *sample, uint32_t colour,
-                 uint32_t block, uint32_t place, const struct ising_spin_near *near)
+ising_spin_field(const struct ising_spin_gpu_lattice *lattice, const uint8_t *sample,
+                 uint32_t colour, uint32_t block, uint32_t place,
+                 const struct ising_spin_near *near)
 {
   const size_t at = place * (size_t)lattice->blocks + block;
   NUMBER field = (NUMBER)ising_spin_terms(lattice, sample, colour, 2 * lattice->dimension)[at];
@@ -124,7 +125,7 @@ ising_spin_field(const struct ising_spin_lattice *lattice, const uint8_t *sample
 
 /* What an update of one block needs. */
 struct ising_spin_update {
-  const struct ising_spin_lattice *lattice;
+  const struct ising_spin_gpu_lattice *lattice;
   const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
   const uint8_t *sample;
   uint32_t colour, block;
@@ -137,7 +138,7 @@ struct ising_spin_update {
 /* What single precision leaves open. A function of its own, and the neighbours found again: so that
  * nothing is kept for it. */
 static __device__ __noinline__ bool
-ising_spin_decide_exactly(const struct ising_spin_lattice *lattice,
+ising_spin_decide_exactly(const struct ising_spin_gpu_lattice *lattice,
                           const struct ising_run_rule *rule, const uint8_t *sample, uint32_t colour,
                           uint32_t block, const uint32_t *other, uint32_t place, uint32_t start,
                           uint32_t number)
@@ -173,7 +174,7 @@ __device__ static inline void ising_spin_look(const struct ising_tables *tables,
                                               const uint32_t *words, const uint32_t *other,
                                               struct ising_spin_update *update)
 {
-  const struct ising_spin_lattice *lattice = update->lattice;
+  const struct ising_spin_gpu_lattice *lattice = update->lattice;
 #pragma unroll
   for (int i = 0; i < ISING_SPIN_WORDS; i++) {
     const uint32_t w = update->block * ISING_SPIN_WORDS + i;
@@ -190,7 +191,7 @@ __device__ static inline void ising_spin_look(const struct ising_tables *tables,
 
 template <uint32_t ROUNDS, bool TERMS>
 __device__ static inline void
-ising_spin_update_general(const struct ising_spin_lattice *lattice,
+ising_spin_update_general(const struct ising_spin_gpu_lattice *lattice,
                           const struct ising_tables *tables, const struct ising_run_rule *rule,
                           const uint8_t *sample, const struct gpumc_philox_group *random,
                           uint32_t colour, uint32_t block, uint32_t *words, const uint32_t *other)

@@ -13,12 +13,12 @@ replica_words(const struct ising_spin_replicas *replicas, size_t element)
 /* `chunks`: blocks of threads to a replica. EACH: every run has a rule of its own. */
 template <uint32_t ROUNDS, int MODE, bool EACH>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
-    update_colour(const __grid_constant__ struct ising_spin_sweep arguments, uint32_t chunks,
+    update_colour(const __grid_constant__ struct ising_spin_gpu_sweep arguments, uint32_t chunks,
                   uint32_t colour, uint32_t time)
 {
   __shared__ struct ising_run_rule run_rule;
-  const struct ising_batch *batch = &arguments.replicas.batch;
-  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
+  const struct ising_spin_gpu_lattice *lattice = &arguments.replicas.lattice;
   const uint32_t replica = blockIdx.x / chunks;
   const uint32_t block = blockIdx.x % chunks * blockDim.x + threadIdx.x;
   if (EACH && threadIdx.x == 0)
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   uint32_t *words = both + (size_t)colour * n_words;
   const uint32_t *other = both + (size_t)(1 - colour) * n_words;
   const struct gpumc_philox_group random =
-      gpumc_philox_group(ising_batch_random(batch, blockIdx.y), replica, time);
+      gpumc_philox_group(lattice_batch_random(batch, blockIdx.y), replica, time);
   if constexpr (MODE > ISING_SPIN_FIELD) {
     ising_spin_update_general<ROUNDS, MODE == ISING_SPIN_BY_TERMS>(
         lattice, &arguments.tables, &run_rule, ising_spin_sample_of(&arguments.tables, replica),
@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   }
 }
 
-typedef void update_kernel(struct ising_spin_sweep, uint32_t, uint32_t, uint32_t);
+typedef void update_kernel(struct ising_spin_gpu_sweep, uint32_t, uint32_t, uint32_t);
 
 template <uint32_t ROUNDS>
-static update_kernel *choose_kernel(const struct ising_spin_sweep *arguments)
+static update_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments)
 {
   const bool each = arguments->each_its_own != 0;
   if (arguments->mode == ISING_SPIN_PLAIN)
@@ -65,9 +65,9 @@ static update_kernel *choose_kernel(const struct ising_spin_sweep *arguments)
 }
 
 static __global__ void __launch_bounds__(THREADS_MAXIMUM, 1)
-    measure_global(const __grid_constant__ struct ising_spin_sweep arguments)
+    measure_global(const __grid_constant__ struct ising_spin_gpu_sweep arguments)
 {
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   if (blockIdx.x >= batch->size[blockIdx.y])
     return;
   const size_t element = blockIdx.y * batch->capacity + blockIdx.x;
@@ -85,13 +85,13 @@ static uint32_t choose_threads(const struct ising_spin_replicas *replicas, uint3
 }
 
 extern "C" enum gpumc_status
-ising_spin_sweep_global(const struct ising_spin_sweep *arguments, struct gpumc_error *error)
+ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->replicas.batch;
+  const struct lattice_batch *batch = &arguments->replicas.batch;
   update_kernel *kernel =
       batch->rounds == 7 ? choose_kernel<7>(arguments) : choose_kernel<10>(arguments);
   const uint32_t threads = choose_threads(&arguments->replicas, THREADS);
-  const uint32_t chunks = (uint32_t)ising_parts(arguments->replicas.lattice.blocks, threads);
+  const uint32_t chunks = (uint32_t)lattice_parts(arguments->replicas.lattice.blocks, threads);
   const dim3 grid((uint32_t)batch->capacity * chunks, batch->runs);
   cudaStream_t stream = (cudaStream_t)batch->stream;
   for (uint32_t s = 0; s < arguments->sweeps; s++)

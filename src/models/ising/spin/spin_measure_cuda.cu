@@ -15,7 +15,7 @@ struct pair {
 
 /* Word w of a colour, up where the spins are alike. */
 static __device__ inline uint32_t
-word_of(const struct ising_spin_lattice *lattice, struct pair pair, uint32_t colour, uint32_t w)
+word_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t colour, uint32_t w)
 {
   const size_t at = (size_t)colour * ising_spin_words(lattice) + w;
   if (pair.other == NULL)
@@ -25,7 +25,7 @@ word_of(const struct ising_spin_lattice *lattice, struct pair pair, uint32_t col
 
 /* The neighbours of word w of colour 0. */
 static __device__ inline struct ising_spin_near
-near_of(const struct ising_spin_lattice *lattice, struct pair pair, uint32_t w)
+near_of(const struct ising_spin_gpu_lattice *lattice, struct pair pair, uint32_t w)
 {
   const uint32_t n_words = ising_spin_words(lattice);
   struct ising_spin_near near = ising_spin_near_of(lattice, pair.words + n_words, 0, w);
@@ -39,8 +39,8 @@ near_of(const struct ising_spin_lattice *lattice, struct pair pair, uint32_t w)
 }
 
 /* Bonds have one end of colour 0. */
-static __device__ inline void add_bonds(const struct ising_spin_lattice *lattice, uint32_t spins,
-                                        const struct ising_spin_near *near,
+static __device__ inline void add_bonds(const struct ising_spin_gpu_lattice *lattice,
+                                        uint32_t spins, const struct ising_spin_near *near,
                                         unsigned long long sum[SUMS])
 {
 #pragma unroll
@@ -50,7 +50,7 @@ static __device__ inline void add_bonds(const struct ising_spin_lattice *lattice
 }
 
 /* Of the spins of a word the sum of s_i (h_i + sum_j J_ij s_j), of colour 1 that of s_i h_i. */
-static __device__ inline void add_terms(const struct ising_spin_lattice *lattice,
+static __device__ inline void add_terms(const struct ising_spin_gpu_lattice *lattice,
                                         const uint8_t *sample, uint32_t colour, uint32_t w,
                                         uint32_t spins, const struct ising_spin_near *near,
                                         unsigned long long sum[SUMS])
@@ -67,7 +67,7 @@ static __device__ inline void add_terms(const struct ising_spin_lattice *lattice
   }
 }
 
-static __device__ inline void add_waves(const struct ising_spin_lattice *lattice,
+static __device__ inline void add_waves(const struct ising_spin_gpu_lattice *lattice,
                                         const struct ising_tables *tables, uint32_t colour,
                                         uint32_t w, uint32_t spins, unsigned long long sum[SUMS])
 {
@@ -92,11 +92,11 @@ static __device__ inline void add_waves(const struct ising_spin_lattice *lattice
   }
 }
 
-static __device__ inline void add_word(const struct ising_spin_measurement *arguments,
+static __device__ inline void add_word(const struct ising_spin_gpu_measurement *arguments,
                                        const uint8_t *sample, struct pair pair, uint32_t colour,
                                        uint32_t w, unsigned long long sum[SUMS])
 {
-  const struct ising_spin_lattice *lattice = &arguments->replicas.lattice;
+  const struct ising_spin_gpu_lattice *lattice = &arguments->replicas.lattice;
   const struct ising_tables *tables = &arguments->tables;
   const enum ising_spin_kind kind = pair.other == NULL ? tables->kind : ISING_SPIN_UNIFORM;
   const uint32_t spins = word_of(lattice, pair, colour, w);
@@ -122,11 +122,11 @@ static __device__ inline void add_word(const struct ising_spin_measurement *argu
     add_bonds(lattice, spins, &near, sum);
 }
 
-static __device__ inline void record(const struct ising_spin_measurement *arguments, size_t element,
-                                     const unsigned long long *sum)
+static __device__ inline void record(const struct ising_spin_gpu_measurement *arguments,
+                                     size_t element, const unsigned long long *sum)
 {
   const struct ising_measured *measured = &arguments->measured;
-  const struct ising_spin_lattice *lattice = &arguments->replicas.lattice;
+  const struct ising_spin_gpu_lattice *lattice = &arguments->replicas.lattice;
   const int64_t sites = 2 * (int64_t)lattice->colour, spins = 2 * (int64_t)sum[UP] - sites;
   const int64_t bonds = lattice->dimension * sites - 2 * (int64_t)sum[UNLIKE];
   if (measured->energy != NULL)
@@ -147,12 +147,12 @@ static __device__ inline void record(const struct ising_spin_measurement *argume
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    measure_stored(const __grid_constant__ struct ising_spin_measurement arguments)
+    measure_stored(const __grid_constant__ struct ising_spin_gpu_measurement arguments)
 {
   __shared__ unsigned long long all[SUMS];
   const struct ising_spin_replicas *replicas = &arguments.replicas;
   const struct ising_measured *measured = &arguments.measured;
-  const struct ising_batch *batch = &replicas->batch;
+  const struct lattice_batch *batch = &replicas->batch;
   const uint32_t n_words = ising_spin_words(&replicas->lattice), replica = blockIdx.x;
   const uint32_t run = measured->first + blockIdx.y;
   if (replica >= batch->size[run])
@@ -181,9 +181,10 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 extern "C" enum gpumc_status
-ising_spin_measure_stored(const struct ising_spin_measurement *arguments, struct gpumc_error *error)
+ising_spin_measure_stored(const struct ising_spin_gpu_measurement *arguments,
+                          struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->replicas.batch;
+  const struct lattice_batch *batch = &arguments->replicas.batch;
   const uint32_t words = 2 * ISING_SPIN_WORDS * arguments->replicas.lattice.blocks;
   uint32_t threads = WARP;
   while (threads < THREADS && threads < words)

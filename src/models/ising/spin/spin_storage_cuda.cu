@@ -1,5 +1,4 @@
-/* Replicas of the spin kernel on a GPU: drawing them, their portable form, copying and exchanging
- * them. */
+/* Replicas of the spin kernel on a GPU: drawing them, their portable form. */
 #include "models/ising/spin/spin_block.cuh"
 
 enum { THREADS = 256 };
@@ -12,7 +11,7 @@ static __device__ inline size_t thread_number(void)
 /* Blocks of THREADS threads that have n threads together. */
 static uint32_t blocks_for(size_t n)
 {
-  return (uint32_t)ising_parts(n, THREADS);
+  return (uint32_t)lattice_parts(n, THREADS);
 }
 
 static __device__ inline uint32_t
@@ -27,15 +26,15 @@ initial_word(struct gpumc_random random, uint32_t replica, uint32_t v)
 /* A thread for each word of the run. */
 static __global__ void randomize(const __grid_constant__ struct ising_spin_replicas arguments)
 {
-  const struct ising_batch *batch = &arguments.batch;
-  const struct ising_spin_lattice *lattice = &arguments.lattice;
+  const struct lattice_batch *batch = &arguments.batch;
+  const struct ising_spin_gpu_lattice *lattice = &arguments.lattice;
   const uint32_t n_words = ising_spin_words(lattice), replica_words = 2 * n_words;
   const size_t number = thread_number(), replica = number / replica_words;
   if (replica >= batch->size[blockIdx.y])
     return;
   const uint32_t place = (uint32_t)(number - replica * replica_words);
   const uint32_t colour = place / n_words, w = place - colour * n_words;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
   const size_t first = (size_t)colour * lattice->colour + (size_t)w * ISING_SPIN_WORD_BITS;
   const uint32_t v = (uint32_t)(first / ISING_SPIN_WORD_BITS);
   const uint32_t low = initial_word(random, (uint32_t)replica, v);
@@ -55,7 +54,7 @@ replica_words(const struct ising_spin_transfer *arguments, size_t i)
 }
 
 /* Whether the spin k of colour 0 stands on an odd x: site number 2 k + this. */
-static __device__ inline uint32_t odd_row(const struct ising_spin_lattice *lattice, uint32_t k)
+static __device__ inline uint32_t odd_row(const struct ising_spin_gpu_lattice *lattice, uint32_t k)
 {
   const uint32_t line = k / lattice->row;
   return (line + line / lattice->height) & 1;
@@ -64,7 +63,7 @@ static __device__ inline uint32_t odd_row(const struct ising_spin_lattice *latti
 /* A thread for each word. */
 static __global__ void from_portable(const __grid_constant__ struct ising_spin_transfer arguments)
 {
-  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const struct ising_spin_gpu_lattice *lattice = &arguments.replicas.lattice;
   const uint32_t n_words = ising_spin_words(lattice);
   const size_t number = thread_number(), i = number / (2 * n_words);
   if (i >= arguments.portable.count)
@@ -86,7 +85,7 @@ static __global__ void from_portable(const __grid_constant__ struct ising_spin_t
 /* A thread for each byte. */
 static __global__ void to_portable(const __grid_constant__ struct ising_spin_transfer arguments)
 {
-  const struct ising_spin_lattice *lattice = &arguments.replicas.lattice;
+  const struct ising_spin_gpu_lattice *lattice = &arguments.replicas.lattice;
   const uint32_t n_words = ising_spin_words(lattice);
   const size_t number = thread_number(), i = number / arguments.portable.replica_bytes;
   if (i >= arguments.portable.count)
@@ -102,48 +101,10 @@ static __global__ void to_portable(const __grid_constant__ struct ising_spin_tra
   arguments.portable.replica[number] = (uint8_t)bits;
 }
 
-/* threadIdx.x is along the replica, whose number threadIdx.y gives. */
-static __global__ void copy_parents(const __grid_constant__ struct ising_spin_gather arguments)
-{
-  const struct ising_batch *batch = &arguments.replicas.batch;
-  const uint32_t replica = blockIdx.x * blockDim.y + threadIdx.y;
-  if (replica >= batch->size[blockIdx.y])
-    return;
-  const size_t first = blockIdx.y * batch->capacity;
-  const uint32_t parent = arguments.parent[first + replica];
-  if (parent == replica)
-    return;
-  /* A block of both colours. */
-  const uint32_t units = arguments.replicas.lattice.blocks;
-  uint4 *words = (uint4 *)arguments.replicas.words;
-  for (uint32_t i = threadIdx.x; i < units; i += blockDim.x)
-    words[(first + replica) * units + i] = words[(first + parent) * units + i];
-}
-
-/* Likewise; blockIdx.y is the first run of a pair. */
-static __global__ void swap_replicas(const __grid_constant__ struct ising_spin_exchange arguments)
-{
-  const struct ising_batch *batch = &arguments.replicas.batch;
-  const uint32_t replica = blockIdx.x * blockDim.y + threadIdx.y;
-  if (replica >= batch->size[blockIdx.y])
-    return;
-  const uint32_t *swap = arguments.swap + blockIdx.y * ising_parts(batch->capacity, 32);
-  if ((swap[replica / 32] >> replica % 32 & 1) == 0)
-    return;
-  const uint32_t units = arguments.replicas.lattice.blocks;
-  uint4 *one = (uint4 *)arguments.replicas.words + (blockIdx.y * batch->capacity + replica) * units;
-  uint4 *other = one + batch->capacity * units;
-  for (uint32_t i = threadIdx.x; i < units; i += blockDim.x) {
-    const uint4 words = one[i];
-    one[i] = other[i];
-    other[i] = words;
-  }
-}
-
 extern "C" enum gpumc_status
 ising_spin_randomize(const struct ising_spin_replicas *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->batch;
+  const struct lattice_batch *batch = &arguments->batch;
   const size_t words = batch->capacity * 2 * ISING_SPIN_WORDS * arguments->lattice.blocks;
   randomize<<<dim3(blocks_for(words), batch->runs), THREADS, 0, (cudaStream_t)batch->stream>>>(
       *arguments);
@@ -167,35 +128,4 @@ ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
-}
-
-/* Threads for one replica, a power of two. */
-static uint32_t replica_lanes(const struct ising_spin_lattice *lattice)
-{
-  uint32_t lanes = 1;
-  while (lanes < THREADS && lanes < lattice->blocks)
-    lanes *= 2;
-  return lanes;
-}
-
-extern "C" enum gpumc_status
-ising_spin_copy_parents(const struct ising_spin_gather *arguments, struct gpumc_error *error)
-{
-  const struct ising_batch *batch = &arguments->replicas.batch;
-  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs);
-  copy_parents<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("copy_parents", error);
-}
-
-extern "C" enum gpumc_status
-ising_spin_swap(const struct ising_spin_exchange *arguments, struct gpumc_error *error)
-{
-  const struct ising_batch *batch = &arguments->replicas.batch;
-  const uint32_t lanes = replica_lanes(&arguments->replicas.lattice), replicas = THREADS / lanes;
-  if (batch->runs < 2)
-    return GPUMC_OK;
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, replicas), batch->runs - 1);
-  swap_replicas<<<grid, dim3(lanes, replicas), 0, (cudaStream_t)batch->stream>>>(*arguments);
-  return GPUMC_CUDA_LAUNCHED("swap_replicas", error);
 }

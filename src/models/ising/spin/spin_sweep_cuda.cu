@@ -27,7 +27,7 @@ struct shape {
   size_t shared_bytes;
 };
 
-static size_t replica_bytes(const struct ising_spin_lattice *lattice)
+static size_t replica_bytes(const struct ising_spin_gpu_lattice *lattice)
 {
   return sizeof(uint32_t) * 2 * ISING_SPIN_WORDS * lattice->blocks;
 }
@@ -40,7 +40,7 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 
 /* The largest number of lanes to a replica that leaves at most 1/16 more of a warp idle than the
  * best one does; 0: no replica fits into a warp's share of memory. */
-static uint32_t choose_lanes(const struct ising_spin_lattice *lattice)
+static uint32_t choose_lanes(const struct ising_spin_gpu_lattice *lattice)
 {
   double share[WARP + 1] = {0.0}, best = 0.0;
   for (uint32_t lanes = 1; lanes <= WARP; lanes++) {
@@ -149,7 +149,7 @@ __device__ static inline void copy(const struct shape *shape, struct ising_spin_
 
 /* Lanes go along the blocks, warps along the rest. */
 __device__ static inline void
-fill_table(const struct ising_spin_lattice *lattice, struct gpumc_random random, uint2 *table)
+fill_table(const struct ising_spin_gpu_lattice *lattice, struct gpumc_random random, uint2 *table)
 {
   for (uint32_t j = threadIdx.x / WARP; j < 2 * ISING_SPIN_COUNTERS; j += blockDim.x / WARP) {
     const uint32_t colour = j / ISING_SPIN_COUNTERS, i = j % ISING_SPIN_COUNTERS;
@@ -175,10 +175,10 @@ struct common {
 };
 
 template <uint32_t ROUNDS, int MODE, bool TABLE>
-__device__ static inline void sweep(const struct ising_spin_sweep *arguments,
+__device__ static inline void sweep(const struct ising_spin_gpu_sweep *arguments,
                                     const struct shape *shape, const struct common *common)
 {
-  const struct ising_spin_lattice *lattice = &arguments->replicas.lattice;
+  const struct ising_spin_gpu_lattice *lattice = &arguments->replicas.lattice;
   const uint32_t n_words = ising_spin_words(lattice);
   for (uint32_t s = 0; s < arguments->sweeps; s++) {
     const struct gpumc_philox_group at_time =
@@ -203,16 +203,17 @@ __device__ static inline void sweep(const struct ising_spin_sweep *arguments,
 /* Shared memory: the replicas, then the table. EACH: every run has a rule of its own. */
 template <uint32_t ROUNDS, int MODE, bool TABLE, bool EACH>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
-    sweep_shared(const __grid_constant__ struct ising_spin_sweep arguments,
+    sweep_shared(const __grid_constant__ struct ising_spin_gpu_sweep arguments,
                  const __grid_constant__ struct shape shape)
 {
   extern __shared__ uint4 shared[];
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   const uint32_t blocks = arguments.replicas.lattice.blocks;
   const uint32_t size = batch->size[blockIdx.y];
   if (blockIdx.x * shape.replicas >= size)
     return;
-  struct common common = {.random = ising_batch_random(batch, blockIdx.y), .rule = &arguments.rule};
+  struct common common = {.random = lattice_batch_random(batch, blockIdx.y),
+                          .rule = &arguments.rule};
   struct ising_rule rule;
   if constexpr (MODE > ISING_SPIN_FIELD) {
     __shared__ struct ising_run_rule run_rule;
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
     copy(&shape, common.share, blocks, stored, common.words);
 }
 
-typedef void sweep_kernel(struct ising_spin_sweep, struct shape);
+typedef void sweep_kernel(struct ising_spin_gpu_sweep, struct shape);
 
 template <uint32_t ROUNDS, int MODE> static sweep_kernel *choose_rule(bool table, bool each)
 {
@@ -256,7 +257,7 @@ template <uint32_t ROUNDS, int MODE> static sweep_kernel *choose_rule(bool table
 }
 
 template <uint32_t ROUNDS>
-static sweep_kernel *choose_kernel(const struct ising_spin_sweep *arguments, bool table)
+static sweep_kernel *choose_kernel(const struct ising_spin_gpu_sweep *arguments, bool table)
 {
   const bool each = arguments->each_its_own != 0;
   if (arguments->mode == ISING_SPIN_PLAIN)
@@ -274,9 +275,9 @@ extern "C" int ising_spin_fits(const struct ising_spin_replicas *replicas)
 }
 
 extern "C" enum gpumc_status
-ising_spin_sweep_shared(const struct ising_spin_sweep *arguments, struct gpumc_error *error)
+ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->replicas.batch;
+  const struct lattice_batch *batch = &arguments->replicas.batch;
   const uint32_t table_sweeps = arguments->mode <= ISING_SPIN_FIELD ? arguments->sweeps : 0;
   const struct shape shape = choose_shape(&arguments->replicas, table_sweeps);
   sweep_kernel *kernel = batch->rounds == 7 ? choose_kernel<7>(arguments, shape.table)
@@ -289,7 +290,7 @@ ising_spin_sweep_shared(const struct ising_spin_sweep *arguments, struct gpumc_e
     if (status != GPUMC_OK)
       return status;
   }
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, shape.replicas), batch->runs);
+  const dim3 grid((uint32_t)lattice_parts(batch->capacity, shape.replicas), batch->runs);
   kernel<<<grid, shape.threads, shape.shared_bytes, (cudaStream_t)batch->stream>>>(*arguments,
                                                                                    shape);
   return GPUMC_CUDA_LAUNCHED("sweep_shared", error);

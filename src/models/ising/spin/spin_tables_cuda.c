@@ -8,7 +8,7 @@
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -19,13 +19,13 @@ struct places {
 
 static size_t aligned(size_t bytes)
 {
-  return ising_parts(bytes, ALIGNMENT) * ALIGNMENT;
+  return lattice_parts(bytes, ALIGNMENT) * ALIGNMENT;
 }
 
 static size_t
 groups_of(const struct gpumc_ensemble_plan *plan, const struct ising_tables_layout *layout)
 {
-  return plan->samples == 1 ? 1 : ising_parts(plan->samples, layout->lanes);
+  return plan->samples == 1 ? 1 : lattice_parts(plan->samples, layout->lanes);
 }
 
 static struct places places_of(const struct gpumc_model *model,
@@ -53,7 +53,7 @@ ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables
   const struct gpumc_model *model = ensemble->model;
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct places places = places_of(model, &ensemble->plan, layout);
-  uint8_t *table = ising_storage_table(ensemble, 0);
+  uint8_t *table = lattice_gpu_table(ensemble, 0);
   struct ising_tables tables = {
       .kind = ising_spin_kind(model),
       .dimension = (uint32_t)parameters->lattice.dimension,
@@ -102,25 +102,23 @@ static enum gpumc_status bring_samples(struct gpumc_ensemble *ensemble,
   return status;
 }
 
-enum gpumc_status ising_tables_create(struct gpumc_ensemble *ensemble,
-                                      const struct ising_tables_layout *layout,
-                                      struct gpumc_error *error)
+size_t
+ising_tables_notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  (void)model;
+  return plan->runs * ISING_CONTROLS * sizeof(double);
+}
+
+enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
+                                    const struct ising_tables_layout *layout,
+                                    struct gpumc_error *error)
 {
   const struct ising_tables tables = ising_tables_of(ensemble, layout);
-  struct ising_storage *storage = ensemble->storage;
-  double *control;
-  const size_t controls = ensemble->plan.runs * ISING_CONTROLS;
-  enum gpumc_status status =
-      gpumc_allocate_array(&control, controls, "controls of the runs", error);
-  if (status != GPUMC_OK)
-    return status;
-  storage->notes = control;
-  for (size_t i = 0; i < controls; i++)
+  double *control = lattice_gpu_storage_of(ensemble)->notes;
+  for (size_t i = 0; i < ensemble->plan.runs * ISING_CONTROLS; i++)
     control[i] = (double)NAN; /* like no other */
-  status = ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error);
-  if (status == GPUMC_OK)
-    status = bring_samples(ensemble, layout, tables.samples, error);
-  return status;
+  GPUMC_TRY(ising_bring_waves(ensemble, tables.cosine, tables.sine, NULL, error));
+  return bring_samples(ensemble, layout, tables.samples, error);
 }
 
 struct ising_run_rule
@@ -143,7 +141,7 @@ enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
                                          struct gpumc_error *error)
 {
   const size_t runs = ensemble->runs;
-  double *there = ising_storage_of(ensemble)->notes;
+  double *there = lattice_gpu_storage_of(ensemble)->notes;
   struct ising_rules_part part = {.rules = tables->rules, .stream = ensemble->device->stream};
   enum gpumc_status status = GPUMC_OK;
   for (size_t m = 0; status == GPUMC_OK && m < runs; m += part.count) {

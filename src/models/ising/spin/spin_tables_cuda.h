@@ -32,13 +32,16 @@ struct ising_tables {
   void *own;
 };
 
-/* layout.table_bytes of ising_storage_cuda.h. */
+/* Of struct lattice_gpu_layout: the table; the notes, controls of the runs whose rules are there.
+ */
 size_t ising_tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
                           const struct ising_tables_layout *layout);
-/* After ising_storage_create; fills all but `own`. */
-GPUMC_MUST_CHECK enum gpumc_status ising_tables_create(struct gpumc_ensemble *ensemble,
-                                                       const struct ising_tables_layout *layout,
-                                                       struct gpumc_error *error);
+size_t
+ising_tables_notes_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+/* Fills the table, all but `own`, and the notes. */
+GPUMC_MUST_CHECK enum gpumc_status ising_tables_fill(struct gpumc_ensemble *ensemble,
+                                                     const struct ising_tables_layout *layout,
+                                                     struct gpumc_error *error);
 struct ising_tables
 ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables_layout *layout);
 /* The rules of all runs on the device, for control[runs][..]; nothing is done where they are there.

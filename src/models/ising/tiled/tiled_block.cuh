@@ -2,7 +2,7 @@
 #ifndef GPUMC_ISING_TILED_BLOCK_CUH
 #define GPUMC_ISING_TILED_BLOCK_CUH
 
-#include "models/ising/ising_batch.cuh"
+#include "models/ising/ising_channels.h"
 #include "models/ising/tiled/tiled_cuda.h"
 
 enum { ISING_TILED_WARP = 32, ISING_TILED_THREADS_MAXIMUM = 512 };

@@ -10,7 +10,7 @@ static __device__ inline size_t thread_number(void)
 
 static uint32_t blocks_for(size_t n)
 {
-  return (uint32_t)ising_parts(n, THREADS);
+  return (uint32_t)lattice_parts(n, THREADS);
 }
 
 static __host__ __device__ inline size_t sites_of(const struct ising_tiled_replicas *replicas)
@@ -28,8 +28,8 @@ bytes_of(const struct ising_tiled_replicas *replicas, size_t element)
 static __global__ void
 randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
 {
-  const struct ising_batch *batch = &arguments.batch;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const struct lattice_batch *batch = &arguments.batch;
+  const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
   const size_t number = thread_number(), first = blockIdx.y * batch->capacity;
   if (number >= sites_of(&arguments))
     return;
@@ -43,9 +43,9 @@ randomize_spins(const __grid_constant__ struct ising_tiled_replicas arguments)
 static __global__ void
 randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
 {
-  const struct ising_batch *batch = &arguments.batch;
+  const struct lattice_batch *batch = &arguments.batch;
   const struct ising_tiled_generator *generator = &arguments.generator;
-  const struct gpumc_random random = ising_batch_random(batch, blockIdx.y);
+  const struct gpumc_random random = lattice_batch_random(batch, blockIdx.y);
   const size_t number = thread_number(), first = blockIdx.y * batch->capacity;
   const uint32_t elements = ising_tiled_elements(generator);
   const uint32_t b = (uint32_t)(number / elements), i = (uint32_t)(number % elements);
@@ -62,7 +62,7 @@ randomize_states(const __grid_constant__ struct ising_tiled_replicas arguments)
 /* A thread for each site, for all replicas on their way. */
 static __global__ void from_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
 {
-  const struct ising_portable *portable = &arguments.portable;
+  const struct lattice_portable *portable = &arguments.portable;
   const struct ising_tiled_replicas *replicas = &arguments.replicas;
   const size_t number = thread_number();
   const size_t first = portable->run * replicas->batch.capacity + portable->first;
@@ -77,7 +77,7 @@ static __global__ void from_portable(const __grid_constant__ struct ising_tiled_
 /* A thread for each byte. */
 static __global__ void to_portable(const __grid_constant__ struct ising_tiled_transfer arguments)
 {
-  const struct ising_portable *portable = &arguments.portable;
+  const struct lattice_portable *portable = &arguments.portable;
   const struct ising_tiled_replicas *replicas = &arguments.replicas;
   const size_t number = thread_number(), i = number / portable->replica_bytes;
   if (i >= portable->count)
@@ -97,7 +97,7 @@ static __global__ void to_portable(const __grid_constant__ struct ising_tiled_tr
 extern "C" enum gpumc_status
 ising_tiled_randomize(const struct ising_tiled_replicas *arguments, struct gpumc_error *error)
 {
-  const struct ising_batch *batch = &arguments->batch;
+  const struct lattice_batch *batch = &arguments->batch;
   const struct ising_tiled_generator *generator = &arguments->generator;
   const size_t elements = (size_t)generator->blocks * ising_tiled_elements(generator);
   cudaStream_t stream = (cudaStream_t)batch->stream;

@@ -70,7 +70,7 @@ static void free_own(void *own_memory)
 
 /* A block is one replica as tiled_lattice.h has it. Threads share a replica, so that replicas go in
  * and out one after the other. */
-static const struct ising_cpu_layout layout = {
+static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
     .block_bytes = block_bytes,
@@ -84,19 +84,19 @@ static const struct ising_cpu_layout layout = {
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)
 {
-  return ising_cpu_bytes(&layout, model, device, plan);
+  return lattice_cpu_bytes(&layout, model, device, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const enum gpumc_status status = ising_tiled_check(ensemble, error);
-  return status == GPUMC_OK ? ising_cpu_create(&layout, ensemble, error) : status;
+  return status == GPUMC_OK ? lattice_cpu_create(&layout, ensemble, error) : status;
 }
 
 static void
-randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_place *place)
+randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const struct ising_tiled_own *own = storage->own;
   const struct ising_tiled_geometry *geometry = &own->geometry;
   const struct ising_tiled_generator *generator = &own->generator;
@@ -120,8 +120,8 @@ randomize_replica(const struct gpumc_ensemble *ensemble, const struct ising_cpu_
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
-  for (size_t i = 0; i < ising_cpu_places(ensemble); i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+  for (size_t i = 0; i < lattice_cpu_places(ensemble); i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
     if (place.count > 0)
       randomize_replica(ensemble, &place);
   }
@@ -132,11 +132,11 @@ static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t f
                              const uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const struct ising_tiled_geometry *geometry = &ising_tiled_own_of(ensemble)->geometry;
   for (size_t r = 0; r < count; r++) {
     const uint8_t *bits = portable + r * ensemble->model->portable_bytes;
-    uint8_t *spins = ising_cpu_block(storage, m, first + r);
+    uint8_t *spins = lattice_cpu_block(storage, m, first + r);
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
     for (size_t i = 0; i < ensemble->model->sites; i++)
       spins[ising_tiled_byte(geometry, ising_tiled_site(geometry, i))] = bits[i / 8] >> i % 8 & 1;
@@ -148,12 +148,12 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
                              uint8_t *portable, struct gpumc_error *error)
 {
   (void)error;
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const struct ising_tiled_geometry *geometry = &ising_tiled_own_of(ensemble)->geometry;
   const size_t sites = ensemble->model->sites;
   for (size_t r = 0; r < count; r++) {
     uint8_t *bits = portable + r * ensemble->model->portable_bytes;
-    const uint8_t *spins = ising_cpu_block(storage, m, first + r);
+    const uint8_t *spins = lattice_cpu_block(storage, m, first + r);
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
     for (size_t i = 0; i < sites; i += 8) {
       uint32_t byte = 0;
@@ -170,14 +170,14 @@ static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t f
 /* One half of the tiles of all replicas. */
 static void do_visit(const struct gpumc_ensemble *ensemble, const struct ising_tiled_visit *visit)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const struct ising_tiled_own *own = storage->own;
   const struct ising_tiled_ops *ops = GPUMC_ISA_OBJECT(ising_tiled, storage->isa);
   const uint32_t blocks = own->generator.blocks;
-  const size_t count = ising_cpu_places(ensemble) * blocks;
+  const size_t count = lattice_cpu_places(ensemble) * blocks;
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
   for (size_t i = 0; i < count; i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i / blocks);
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i / blocks);
     if (place.count == 0)
       continue;
     const struct ising_tiled_work work = {
@@ -233,7 +233,7 @@ const struct gpumc_kernel_ops ising_tiled_cpu = {
     .device = "cpu",
     .bytes = bytes,
     .create = create,
-    .destroy = ising_cpu_destroy,
+    .destroy = lattice_cpu_destroy,
     .randomize = randomize,
     .set = set,
     .get = get,

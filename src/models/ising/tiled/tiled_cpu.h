@@ -2,11 +2,12 @@
 #ifndef GPUMC_ISING_TILED_CPU_H
 #define GPUMC_ISING_TILED_CPU_H
 
-#include "models/ising/ising_cpu.h"
+#include "models/ising/ising.h"
+#include "models/lattice/replicas_cpu.h"
 #include "models/ising/tiled/tiled_isa.h"
 #include "models/ising/tiled/tiled_measure.h"
 
-/* ising_cpu_storage.own. state[plan.runs][plan.capacity][state_words], those of the generators;
+/* lattice_cpu_storage.own. state[plan.runs][plan.capacity][state_words], those of the generators;
  * rule[plan.runs], of the present call; wave_table: cosines, then sines. */
 struct ising_tiled_own {
   struct ising_tiled_geometry geometry;
@@ -20,7 +21,7 @@ struct ising_tiled_own {
 
 static inline struct ising_tiled_own *ising_tiled_own_of(const struct gpumc_ensemble *ensemble)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   return storage->own;
 }
 
@@ -37,7 +38,7 @@ static inline struct ising_tiled_scratch
 ising_tiled_scratch_of(const struct gpumc_ensemble *ensemble)
 {
   return ising_tiled_scratch_at(&ising_tiled_own_of(ensemble)->geometry,
-                                ising_cpu_scratch(ensemble->storage));
+                                lattice_cpu_scratch(ensemble->storage));
 }
 
 /* gpumc_kernel_ops.measure */

@@ -2,11 +2,11 @@
 #include "models/ising/tiled/tiled_cuda.h"
 
 #include "models/ising/ising_host_cuda.h"
-#include "models/ising/ising_storage_cuda.h"
+#include "models/lattice/replicas_cuda.h"
 #include "models/ising/tiled/tiled.h"
 #include "models/ising/tiled/tiled_names.h"
 
-/* The table of ising_storage: where its parts begin, in bytes. */
+/* The table of lattice_gpu_storage: where its parts begin, in bytes. */
 struct table {
   size_t rules;  /* struct ising_tiled_rule [runs] */
   size_t sums;   /* struct ising_tiled_sums [runs][capacity] */
@@ -42,34 +42,15 @@ table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan
   return table;
 }
 
-static struct ising_layout
-layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
-{
-  const struct ising_tiled_geometry geometry = geometry_of(model, plan);
-  return (struct ising_layout){
-      .group = 1,
-      .group_bytes = ising_tiled_replica_words(&geometry) * sizeof(uint32_t),
-      .table_bytes = table_of(model, plan).bytes,
-  };
-}
-
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  const struct ising_layout layout = layout_of(model, plan);
-  return ising_storage_bytes(model, &layout, plan);
-}
-
 static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ensemble)
 {
   const struct table table = table_of(ensemble->model, &ensemble->plan);
   struct ising_tiled_replicas replicas = {
-      .batch = ising_batch_of(ensemble),
+      .batch = lattice_gpu_batch(ensemble),
       .geometry = geometry_of(ensemble->model, &ensemble->plan),
-      .words = ising_storage_of(ensemble)->replicas,
-      .state = ising_storage_table(ensemble, table.states),
-      .rule = ising_storage_table(ensemble, table.rules),
+      .words = lattice_gpu_storage_of(ensemble)->replicas,
+      .state = lattice_gpu_table(ensemble, table.states),
+      .rule = lattice_gpu_table(ensemble, table.rules),
       .block_threads = ensemble->device->block_threads,
   };
   replicas.generator = ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
@@ -77,30 +58,55 @@ static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ense
 }
 
 static enum gpumc_status convert(const struct gpumc_ensemble *ensemble,
-                                 const struct ising_portable *portable,
-                                 enum ising_direction direction, struct gpumc_error *error)
+                                 const struct lattice_portable *portable,
+                                 enum lattice_direction direction, struct gpumc_error *error)
 {
   const struct ising_tiled_transfer arguments = {replicas_of(ensemble), *portable};
-  return direction == ISING_FROM_PORTABLE ? ising_tiled_from_portable(&arguments, error)
-                                          : ising_tiled_to_portable(&arguments, error);
+  return direction == LATTICE_FROM_PORTABLE ? ising_tiled_from_portable(&arguments, error)
+                                            : ising_tiled_to_portable(&arguments, error);
+}
+
+/* A unit is a spin, or padding. */
+static size_t units(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_tiled_geometry geometry = geometry_of(model, plan);
+  return ising_tiled_replica_words(&geometry) * sizeof(uint32_t);
+}
+
+static size_t table_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  return table_of(model, plan).bytes;
+}
+
+static enum gpumc_status fill(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  int32_t *const waves =
+      lattice_gpu_table(ensemble, table_of(ensemble->model, &ensemble->plan).waves);
+  return ising_bring_waves(ensemble, waves, waves + ising_wave_of(ensemble->model).length, NULL,
+                           error);
+}
+
+static const struct lattice_gpu_layout layout = {
+    .group = 1,
+    .unit_bytes = 1,
+    .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .units = units,
+    .table_bytes = table_bytes,
+    .fill = fill,
+    .convert = convert,
+};
+
+static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)device;
+  return lattice_gpu_bytes(&layout, model, plan);
 }
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  enum gpumc_status status = ising_tiled_check(ensemble, error);
-  if (status != GPUMC_OK)
-    return status;
-  const struct ising_layout layout = layout_of(ensemble->model, &ensemble->plan);
-  status = ising_storage_create(ensemble, &layout, convert, error);
-  if (status != GPUMC_OK)
-    return status;
-  int32_t *const waves =
-      ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).waves);
-  status = ising_bring_waves(ensemble, waves, waves + ising_wave_of(ensemble->model).length, NULL,
-                             error);
-  if (status != GPUMC_OK)
-    ising_storage_destroy(ensemble);
-  return status;
+  GPUMC_TRY(ising_tiled_check(ensemble, error));
+  return lattice_gpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -117,8 +123,8 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
   struct ising_tiled_measurement arguments = {
       .replicas = replicas_of(ensemble),
       .waves = {.wave = ising_wave_of(ensemble->model),
-                .cosine = ising_storage_table(ensemble, table.waves)},
-      .sums = ising_storage_table(ensemble, table.sums),
+                .cosine = lattice_gpu_table(ensemble, table.waves)},
+      .sums = lattice_gpu_table(ensemble, table.sums),
       .energy = channel[ISING_ENERGY],
       .magnetization = channel[ISING_MAGNETIZATION],
       .wave = channel[ISING_WAVE],
@@ -169,8 +175,8 @@ static size_t state_bytes(const struct gpumc_ensemble *ensemble)
 /* Of run m. */
 static void *state_of(const struct gpumc_ensemble *ensemble, size_t m)
 {
-  return ising_storage_table(ensemble, table_of(ensemble->model, &ensemble->plan).states +
-                                           m * state_bytes(ensemble));
+  return lattice_gpu_table(ensemble, table_of(ensemble->model, &ensemble->plan).states +
+                                         m * state_bytes(ensemble));
 }
 
 static enum gpumc_status
@@ -188,7 +194,7 @@ static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, co
 }
 
 const struct gpumc_kernel_ops ising_tiled_cuda = {
-    ISING_TILED_NAMES,      ISING_STORAGE_COMMON,   .device = "cuda",
+    ISING_TILED_NAMES,      LATTICE_GPU_COMMON,     .device = "cuda",
     .bytes = bytes,         .create = create,       .randomize = randomize,
     .sweep = sweep,         .measure = measure,     .state_bytes = state_bytes,
     .get_state = get_state, .set_state = set_state, .refuses_tiling = ising_tiled_refuses,

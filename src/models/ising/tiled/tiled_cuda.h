@@ -4,7 +4,7 @@
 #define GPUMC_ISING_TILED_CUDA_H
 
 #include "core/device/cuda_error.h"
-#include "models/ising/ising_batch_cuda.h"
+#include "models/lattice/batch.h"
 #include "models/ising/tiled/tiled_generator.h"
 #include "models/ising/tiled/tiled_measure.h"
 
@@ -18,7 +18,7 @@ enum { ISING_TILED_RULES = 24 };
 /* words[runs][capacity][replica words], the same of the states of generators, rule[runs]: device
  * memory. */
 struct ising_tiled_replicas {
-  struct ising_batch batch;
+  struct lattice_batch batch;
   struct ising_tiled_geometry geometry;
   struct ising_tiled_generator generator;
   uint32_t *words, *state;
@@ -50,7 +50,7 @@ struct ising_tiled_measurement {
 
 struct ising_tiled_transfer {
   struct ising_tiled_replicas replicas;
-  struct ising_portable portable;
+  struct lattice_portable portable;
 };
 
 GPUMC_MUST_CHECK enum gpumc_status

@@ -24,9 +24,9 @@ measure_tile(const struct gpumc_ensemble *ensemble, const uint32_t *words, uint3
 
 /* One replica; threads share its tiles. */
 static struct ising_tiled_sums measure_replica(const struct gpumc_ensemble *ensemble,
-                                               const struct ising_cpu_place *place, bool waves)
+                                               const struct lattice_cpu_place *place, bool waves)
 {
-  const struct ising_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
   const uint32_t n_tiles = ising_tiled_own_of(ensemble)->geometry.n_tiles;
   struct ising_tiled_sums sums = {0};
   int64_t up = 0, unlike = 0, *cosine = sums.cosine, *sine = sums.sine;
@@ -64,8 +64,8 @@ enum gpumc_status ising_tiled_cpu_measure(struct gpumc_ensemble *ensemble, int64
                                           struct gpumc_error *error)
 {
   (void)error;
-  for (size_t i = 0; i < ising_cpu_places(ensemble); i++) {
-    const struct ising_cpu_place place = ising_cpu_place(ensemble, i);
+  for (size_t i = 0; i < lattice_cpu_places(ensemble); i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
     if (place.count == 0)
       continue;
     const struct ising_tiled_sums sums =

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
     measure_tiles(const __grid_constant__ struct ising_tiled_measurement arguments)
 {
   extern __shared__ uint32_t copy[];
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   const struct ising_tiled_geometry *geometry = &arguments.replicas.geometry;
   const uint32_t replica = blockIdx.x / geometry->n_tiles, i = blockIdx.x % geometry->n_tiles;
   const uint32_t blocks = geometry->n_tiles / 2, half = i >= blocks;
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
 /* A thread for each replica of a run. */
 static __global__ void finish(const __grid_constant__ struct ising_tiled_measurement arguments)
 {
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   const struct ising_tiled_geometry *geometry = &arguments.replicas.geometry;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
   if (replica >= batch->size[blockIdx.y])
@@ -70,7 +70,7 @@ extern "C" enum gpumc_status
 ising_tiled_measure_all(const struct ising_tiled_measurement *arguments, struct gpumc_error *error)
 {
   const struct ising_tiled_replicas *replicas = &arguments->replicas;
-  const struct ising_batch *batch = &replicas->batch;
+  const struct lattice_batch *batch = &replicas->batch;
   const size_t sums = batch->runs * batch->capacity * sizeof *arguments->sums;
   cudaStream_t stream = (cudaStream_t)batch->stream;
   enum gpumc_status status = GPUMC_CUDA(cudaMemsetAsync(arguments->sums, 0, sums, stream), error);
@@ -82,7 +82,7 @@ ising_tiled_measure_all(const struct ising_tiled_measurement *arguments, struct 
   status = GPUMC_CUDA_LAUNCHED("measure_tiles", error);
   if (status != GPUMC_OK)
     return status;
-  const dim3 grid((uint32_t)ising_parts(batch->capacity, FINISH_THREADS), batch->runs);
+  const dim3 grid((uint32_t)lattice_parts(batch->capacity, FINISH_THREADS), batch->runs);
   finish<<<grid, FINISH_THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("finish", error);
 }

@@ -136,7 +136,7 @@ template <uint32_t ROUNDS, uint32_t DIMENSION>
 static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
     visit_blocks(const __grid_constant__ struct ising_tiled_sweep arguments)
 {
-  const struct ising_batch *batch = &arguments.replicas.batch;
+  const struct lattice_batch *batch = &arguments.replicas.batch;
   const struct ising_tiled_generator *generator = &arguments.replicas.generator;
   const struct ising_tiled_visit *visit = &arguments.visit;
   struct ising_tiled_geometry geometry = arguments.replicas.geometry;
@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(ISING_TILED_THREADS_MAXIMUM)
       arguments.replicas.state + (element * generator->blocks + b) * generator->block_words;
   const struct shared shared = shared_of(&geometry);
   const struct ising_tiled_tile tile = ising_tiled_tile(&geometry, visit->half, b);
-  const struct stream stream = {ising_batch_random(batch, blockIdx.y), replica,
+  const struct stream stream = {lattice_batch_random(batch, blockIdx.y), replica,
                                 ising_tiled_number(&geometry, tile) * geometry.words};
   const struct ising_tiled_word mine = ising_tiled_word(&geometry, threadIdx.x);
   uint32_t oldest = 0;
@@ -197,7 +197,7 @@ extern "C" enum gpumc_status
 ising_tiled_visit_blocks(const struct ising_tiled_sweep *arguments, struct gpumc_error *error)
 {
   const struct ising_tiled_replicas *replicas = &arguments->replicas;
-  const struct ising_batch *batch = &replicas->batch;
+  const struct lattice_batch *batch = &replicas->batch;
   void (*kernel)(struct ising_tiled_sweep) =
       replicas->geometry.dimension == 3 ? kernel_of<3>(replicas) : kernel_of<2>(replicas);
   const dim3 grid((uint32_t)batch->capacity * replicas->generator.blocks, batch->runs);

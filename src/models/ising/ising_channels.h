@@ -1,0 +1,47 @@
+/* The channels of Ising replicas on a GPU: which are wanted, and how they follow from counts. */
+#ifndef GPUMC_ISING_CHANNELS_H
+#define GPUMC_ISING_CHANNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/numerics/host_device.h"
+#include "models/ising/ising_physics.h"
+
+/* Arrays [runs][capacity] in device memory, NULL where not wanted; J and h in quanta, h the size of
+ * random fields that are signs. */
+struct ising_channels {
+  int64_t *energy, *magnetization;
+  double coupling, field;
+};
+
+GPUMC_HOST_DEVICE static inline bool ising_wanted(const struct ising_channels *channels)
+{
+  return channels->energy != NULL || channels->magnetization != NULL;
+}
+
+/* The channels of replica `element` with these sums over all bonds and spins. Signs: s_i s_j times
+ * the sign of J_ij where couplings are signs. `along`: sum of the spins along their fields, where
+ * these have signs of their own, else that of the spins. */
+GPUMC_HOST_DEVICE static inline void ising_record_sums(const struct ising_channels *channels,
+                                                       size_t element, int64_t bonds, int64_t spins,
+                                                       int64_t along)
+{
+  if (channels->energy != NULL)
+    channels->energy[element] = ising_energy(channels->coupling, channels->field, bonds, along);
+  if (channels->magnetization != NULL)
+    channels->magnetization[element] = spins;
+}
+
+/* The same of a square lattice without disorder with `up` spins up and `unlike` bonds between
+ * unlike spins. */
+GPUMC_HOST_DEVICE static inline void ising_record_counts(const struct ising_channels *channels,
+                                                         size_t element, int64_t sites, int64_t up,
+                                                         int64_t unlike)
+{
+  const int64_t spins = 2 * up - sites;
+  ising_record_sums(channels, element, 2 * (sites - unlike), spins, spins);
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* What kernels on a GPU know of the replicas of a batch and of their portable form, whatever the
+ * model: plain data that travels with a launch. */
+#ifndef GPUMC_LATTICE_BATCH_H
+#define GPUMC_LATTICE_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/numerics/random.h"
+
+/* See struct gpumc_ensemble. */
+struct lattice_batch {
+  const uint32_t *size; /* [runs] replicas of each run, device memory */
+  uint32_t runs;
+  size_t capacity;         /* replicas of one run that there is room for */
+  size_t expected;         /* replicas of one run, about */
+  uint32_t key[2], rounds; /* of the first run's generator */
+  uint32_t time;
+  void *stream; /* cudaStream_t */
+};
+
+/* Replicas first .. first + count - 1 of run `run` in portable form, or pieces of that size of all
+ * its replicas, one after the other: replica[count][replica_bytes], device memory. */
+struct lattice_portable {
+  uint32_t run;
+  size_t first, count, replica_bytes;
+  uint8_t *replica;
+};
+
+/* Parts of `part` that hold `count`. */
+GPUMC_HOST_DEVICE static inline size_t lattice_parts(size_t count, size_t part)
+{
+  return (count + part - 1) / part;
+}
+
+/* The generator of run m of the batch: gpumc_random_make, from a key that is read as it stands,
+ * which makes shorter code. */
+GPUMC_HOST_DEVICE static inline struct gpumc_random
+lattice_batch_random(const struct lattice_batch *batch, uint32_t m)
+{
+  struct gpumc_random random;
+  random.key[0] = batch->key[0];
+  random.key[1] = batch->key[1] + (m << 16);
+  random.rounds = batch->rounds;
+  return random;
+}
+
+/* Replicas as the copying kernel sees them. A replica is `units` units of unit_bytes each (1, 16 or
+ * 32); `group` replicas, a power of two up to 32, lie side by side unit by unit:
+ * replicas[runs][groups][units][group][unit_bytes]. */
+struct lattice_copy {
+  struct lattice_batch batch;
+  void *replicas;
+  size_t groups, units; /* of a run; of a replica */
+  uint32_t group, unit_bytes;
+  const uint32_t *parent; /* [runs][capacity] of gpumc_kernel_ops.gather */
+  const uint32_t *swap;   /* [runs][gpumc_swap_words(capacity)] of gpumc_kernel_ops.exchange */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What gpumc_kernel_ops.gather and exchange say of all replicas of the batch. */
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_copy_parents(const struct lattice_copy *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_swap_replicas(const struct lattice_copy *arguments, struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* Copies of replicas and exchanges between neighbouring runs, for every layout of replicas.
+ *
+ * A part of a group is moved by `width` threads that follow each other: a thread for each replica
+ * where replicas lie side by side, else threads along the one replica, so that what a warp reads
+ * and writes at once lies together either way. A thread reads several units before it writes them.
+ */
+#include <cuda_runtime.h>
+
+#include "core/device/cuda_error.h"
+#include "models/lattice/batch.h"
+
+enum {
+  THREADS = 256,
+  THREADS_ENOUGH = 1 << 20, /* that fill every GPU; with more the replicas' parents cost time */
+  PAIR_BYTES = 32
+};
+
+/* One unit of 32 bytes: a sector of device memory. */
+struct __align__(16) pair
+{
+  uint4 first, second;
+};
+
+/* How the replicas of a run are spread over threads: groups[parts][width]. */
+struct spread {
+  uint32_t width;
+  size_t parts; /* of a group */
+};
+
+template <typename UNIT> struct at_once {
+  static const uint32_t units = sizeof(UNIT) < PAIR_BYTES ? 8 : 4;
+};
+
+/* The first unit of a replica of run m; the next ones are `group` units apart. */
+template <typename UNIT>
+__device__ static inline UNIT *
+place_of(const struct lattice_copy *copy, size_t m, size_t number, size_t replica)
+{
+  return (UNIT *)copy->replicas + (m * copy->groups + number) * copy->units * copy->group +
+         replica % copy->group;
+}
+
+/* Where the replica `replica` of run m comes from, or the one that it changes places with; NULL: it
+ * stays as it is. */
+template <typename UNIT, bool SWAP>
+__device__ static inline UNIT *
+other_of(const struct lattice_copy *copy, size_t m, size_t number, size_t replica)
+{
+  if (SWAP) {
+    const uint32_t *swap = copy->swap + m * lattice_parts(copy->batch.capacity, 32);
+    return (swap[replica / 32] >> replica % 32 & 1) != 0
+               ? place_of<UNIT>(copy, m + 1, number, replica)
+               : NULL;
+  }
+  const uint32_t parent = copy->parent[m * copy->batch.capacity + replica];
+  return parent != replica ? place_of<UNIT>(copy, m, parent / copy->group, parent) : NULL;
+}
+
+template <typename UNIT, bool SWAP>
+static __global__ void __launch_bounds__(THREADS)
+    move_replicas(const __grid_constant__ struct lattice_copy copy,
+                  const __grid_constant__ struct spread spread)
+{
+  enum { UNITS = at_once<UNIT>::units };
+  const uint32_t group = copy.group, step = spread.width / group;
+  const uint32_t m = blockIdx.y, thread = threadIdx.x % spread.width;
+  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / spread.width;
+  const size_t number = index / spread.parts, part = index - number * spread.parts;
+  const size_t replica = number * group + thread % group;
+  if (replica >= copy.batch.size[m])
+    return;
+  UNIT *to = place_of<UNIT>(&copy, m, number, replica);
+  UNIT *from = other_of<UNIT, SWAP>(&copy, m, number, replica);
+  if (from == NULL)
+    return;
+  for (size_t first = part * step * UNITS + thread / group; first < copy.units;
+       first += spread.parts * step * UNITS) {
+    UNIT there[UNITS], here[UNITS];
+#pragma unroll
+    for (uint32_t i = 0; i < UNITS; i++)
+      if (first + i * step < copy.units) {
+        there[i] = from[(first + i * step) * group];
+        if (SWAP)
+          here[i] = to[(first + i * step) * group];
+      }
+#pragma unroll
+    for (uint32_t i = 0; i < UNITS; i++)
+      if (first + i * step < copy.units) {
+        to[(first + i * step) * group] = there[i];
+        if (SWAP)
+          from[(first + i * step) * group] = here[i];
+      }
+  }
+}
+
+/* As many threads along one replica as it has units, and a power of two. */
+static uint32_t width_of(const struct lattice_copy *copy)
+{
+  uint32_t width = copy->group;
+  while (copy->group == 1 && width < THREADS && width < copy->units)
+    width *= 2;
+  return width;
+}
+
+template <typename UNIT, bool SWAP>
+static void launch(const struct lattice_copy *copy, uint32_t runs)
+{
+  struct spread spread = {width_of(copy), 0};
+  const size_t step = spread.width / copy->group;
+  const size_t most = THREADS_ENOUGH / (runs * copy->groups * spread.width);
+  spread.parts = lattice_parts(copy->units, step * at_once<UNIT>::units);
+  if (spread.parts > most)
+    spread.parts = most > 0 ? most : 1;
+  const dim3 grid((uint32_t)lattice_parts(copy->groups * spread.parts * spread.width, THREADS),
+                  runs);
+  move_replicas<UNIT, SWAP><<<grid, THREADS, 0, (cudaStream_t)copy->batch.stream>>>(*copy, spread);
+}
+
+template <bool SWAP>
+static enum gpumc_status
+move_units(const struct lattice_copy *copy, uint32_t runs, struct gpumc_error *error)
+{
+  if (copy->unit_bytes == 1)
+    launch<uint8_t, SWAP>(copy, runs);
+  else if (copy->unit_bytes == sizeof(uint4))
+    launch<uint4, SWAP>(copy, runs);
+  else
+    launch<struct pair, SWAP>(copy, runs);
+  return GPUMC_CUDA_LAUNCHED("move_replicas", error);
+}
+
+/* Parents do not change place, so that no replica is both read and written. */
+extern "C" enum gpumc_status
+lattice_copy_parents(const struct lattice_copy *arguments, struct gpumc_error *error)
+{
+  return move_units<false>(arguments, arguments->batch.runs, error);
+}
+
+extern "C" enum gpumc_status
+lattice_swap_replicas(const struct lattice_copy *arguments, struct gpumc_error *error)
+{
+  const uint32_t runs = arguments->batch.runs;
+  return runs < 2 ? GPUMC_OK : move_units<true>(arguments, runs - 1, error);
+}

@@ -1,0 +1,353 @@
+/* Replicas of a lattice model in the memory of the CPU, and operations on blocks of them. */
+#include "models/lattice/replicas_cpu.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+
+enum {
+  CACHE_LINE = 64,
+  PART_BYTES = 1 << 18,    /* of small replicas that a thread copies at a time */
+  PART_MEASURED = 1 << 13, /* that it measures at a time */
+  PART_GATHERED = 8,       /* blocks of several replicas that it copies or exchanges at a time */
+  PART_REPLICAS = 8,       /* that it sweeps at a time, or a block of more; */
+  PART_SWEPT = 1 << 15,    /* fewer where so many bytes are in fewer */
+  PART_BLOCKS = 8,         /* or so many of the same samples, in parts of which a thread has */
+  PARTS_A_THREAD = 64,     /* so many */
+};
+
+static int at_least_one(int threads)
+{
+  return threads < 1 ? 1 : threads;
+}
+
+static size_t scratch_bytes(const struct lattice_cpu_layout *layout,
+                            const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const size_t bytes = layout->scratch_bytes != NULL ? layout->scratch_bytes(model, plan) : 0;
+  return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+size_t lattice_cpu_bytes(const struct lattice_cpu_layout *layout, const struct gpumc_model *model,
+                         const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
+{
+  return layout->buffers * plan->runs * lattice_cpu_blocks(layout, plan->capacity) *
+             layout->block_bytes(model, plan) +
+         (size_t)at_least_one(device->threads) * scratch_bytes(layout, model, plan) +
+         (layout->own_size > 0 ? layout->own_bytes(model, plan) : 0);
+}
+
+void lattice_cpu_destroy(struct gpumc_ensemble *ensemble)
+{
+  struct lattice_cpu_storage *storage = ensemble->storage;
+  if (storage == NULL)
+    return;
+  if (storage->own != NULL)
+    storage->layout->own_free(storage->own);
+  free(storage->own);
+  free(storage->blocks);
+  free(storage->spare);
+  free(storage->scratch);
+  free(storage);
+  ensemble->storage = NULL;
+}
+
+static enum gpumc_status allocate(const struct gpumc_ensemble *ensemble,
+                                  struct lattice_cpu_storage *storage, struct gpumc_error *error)
+{
+  const struct lattice_cpu_layout *layout = storage->layout;
+  const size_t blocks = ensemble->plan.runs * storage->run_blocks;
+  GPUMC_TRY(gpumc_allocate(blocks, storage->block_bytes, "replicas", &storage->blocks, error));
+  if (layout->buffers == 2)
+    GPUMC_TRY(
+        gpumc_allocate(blocks, storage->block_bytes, "copies of replicas", &storage->spare, error));
+  GPUMC_TRY(gpumc_allocate((size_t)storage->threads, storage->scratch_bytes,
+                           "scratch of the threads", &storage->scratch, error));
+  if (layout->own_size == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate(1, layout->own_size, "tables of the kernel", &storage->own, error));
+  return layout->own_create(ensemble->model, &ensemble->plan, storage->own, error);
+}
+
+enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
+                                     struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble_plan *plan = &ensemble->plan;
+  struct lattice_cpu_storage *storage;
+  GPUMC_TRY(gpumc_allocate_array(&storage, 1, "an ensemble", error));
+  ensemble->storage = storage;
+  storage->layout = layout;
+  storage->run_blocks = lattice_cpu_blocks(layout, plan->capacity);
+  storage->isa = ensemble->device->isa;
+  storage->threads = at_least_one(ensemble->device->threads);
+  storage->block_bytes = layout->block_bytes(ensemble->model, plan);
+  storage->scratch_bytes = scratch_bytes(layout, ensemble->model, plan);
+  const enum gpumc_status status = allocate(ensemble, storage, error);
+  if (status != GPUMC_OK)
+    lattice_cpu_destroy(ensemble);
+  return status;
+}
+
+/* From `in` to the replicas first .. first+count-1 of run m, or from them to `out`; the other is
+ * NULL. */
+static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                     const uint8_t *in, uint8_t *out)
+{
+  assert(first + count <= ensemble->plan.capacity);
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_layout *layout = storage->layout;
+  const struct gpumc_model *model = ensemble->model;
+  const size_t end = lattice_cpu_blocks(layout, first + count);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t block = first / layout->replicas; block < end; block++) {
+    const uint8_t *from[LATTICE_CPU_BLOCK];
+    uint8_t *to[LATTICE_CPU_BLOCK];
+    for (size_t lane = 0; lane < layout->replicas; lane++) {
+      const size_t replica = block * layout->replicas + lane;
+      const int within = replica >= first && replica < first + count;
+      const size_t offset = within ? (replica - first) * model->portable_bytes : 0;
+      from[lane] = within && in != NULL ? in + offset : NULL;
+      to[lane] = within && out != NULL ? out + offset : NULL;
+    }
+    if (in != NULL)
+      layout->set(model, lattice_cpu_block(storage, m, block), from);
+    else
+      layout->get(model, lattice_cpu_block(storage, m, block), to);
+  }
+}
+
+enum gpumc_status lattice_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                  size_t count, const uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, m, first, count, portable, NULL);
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemble, size_t m, size_t first,
+                                  size_t count, uint8_t *portable, struct gpumc_error *error)
+{
+  (void)error;
+  transfer(ensemble, m, first, count, NULL, portable);
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+#pragma omp parallel for schedule(static) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->randomize(ensemble, &place);
+  }
+  return GPUMC_OK;
+}
+
+/* Blocks of a thread at a time, about so many bytes: one that is large, many that are small. */
+static int part_blocks(const struct lattice_cpu_storage *storage, size_t bytes)
+{
+  return 1 + (int)(bytes / (storage->block_bytes + 1));
+}
+
+/* No more than get a part: others would only be waited for. */
+static int busy_threads(const struct lattice_cpu_storage *storage, size_t places, int part)
+{
+  const size_t parts = (places + (size_t)part - 1) / (size_t)part;
+  return at_least_one(parts < (size_t)storage->threads ? (int)parts : storage->threads);
+}
+
+/* Blocks that a thread sweeps at a time. Where neighbours in the order of work share couplings, a
+ * few more, as long as every thread gets many parts. */
+static int swept_blocks(const struct gpumc_ensemble *ensemble, size_t places)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const int replicas = (int)lattice_cpu_blocks(storage->layout, PART_REPLICAS),
+            bytes = part_blocks(storage, PART_SWEPT), least = replicas < bytes ? replicas : bytes;
+  const size_t parts = places / (PARTS_A_THREAD * (size_t)storage->threads);
+  const int part = parts < PART_BLOCKS ? (int)parts : PART_BLOCKS;
+  return ensemble->plan.samples > 1 && part > least ? part : least;
+}
+
+static void
+sweep_place(struct gpumc_ensemble *ensemble, size_t i, uint32_t sweeps, int64_t *const *channel)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_layout *layout = storage->layout;
+  const struct lattice_cpu_place place = lattice_cpu_next_place(ensemble, 0, ensemble->runs, i);
+  if (place.count == 0)
+    return;
+  if (channel != NULL && sweeps > 0)
+    layout->sweep_and_measure(ensemble, &place, sweeps, channel);
+  else if (channel != NULL)
+    layout->measure(ensemble, &place, channel);
+  else if (sweeps > 0)
+    layout->sweep(ensemble, &place, sweeps);
+}
+
+/* A team of threads takes a microsecond to gather, even of one: as long as a small lattice. */
+enum gpumc_status lattice_cpu_sweep(struct gpumc_ensemble *ensemble,
+                                    const struct gpumc_target *target, uint32_t sweeps,
+                                    int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct lattice_cpu_layout *layout = storage->layout;
+  const size_t places = lattice_cpu_places(ensemble);
+  const int part = swept_blocks(ensemble, places), threads = busy_threads(storage, places, part);
+  if (sweeps > 0)
+    layout->set_rules(ensemble, target->control);
+  if (threads == 1) {
+    for (size_t i = 0; i < places; i++)
+      sweep_place(ensemble, i, sweeps, channel);
+    return GPUMC_OK;
+  }
+#pragma omp parallel for schedule(dynamic, part) num_threads(threads)
+  for (size_t i = 0; i < places; i++)
+    sweep_place(ensemble, i, sweeps, channel);
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *const *channel,
+                                      struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+  const int part = part_blocks(storage, PART_MEASURED);
+#pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->measure(ensemble, &place, channel);
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status lattice_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                      size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                      struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = runs * storage->run_blocks;
+  const int part = part_blocks(storage, PART_MEASURED);
+#pragma omp parallel for schedule(dynamic, part) num_threads(busy_threads(storage, places, part))
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_next_place(ensemble, first, runs, i);
+    const size_t run = place.run - first;
+    if (place.count > 0)
+      storage->layout->overlap(ensemble, &place,
+                               lattice_cpu_block(storage, second + run, place.block),
+                               run * ensemble->plan.capacity + place.first, overlap);
+  }
+  return GPUMC_OK;
+}
+
+/* Blocks of one replica, in place: parents do not change place, so that no replica is both read and
+ * written. */
+static void copy_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *parent)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+#pragma omp parallel for schedule(dynamic, part_blocks(storage, PART_BYTES))                       \
+    num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    const size_t from = parent[place.run * ensemble->plan.capacity + place.first];
+    if (place.count > 0 && from != place.first)
+      memcpy(place.data, lattice_cpu_block(storage, place.run, from), storage->block_bytes);
+  }
+}
+
+/* From one buffer to the other, so that no thread reads what another one writes. */
+static void gather_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *parent)
+{
+  struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t places = lattice_cpu_places(ensemble);
+#pragma omp parallel for schedule(dynamic, PART_GATHERED) num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
+    if (place.count > 0)
+      storage->layout->gather(ensemble, &place, parent + place.run * ensemble->plan.capacity,
+                              (unsigned char *)storage->spare + i * storage->block_bytes);
+  }
+  void *const gathered = storage->spare;
+  storage->spare = storage->blocks;
+  storage->blocks = gathered;
+}
+
+enum gpumc_status lattice_cpu_gather(struct gpumc_ensemble *ensemble, const uint32_t *parent,
+                                     struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  if (storage->layout->replicas == 1)
+    copy_blocks(ensemble, parent);
+  else
+    gather_blocks(ensemble, parent);
+  return GPUMC_OK;
+}
+
+static void exchange_bytes(unsigned char *restrict a, unsigned char *restrict b, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char byte = a[i];
+    a[i] = b[i];
+    b[i] = byte;
+  }
+}
+
+/* Blocks of one replica. A replica is part of one exchange at the most, so that threads do not
+ * meet. */
+static void exchange_blocks(const struct gpumc_ensemble *ensemble, const uint32_t *swap)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t words = gpumc_swap_words(ensemble->plan.capacity);
+  const size_t places = ensemble->runs > 0 ? (ensemble->runs - 1) * storage->run_blocks : 0;
+#pragma omp parallel for schedule(dynamic, part_blocks(storage, PART_BYTES))                       \
+    num_threads(storage->threads)
+  for (size_t i = 0; i < places; i++) {
+    const size_t run = i / storage->run_blocks, replica = i % storage->run_blocks;
+    if ((swap[run * words + replica / 32] >> replica % 32 & 1) != 0)
+      exchange_bytes(lattice_cpu_block(storage, run, replica),
+                     lattice_cpu_block(storage, run + 1, replica), storage->block_bytes);
+  }
+}
+
+/* First the pairs of runs that begin with an even one, then the others: no two of a pass share a
+ * run, so that threads do not meet. */
+static void exchange_lanes(const struct gpumc_ensemble *ensemble, const uint32_t *swap)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t words = gpumc_swap_words(ensemble->plan.capacity), blocks = storage->run_blocks;
+  const size_t replicas = storage->layout->replicas;
+  const uint32_t all = UINT32_MAX >> (32 - replicas);
+  for (size_t parity = 0; parity < 2; parity++) {
+    const size_t pairs = ensemble->runs > parity ? (ensemble->runs - parity) / 2 : 0;
+#pragma omp parallel for schedule(dynamic, PART_GATHERED) num_threads(storage->threads)
+    for (size_t i = 0; i < pairs * blocks; i++) {
+      const size_t run = 2 * (i / blocks) + parity, block = i % blocks, first = block * replicas;
+      const uint32_t lanes = swap[run * words + first / 32] >> first % 32 & all;
+      if (lanes != 0)
+        storage->layout->exchange(ensemble, lattice_cpu_block(storage, run, block),
+                                  lattice_cpu_block(storage, run + 1, block), lanes);
+    }
+  }
+}
+
+enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *ensemble, const uint32_t *swap,
+                                       struct gpumc_error *error)
+{
+  (void)error;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  if (storage->layout->replicas == 1)
+    exchange_blocks(ensemble, swap);
+  else
+    exchange_lanes(ensemble, swap);
+  return GPUMC_OK;
+}

@@ -1,0 +1,182 @@
+/* Replicas of a lattice model in the memory of the CPU: blocks of replicas, their portable form,
+ * copies after resampling, exchanges, and threads over blocks. What a block is and what is done
+ * with one says the kernel's layout; nothing here knows a model.
+ *
+ *   static const struct lattice_cpu_layout layout = {.replicas = 1, .buffers = 1, ...};
+ *   ... .bytes = lattice_cpu_bytes(&layout, ...), .create = lattice_cpu_create(&layout, ...)
+ *   const struct gpumc_kernel_ops kernel = {LATTICE_CPU_COMMON, .sweep = lattice_cpu_sweep, ...};
+ */
+#ifndef GPUMC_LATTICE_REPLICAS_CPU_H
+#define GPUMC_LATTICE_REPLICAS_CPU_H
+
+#include <omp.h>
+
+#include "core/numerics/isa.h"
+#include "core/simulation/model.h"
+
+enum { LATTICE_CPU_BLOCK = 32 }; /* replicas in a block, at most */
+
+struct lattice_cpu_place;
+
+/* How a kernel lays out its replicas, and what it keeps beside them. What stands after own_free is
+ * for the operations below, NULL where the kernel does not use them. */
+struct lattice_cpu_layout {
+  size_t replicas; /* in a block: 1, or a power of two */
+  size_t buffers;  /* 1: replicas are copied in place; 2: from one buffer to the other */
+  size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Of one thread; NULL: none. */
+  size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* lattice_cpu_storage.own: a zeroed struct of own_size bytes, which is filled after all other
+   * memory, and released also after a failure; own_bytes: with all that it points to. own_size = 0:
+   * none, and the other three are NULL. */
+  size_t own_size;
+  size_t (*own_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  enum gpumc_status (*own_create)(const struct gpumc_model *model,
+                                  const struct gpumc_ensemble_plan *plan, void *own,
+                                  struct gpumc_error *error);
+  void (*own_free)(void *own);
+  /* set and get: portable[lane] is the first byte of lane's replica, NULL for a replica that is
+   * left alone. */
+  void (*set)(const struct gpumc_model *model, void *block,
+              const uint8_t *const portable[LATTICE_CPU_BLOCK]);
+  void (*get)(const struct gpumc_model *model, const void *block,
+              uint8_t *const portable[LATTICE_CPU_BLOCK]);
+  /* Blocks of several replicas, in two buffers. Replica r of the block becomes what replica
+   * parent[r] of its run was; `to` is the block in the other buffer. */
+  void (*gather)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                 const uint32_t *parent, void *to);
+  /* The replicas of two blocks that have a bit in `lanes` change places. */
+  void (*exchange)(const struct gpumc_ensemble *ensemble, void *one, void *other, uint32_t lanes);
+  /* Of one block, all its replicas: drawn at beta = 0; swept by the rules of their run, which
+   * set_rules makes for all runs, control[runs][n_controls]; their channels. */
+  void (*randomize)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place);
+  void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *control);
+  void (*sweep)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                uint32_t sweeps);
+  void (*measure)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                  int64_t *const *channel);
+  /* Both, one after the other. */
+  void (*sweep_and_measure)(const struct gpumc_ensemble *ensemble,
+                            const struct lattice_cpu_place *place, uint32_t sweeps,
+                            int64_t *const *channel);
+  /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
+   */
+  void (*overlap)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                  const void *other, size_t at, int64_t *const overlap[GPUMC_OVERLAPS]);
+};
+
+/* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
+ * scratch[thread][scratch_bytes], every thread's on cache lines of its own. */
+struct lattice_cpu_storage {
+  const struct lattice_cpu_layout *layout;
+  enum gpumc_isa isa;
+  int threads;
+  size_t run_blocks, block_bytes, scratch_bytes;
+  void *blocks, *spare, *scratch;
+  void *own; /* the kernel's */
+};
+
+/* A block, and its replicas: first .. first+count-1 of the run. */
+struct lattice_cpu_place {
+  size_t run, block, first, count;
+  void *data;
+};
+
+/* Blocks that hold the replicas 0 .. replicas-1. */
+static inline size_t lattice_cpu_blocks(const struct lattice_cpu_layout *layout, size_t replicas)
+{
+  return (replicas + layout->replicas - 1) / layout->replicas;
+}
+
+static inline void *
+lattice_cpu_block(const struct lattice_cpu_storage *storage, size_t run, size_t block)
+{
+  return (unsigned char *)storage->blocks +
+         (run * storage->run_blocks + block) * storage->block_bytes;
+}
+
+/* The blocks of all runs of the batch, in use or not. */
+static inline size_t lattice_cpu_places(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return ensemble->runs * storage->run_blocks;
+}
+
+/* A block of a run; count = 0 for one that is not in use. */
+static inline struct lattice_cpu_place
+lattice_cpu_place_of(const struct gpumc_ensemble *ensemble, size_t run, size_t block)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  struct lattice_cpu_place place = {.run = run, .block = block};
+  const size_t size = ensemble->size[place.run], most = storage->layout->replicas;
+  place.first = place.block * most;
+  place.count = size > place.first ? size - place.first : 0;
+  place.count = place.count < most ? place.count : most;
+  place.data = lattice_cpu_block(storage, place.run, place.block);
+  return place;
+}
+
+/* Number i of them. */
+static inline struct lattice_cpu_place
+lattice_cpu_place(const struct gpumc_ensemble *ensemble, size_t i)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return lattice_cpu_place_of(ensemble, i / storage->run_blocks, i % storage->run_blocks);
+}
+
+/* Number i of the blocks of `runs` runs, in an order in which they are worked on: those of the same
+ * samples one after the other, whose couplings are then in the cache. */
+static inline struct lattice_cpu_place lattice_cpu_next_place(const struct gpumc_ensemble *ensemble,
+                                                              size_t first_run, size_t runs,
+                                                              size_t i)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const bool by_sample = ensemble->plan.samples > 1;
+  return by_sample ? lattice_cpu_place_of(ensemble, first_run + i % runs, i / runs)
+                   : lattice_cpu_place_of(ensemble, first_run + i / storage->run_blocks,
+                                          i % storage->run_blocks);
+}
+
+/* The calling thread's. */
+static inline void *lattice_cpu_scratch(const struct lattice_cpu_storage *storage)
+{
+  return (unsigned char *)storage->scratch + (size_t)omp_get_thread_num() * storage->scratch_bytes;
+}
+
+/* Operations of gpumc_kernel_ops; the layout is the kernel's. */
+size_t lattice_cpu_bytes(const struct lattice_cpu_layout *layout, const struct gpumc_model *model,
+                         const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
+                                                      struct gpumc_ensemble *ensemble,
+                                                      struct gpumc_error *error);
+void lattice_cpu_destroy(struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                const uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemble, size_t m,
+                                                   size_t first, size_t count, uint8_t *portable,
+                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                  uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_measure(struct gpumc_ensemble *ensemble,
+                                                       int64_t *const *channel,
+                                                       struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second, size_t runs,
+                    int64_t *const overlap[GPUMC_OVERLAPS], struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_gather(struct gpumc_ensemble *ensemble,
+                                                      const uint32_t *parent,
+                                                      struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *ensemble,
+                                                        const uint32_t *swap,
+                                                        struct gpumc_error *error);
+
+/* What every kernel has of these, as designated initialisers. */
+#define LATTICE_CPU_COMMON                                                                         \
+  .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get
+
+#endif

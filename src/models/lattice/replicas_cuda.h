@@ -1,0 +1,92 @@
+/* Replicas of a lattice model in the memory of a GPU: room for them, their portable form on its way
+ * through a buffer, copies after resampling, exchanges. What a replica consists of and how it
+ * becomes portable says the kernel's layout; nothing here knows a model.
+ *
+ *   static const struct lattice_gpu_layout layout = {.group = 1, .unit_bytes = 16, ...};
+ *   ... .bytes = lattice_gpu_bytes(&layout, model, plan), .create = lattice_gpu_create(&layout,
+ * ...)
+ */
+#ifndef GPUMC_LATTICE_REPLICAS_CUDA_H
+#define GPUMC_LATTICE_REPLICAS_CUDA_H
+
+#include "core/simulation/kernel.h"
+#include "models/lattice/batch.h"
+
+enum lattice_direction { LATTICE_FROM_PORTABLE, LATTICE_TO_PORTABLE };
+
+/* Sites of kernels that number them with 32 bits, sums of two numbers included: fewer than this. */
+#define LATTICE_GPU_SITES_LIMIT ((size_t)1 << 31)
+
+/* How a kernel stores its replicas (struct lattice_copy), and what it keeps beside them. */
+struct lattice_gpu_layout {
+  size_t group;       /* replicas that lie side by side: a power of two up to 32 */
+  size_t unit_bytes;  /* of one replica that lie together: 1, 16 or 32 */
+  size_t sites_limit; /* lattices have fewer sites */
+  /* Replicas go in and out by pieces of this size, and so does `convert`; 0: by whole replicas. */
+  size_t piece_bytes;
+  size_t (*units)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Device memory beside the replicas, zeroed. */
+  size_t (*table_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Host memory, zeroed; NULL: none. */
+  size_t (*notes_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+  /* Fills both after everything is allocated; NULL: nothing to fill. */
+  enum gpumc_status (*fill)(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+  /* Converts replicas of the ensemble from or to their portable form. */
+  enum gpumc_status (*convert)(const struct gpumc_ensemble *ensemble,
+                               const struct lattice_portable *portable,
+                               enum lattice_direction direction, struct gpumc_error *error);
+};
+
+/* gpumc_ensemble.storage. Device memory: replicas (struct lattice_copy), table[table_bytes] or
+ * NULL, staging[staging_parts][part_bytes], replicas in portable form or pieces of them. */
+struct lattice_gpu_storage {
+  const struct lattice_gpu_layout *layout;
+  void *replicas, *table;
+  uint8_t *staging;
+  size_t groups, units; /* of a run; of a replica */
+  size_t staging_parts, part_bytes;
+  void *notes; /* the kernel's own, host memory; NULL: none */
+};
+
+static inline const struct lattice_gpu_storage *
+lattice_gpu_storage_of(const struct gpumc_ensemble *ensemble)
+{
+  return ensemble->storage;
+}
+
+/* What stands in the table, `place` bytes from its beginning. */
+static inline void *lattice_gpu_table(const struct gpumc_ensemble *ensemble, size_t place)
+{
+  return (unsigned char *)lattice_gpu_storage_of(ensemble)->table + place;
+}
+
+/* What a launch has to know of the present batch. */
+struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble);
+
+/* gpumc_kernel_ops.bytes and create. GPUMC_INVALID: the lattice is too large, or there are more
+ * runs than a dimension of CUDA's grid. */
+size_t lattice_gpu_bytes(const struct lattice_gpu_layout *layout, const struct gpumc_model *model,
+                         const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_create(const struct lattice_gpu_layout *layout,
+                                                      struct gpumc_ensemble *ensemble,
+                                                      struct gpumc_error *error);
+
+/* The operations of gpumc_kernel_ops with these names. */
+void lattice_gpu_destroy(struct gpumc_ensemble *ensemble);
+GPUMC_MUST_CHECK enum gpumc_status
+lattice_gpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                const uint8_t *portable, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_get(struct gpumc_ensemble *ensemble, size_t m,
+                                                   size_t first, size_t count, uint8_t *portable,
+                                                   struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_gather(struct gpumc_ensemble *ensemble,
+                                                      const uint32_t *parent,
+                                                      struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_exchange(struct gpumc_ensemble *ensemble,
+                                                        const uint32_t *swap,
+                                                        struct gpumc_error *error);
+/* Those that every kernel has, as designated initialisers. */
+#define LATTICE_GPU_COMMON                                                                         \
+  .destroy = lattice_gpu_destroy, .set = lattice_gpu_set, .get = lattice_gpu_get
+
+#endif
