@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "models/ising/ising.h"
-#include "models/ising/spin/spin_estimate.h"
+#include "models/ising/spin/spin_rule.h"
 #include "models/ising2d/ising2d.h"
 
 static void exponential_is_right_to_a_millionth(void **state)

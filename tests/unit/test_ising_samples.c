@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/ising/disorder/disorder_samples_file.h"
+#include "models/ising/disorder/disorder_state.h"
 #include "models/ising/ising_keys.h"
 #include "models/ising2d/ising2d.h"
 #include "support/work_directory.h"
@@ -328,7 +328,7 @@ static void assert_refused(const struct ising_settings *settings, const char *me
   ising_destroy(&model);
 }
 
-/* Bounds of disorder/disorder_rounding.h, on both sides. */
+/* Bounds of rounding to quanta (ising_instance.c), on both sides. */
 static void test_values_finer_than_the_quantum(void **state)
 {
   static const char uneven[] = "shape 2 4 couplings 1e6 1e-6 1 1 1 1 1 1 1 1 1 1 1 1 1 1";

@@ -1,4 +1,4 @@
-/* Samples of quenched disorder written into a result, in the form that disorder_samples_hdf5.c
+/* Samples of quenched disorder written into a result, in the form that disorder_file_hdf5.c
  * reads: without the uniform field, and in whole quanta of the energy, as the kernels had them. And
  * what they are known by. */
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 
 #include "core/device/cuda_error.h"
 #include "models/lattice/batch.h"
-#include "models/ising/spin/spin_measured_cuda.h"
 #include "models/ising/spin/spin_tables_cuda.h"
 
 #ifdef __cplusplus

@@ -8,7 +8,6 @@
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
 #include "models/ising/spin/spin_rule.h"
-#include "models/ising/spin/spin_samples.h"
 #include "models/lattice/checkerboard_neighbour.h"
 
 /* Where a site is, in the bits of a byte: the first three of its neighbour beside, "side" in

@@ -1,10 +1,102 @@
 /* The spin kernel on the CPU: one byte a spin, threads over replicas. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "models/ising/ising.h"
-#include "models/lattice/replicas_cpu.h"
 #include "models/ising/ising_takes.h"
-#include "models/ising/spin/spin_tables.h"
+#include "models/ising/ising_wave.h"
+#include "models/ising/spin/spin.h"
+#include "models/lattice/replicas_cpu.h"
+
+/* lattice_cpu_storage.own: places of sites, samples of the disorder, waves, rules of the runs. */
+struct tables {
+  struct ising_spin_lattice lattice;
+  uint8_t *place;
+  struct ising_spin_samples samples;
+  struct ising_spin_rule *rule; /* [plan.runs] */
+  struct ising_wave wave;
+  int32_t *cosine, *sine; /* [wave.length] */
+};
+
+static struct ising_spin_lattice lattice_of(const struct gpumc_model *model)
+{
+  const struct gpumc_checkerboard *checkerboard = &ising_parameters(model)->lattice;
+  const bool cubic = checkerboard->dimension == 3;
+  struct ising_spin_lattice lattice = {.checkerboard = *checkerboard};
+  lattice.shift = cubic ? checkerboard->plane : checkerboard->row;
+  lattice.period = 2 * lattice.shift;
+  return lattice;
+}
+
+/* For a chunk that begins at the end of a period, of either colour. */
+static size_t places(const struct ising_spin_lattice *lattice)
+{
+  return lattice->period + lattice->shift + ISING_SPIN_CHUNK + GPUMC_CHECKERBOARD_PADDING;
+}
+
+static uint8_t place_of(const struct gpumc_checkerboard *lattice, size_t k)
+{
+  const size_t line = k / lattice->row, j = k % lattice->row;
+  struct gpumc_checkerboard_place place = {.y = line};
+  if (lattice->dimension == 3) {
+    place.y = line % lattice->length_y;
+    place.z = line / lattice->length_y;
+  }
+  const bool back = gpumc_checkerboard_side_is_back(&place);
+  return (uint8_t)((uint32_t)back << ISING_SPIN_BACK |
+                   (uint32_t)(back && j == 0) << ISING_SPIN_BACK_AROUND |
+                   (uint32_t)(!back && j + 1 == lattice->row) << ISING_SPIN_FORWARD_AROUND |
+                   (uint32_t)(place.y == 0) << ISING_SPIN_FIRST_ROW |
+                   (uint32_t)(place.y + 1 == lattice->length_y) << ISING_SPIN_LAST_ROW);
+}
+
+static size_t tables_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_spin_lattice lattice = lattice_of(model);
+  const struct ising_spin_samples samples = ising_spin_samples_of(model, plan);
+  return sizeof(struct tables) + places(&lattice) + samples.count * samples.bytes +
+         plan->runs * sizeof(struct ising_spin_rule) +
+         2 * ising_wave_of(model).length * sizeof(int32_t);
+}
+
+static enum gpumc_status
+create_waves(const struct gpumc_model *model, struct tables *tables, struct gpumc_error *error)
+{
+  tables->wave = ising_wave_of(model);
+  GPUMC_TRY(gpumc_allocate_array(&tables->cosine, 2 * tables->wave.length, "waves", error));
+  tables->sine = tables->cosine + tables->wave.length;
+  ising_wave_table(&tables->wave, tables->cosine, tables->sine);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status create_tables(const struct gpumc_model *model,
+                                       const struct gpumc_ensemble_plan *plan, void *own,
+                                       struct gpumc_error *error)
+{
+  struct tables *tables = own;
+  struct ising_spin_samples *samples = &tables->samples;
+  tables->lattice = lattice_of(model);
+  const size_t n = places(&tables->lattice);
+  *samples = ising_spin_samples_of(model, plan);
+  GPUMC_TRY(gpumc_allocate_array(&tables->place, n, "places of sites", error));
+  for (size_t k = 0; k < n; k++)
+    tables->place[k] = place_of(&tables->lattice.checkerboard, k);
+  tables->lattice.place = tables->place;
+  GPUMC_TRY(gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error));
+  GPUMC_TRY(create_waves(model, tables, error));
+  GPUMC_TRY(gpumc_allocate(samples->count, samples->bytes, "samples", &samples->data, error));
+  return ising_spin_samples_fill(model, samples, 0, samples->count, samples->data, error);
+}
+
+static void free_tables(void *own)
+{
+  struct tables *tables = own;
+  free(tables->place);
+  free(tables->samples.data);
+  free(tables->rule);
+  free(tables->cosine);
+}
 
 static void set_replica(const struct gpumc_model *model, void *block,
                         const uint8_t *const portable[LATTICE_CPU_BLOCK])
@@ -29,7 +121,7 @@ static void get_replica(const struct gpumc_model *model, const void *block,
   }
 }
 
-static const struct ising_spin_tables *tables_of(const struct gpumc_ensemble *ensemble)
+static const struct tables *tables_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   return storage->own;
@@ -41,7 +133,7 @@ static const struct ising_spin_ops *ops_of(const struct gpumc_ensemble *ensemble
   return GPUMC_ISA_OBJECT(ising_spin, storage->isa);
 }
 
-static int64_t wave_of(const struct ising_spin_tables *tables, const uint32_t *layers)
+static int64_t wave_of(const struct tables *tables, const uint32_t *layers)
 {
   const struct gpumc_checkerboard *lattice = &tables->lattice.checkerboard;
   const size_t length[3] = {lattice->length_x, lattice->length_y, lattice->length_z};
@@ -88,7 +180,7 @@ static struct ising_spin_measurement measurement_of(const struct gpumc_ensemble 
 static void measure_replica(const struct gpumc_ensemble *ensemble,
                             const struct lattice_cpu_place *place, int64_t *const *channel)
 {
-  const struct ising_spin_tables *tables = tables_of(ensemble);
+  const struct tables *tables = tables_of(ensemble);
   const size_t at = place->run * ensemble->plan.capacity + place->first;
   struct ising_spin_measurement with = measurement_of(ensemble, place, channel[ISING_WAVE] != NULL);
   struct ising_spin_sums sums;
@@ -107,7 +199,7 @@ static void overlap_replicas(const struct gpumc_ensemble *ensemble,
                              const struct lattice_cpu_place *place, const void *other, size_t at,
                              int64_t *const overlap[GPUMC_OVERLAPS])
 {
-  const struct ising_spin_tables *tables = tables_of(ensemble);
+  const struct tables *tables = tables_of(ensemble);
   const int64_t sites = (int64_t)ensemble->model->sites;
   const int64_t bonds = (int64_t)tables->lattice.checkerboard.dimension * sites;
   struct ising_spin_measurement with =
@@ -134,18 +226,6 @@ static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_
 {
   (void)plan;
   return ising_spin_scratch(&ising_parameters(model)->lattice);
-}
-
-static enum gpumc_status create_tables(const struct gpumc_model *model,
-                                       const struct gpumc_ensemble_plan *plan, void *own,
-                                       struct gpumc_error *error)
-{
-  return ising_spin_tables_create(model, plan, own, error);
-}
-
-static void free_tables(void *own)
-{
-  ising_spin_tables_free(own);
 }
 
 static void
@@ -185,7 +265,7 @@ static void set_rules(const struct gpumc_ensemble *ensemble, const double *contr
 static void sweep_replica(const struct gpumc_ensemble *ensemble,
                           const struct lattice_cpu_place *place, uint32_t sweeps)
 {
-  const struct ising_spin_tables *tables = tables_of(ensemble);
+  const struct tables *tables = tables_of(ensemble);
   const struct ising_spin_sweep with = {
       .rule = &tables->rule[place->run],
       .lattice = &tables->lattice,
@@ -213,8 +293,8 @@ static const struct lattice_cpu_layout layout = {
     .buffers = 1,
     .block_bytes = block_bytes,
     .scratch_bytes = scratch_bytes,
-    .own_size = sizeof(struct ising_spin_tables),
-    .own_bytes = ising_spin_tables_bytes,
+    .own_size = sizeof(struct tables),
+    .own_bytes = tables_bytes,
     .own_create = create_tables,
     .own_free = free_tables,
     .set = set_replica,

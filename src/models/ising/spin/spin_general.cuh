@@ -4,7 +4,7 @@
 #define GPUMC_ISING_SPIN_GENERAL_CUH
 
 #include "models/ising/spin/spin_block.cuh"
-#include "models/ising/spin/spin_estimate.h"
+#include "models/ising/spin/spin_rule.h"
 #include "models/lattice/checkerboard_neighbour.h"
 
 /* The neighbours of the 32 spins of a word; in two dimensions the last two are not set. */

@@ -1,6 +1,115 @@
-/* The spin kernel with updates by table: one byte a spin, one 32-bit number a spin. */
-#include "models/ising/spin/spin_numbers.h"
-#include "models/ising/spin/spin_table_simd.h"
+/* The spin kernel with updates by table: one byte a spin, one 32-bit number a spin.
+ *
+ * ising_spin_updated: `start` (see spin_rule.h) after the update with the numbers u, in
+ * order, of spins whose classes are at `class`. A spin stays as it started if it is the one that
+ * needs a comparison and its number is not below the threshold. `wide`, a constant: classes from
+ * ISING_TABLE_FIELD on are in use. */
+#include "models/ising/spin/spin_simd.h"
+
+enum { ISING_SPIN_WORD_VECTORS = 4 }; /* vectors of words to a vector of bytes */
+
+#if defined(__AVX512F__)
+GPUMC_INLINE __mmask16 ising_spin_below(const struct ising_spin_table *table, gpumc_v32 u,
+                                        const uint8_t *class)
+{
+  const __m512i thresholds = _mm512_loadu_si512(table->threshold);
+  const __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)class));
+  return _mm512_cmplt_epu32_mask((__m512i)u, _mm512_permutexvar_epi32(index, thresholds));
+}
+
+GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, const bool wide,
+                                         const gpumc_v32 u[ISING_SPIN_WORD_VECTORS], gpumc_v8 start,
+                                         const uint8_t *class)
+{
+  (void)wide;
+  const __m512i compared =
+      _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i_u *)table->compared));
+  const __mmask32 low = _mm512_kunpackw(ising_spin_below(table, u[1], class + 16),
+                                        ising_spin_below(table, u[0], class));
+  const __mmask32 high = _mm512_kunpackw(ising_spin_below(table, u[3], class + 48),
+                                         ising_spin_below(table, u[2], class + 32));
+  const __m512i needs = _mm512_shuffle_epi8(compared, _mm512_loadu_si512(class));
+  const __mmask64 flips =
+      _mm512_kunpackd(high, low) | _mm512_cmpneq_epi8_mask(needs, (__m512i)start);
+  return start ^ (gpumc_v8)_mm512_maskz_set1_epi8(flips, 1);
+}
+#elif defined(__AVX2__)
+GPUMC_INLINE __m256i ising_spin_above(const struct ising_spin_table *table, const bool wide,
+                                      gpumc_v32 u, const uint8_t *class)
+{
+  const __m256i low = _mm256_loadu_si256((const __m256i_u *)table->threshold);
+  const __m256i index = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)class));
+  __m256i threshold = _mm256_permutevar8x32_epi32(low, index);
+  if (wide) {
+    const __m256i high =
+        _mm256_loadu_si256((const __m256i_u *)(table->threshold + ISING_TABLE_FIELD));
+    const __m256 larger = (__m256)_mm256_slli_epi32(index, 28);
+    threshold = (__m256i)_mm256_blendv_ps((__m256)threshold,
+                                          (__m256)_mm256_permutevar8x32_epi32(high, index), larger);
+  }
+  return _mm256_cmpeq_epi32(_mm256_max_epu32((__m256i)u, threshold), (__m256i)u);
+}
+
+GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, const bool wide,
+                                         const gpumc_v32 u[ISING_SPIN_WORD_VECTORS], gpumc_v8 start,
+                                         const uint8_t *class)
+{
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  const __m256i compared =
+      _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i_u *)table->compared));
+  __m256i word[ISING_SPIN_WORD_VECTORS];
+  for (size_t i = 0; i < ISING_SPIN_WORD_VECTORS; i++)
+    word[i] = ising_spin_above(table, wide, u[i], class + i * GPUMC_VECTOR_WORDS);
+  const __m256i low = _mm256_packs_epi32(word[0], word[1]);
+  const __m256i high = _mm256_packs_epi32(word[2], word[3]);
+  const __m256i rejected = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
+  const __m256i needs = _mm256_shuffle_epi8(compared, _mm256_loadu_si256((const __m256i_u *)class));
+  return start ^ (~((gpumc_v8)rejected & (gpumc_v8)_mm256_cmpeq_epi8(needs, (__m256i)start)) & 1);
+}
+#elif defined(__SSE4_1__)
+/* Byte `place` of the thresholds of the classes. */
+GPUMC_INLINE __m128i ising_spin_byte(const struct ising_spin_table *table, __m128i class,
+                                     const int place)
+{
+  return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i_u *)table->byte[place]), class);
+}
+
+GPUMC_INLINE __m128i ising_spin_above(gpumc_v32 u, __m128i threshold)
+{
+  return _mm_cmpeq_epi32(_mm_max_epu32((__m128i)u, threshold), (__m128i)u);
+}
+
+GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, const bool wide,
+                                         const gpumc_v32 u[ISING_SPIN_WORD_VECTORS], gpumc_v8 start,
+                                         const uint8_t *class)
+{
+  (void)wide;
+  const __m128i index = (__m128i)ising_load_bytes(class);
+  const __m128i compared = _mm_loadu_si128((const __m128i_u *)table->compared);
+  const __m128i byte0 = ising_spin_byte(table, index, 0), byte1 = ising_spin_byte(table, index, 1);
+  const __m128i byte2 = ising_spin_byte(table, index, 2), byte3 = ising_spin_byte(table, index, 3);
+  const __m128i low0 = _mm_unpacklo_epi8(byte0, byte1), high0 = _mm_unpacklo_epi8(byte2, byte3);
+  const __m128i low1 = _mm_unpackhi_epi8(byte0, byte1), high1 = _mm_unpackhi_epi8(byte2, byte3);
+  const __m128i low = _mm_packs_epi32(ising_spin_above(u[0], _mm_unpacklo_epi16(low0, high0)),
+                                      ising_spin_above(u[1], _mm_unpackhi_epi16(low0, high0)));
+  const __m128i high = _mm_packs_epi32(ising_spin_above(u[2], _mm_unpacklo_epi16(low1, high1)),
+                                       ising_spin_above(u[3], _mm_unpackhi_epi16(low1, high1)));
+  const gpumc_v8 rejected = (gpumc_v8)_mm_packs_epi16(low, high);
+  const gpumc_v8 needs = (gpumc_v8)_mm_shuffle_epi8(compared, index);
+  return start ^ (~(rejected & (gpumc_v8)(needs == start)) & 1);
+}
+#else
+GPUMC_INLINE gpumc_v8 ising_spin_updated(const struct ising_spin_table *table, const bool wide,
+                                         const gpumc_v32 u[ISING_SPIN_WORD_VECTORS], gpumc_v8 start,
+                                         const uint8_t *class)
+{
+  (void)wide;
+  for (size_t i = 0; i < GPUMC_VECTOR_BYTES; i++)
+    start[i] ^= u[i / GPUMC_VECTOR_WORDS][i % GPUMC_VECTOR_WORDS] < table->threshold[class[i]] ||
+                table->compared[class[i]] != start[i];
+  return start;
+}
+#endif
 
 /* What is constant in a sweep of a kind. */
 struct variant {

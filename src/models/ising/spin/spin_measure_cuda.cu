@@ -1,6 +1,6 @@
 /* Measurement of stored replicas of the spin kernel, of any lattice and disorder, or of products of
  * two: energies, spins, bonds, waves. A block of threads has a replica. */
-#include "models/ising/spin/spin_energy.cuh"
+#include "models/ising/spin/spin_tables_cuda.h"
 #include "models/ising/spin/spin_general.cuh"
 
 enum { WARP = 32, THREADS = 256, AXES = 3 };
@@ -130,8 +130,8 @@ static __device__ inline void record(const struct ising_spin_gpu_measurement *ar
   const int64_t sites = 2 * (int64_t)lattice->colour, spins = 2 * (int64_t)sum[UP] - sites;
   const int64_t bonds = lattice->dimension * sites - 2 * (int64_t)sum[UNLIKE];
   if (measured->energy != NULL)
-    measured->energy[element] = energy_of(&arguments->tables, bonds, spins,
-                                          2 * (int64_t)sum[ALONG] - sites, (int64_t)sum[ENERGY]);
+    measured->energy[element] = ising_tables_energy(
+        &arguments->tables, bonds, spins, 2 * (int64_t)sum[ALONG] - sites, (int64_t)sum[ENERGY]);
   if (measured->spins != NULL)
     measured->spins[element] = spins;
   if (measured->links != NULL)

@@ -1,4 +1,5 @@
-/* What the kernels of one number a spin, on CPUs and GPUs, know of a run: how a spin is updated.
+/* What the kernels of one number a spin, on CPUs and GPUs, know of a run: how a spin is
+ * updated, and samples of the disorder.
  *
  * Metropolis: spin s flips iff u < T(s, f). Heat bath, in the same words: a spin that is thought of
  * as down flips iff u < T(f). So `start` is the spin itself, or down.
@@ -10,6 +11,9 @@
 #define GPUMC_ISING_SPIN_RULE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
@@ -67,6 +71,110 @@ GPUMC_HOST_DEVICE static inline bool ising_spin_flips(const struct ising_spin_ex
   if (heat_bath)
     return u < gpumc_heat_bath_threshold(x);
   return u < gpumc_metropolis_threshold(spin != 0 ? x : -x);
+}
+
+/* Whether a spin flips, from its local field in single precision: decided, or open where the error
+ * might matter. Plain enough for loops over it to become vectors. */
+enum { ISING_STAYS, ISING_FLIPS, ISING_OPEN };
+
+#define ISING_EXPONENT_MAXIMUM 60.0f
+#define ISING_ROUNDING                                                                             \
+  12582912.0f /* 1.5 2^23: adding it leaves a whole number in the last bits                        \
+               */
+
+GPUMC_HOST_DEVICE static inline uint32_t ising_float_bits(float x)
+{
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+GPUMC_HOST_DEVICE static inline float ising_float_of(uint32_t bits)
+{
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* exp(x) for |x| <= 60 to 2^-21. ln 2 in two parts, the first with 9 bits, so that its product with
+ * a number of 7 bits is exact; Taylor series of degree 7. */
+GPUMC_HOST_DEVICE static inline float ising_estimate_exp(float x)
+{
+  const float shifted = x * 1.44269504f + ISING_ROUNDING;
+  const float n = shifted - ISING_ROUNDING;
+  const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  float p = 1.0f / 5040.0f;
+  p = p * r + 1.0f / 720.0f;
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return ising_float_of(ising_float_bits(p) + (ising_float_bits(shifted) << 23));
+}
+
+/* f: the sum of the terms; start: 1 or 0, of the spin. u < T is certain if
+ * the next multiple of 2^8 is not above p 2^32, and excluded if the last one is above it by 2^8. No
+ * comparison of floating-point numbers, which might trap and so hinder vectors: as integers, bits
+ * of negative numbers grow from those of -0 downwards, and differences tell by their sign. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_spin_estimate(const struct ising_spin_estimate *with, float f, uint32_t start, uint32_t u)
+{
+  const uint32_t most = ising_float_bits(ISING_EXPONENT_MAXIMUM);
+  const uint32_t least = ising_float_bits(with->least);
+  uint32_t x = ising_float_bits(with->slope * f) ^ (start ^ 1) << 31;
+  x = x > least ? least : x;
+  x = (int32_t)x > (int32_t)most ? most : x;
+  const float p = 16777216.0f / (with->one + ising_estimate_exp(ising_float_of(x)));
+  const float v = (float)(int32_t)(u >> 8);
+  const uint32_t stays = ising_float_bits(p * with->narrow - (v + 1.0f)) >> 31;
+  const uint32_t open = ising_float_bits(v - (p * with->wide + 1.0f)) >> 31;
+  return open + (open & stays);
+}
+
+/* Samples of the disorder. */
+enum { ISING_FIELD_SIGN = 6 }; /* after the bits of the neighbours */
+
+/* One sample, by colour and neighbour (enum gpumc_neighbour); the sites of one colour take `stride`
+ * places, those beyond the lattice are 0.
+ * ISING_SPIN_SIGNS: signs[colour][stride], bit n: the coupling with neighbour n is negative, bit
+ * ISING_FIELD_SIGN: the field is the larger one of two.
+ * ISING_SPIN_TERMS: terms[colour][2d + 1][stride], couplings and then the field, in quanta.
+ * NULL: not of this kind. */
+struct ising_spin_sample {
+  const uint8_t *signs;
+  const int32_t *terms;
+  size_t stride;
+};
+
+/* data[count][bytes], samples of one kind; host memory, or a device's. */
+struct ising_spin_samples {
+  enum ising_spin_kind kind;
+  size_t count, bytes, stride; /* count = 1: for all replicas */
+  void *data;
+};
+
+/* What they are going to be, data = NULL. */
+struct ising_spin_samples
+ising_spin_samples_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+/* Samples first .. first + count - 1 to data[count][bytes], zeroed, in host memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_samples_fill(const struct gpumc_model *model, const struct ising_spin_samples *samples,
+                        size_t first, size_t count, void *data, struct gpumc_error *error);
+
+/* The sample of a replica. */
+GPUMC_HOST_DEVICE static inline struct ising_spin_sample
+ising_spin_sample(const struct ising_spin_samples *samples, size_t replica)
+{
+  const size_t number = samples->count == 1 ? 0 : replica;
+  const uint8_t *data = (const uint8_t *)samples->data + number * samples->bytes;
+  struct ising_spin_sample sample = {NULL, NULL, samples->stride};
+  if (samples->kind == ISING_SPIN_SIGNS)
+    sample.signs = data;
+  if (samples->kind == ISING_SPIN_TERMS)
+    sample.terms = (const int32_t *)data;
+  return sample;
 }
 
 #endif

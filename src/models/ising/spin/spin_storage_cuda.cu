@@ -1,5 +1,7 @@
-/* Replicas of the spin kernel on a GPU: drawing them, their portable form. */
+/* Replicas of the spin kernel on a GPU: drawing them, their portable form; and
+ * the rules of the runs on their way there: as arguments, which need no copy and no wait. */
 #include "models/ising/spin/spin_block.cuh"
+#include "models/ising/spin/spin_tables_cuda.h"
 
 enum { THREADS = 256 };
 
@@ -128,4 +130,17 @@ ising_spin_to_portable(const struct ising_spin_transfer *arguments, struct gpumc
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
+}
+
+static __global__ void store_rules(const __grid_constant__ struct ising_rules_part arguments)
+{
+  if (threadIdx.x < arguments.count)
+    arguments.rules[arguments.first + threadIdx.x] = arguments.rule[threadIdx.x];
+}
+
+extern "C" enum gpumc_status
+ising_rules_store(const struct ising_rules_part *arguments, struct gpumc_error *error)
+{
+  store_rules<<<1, ISING_RULES_AT_ONCE, 0, (cudaStream_t)arguments->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("store_rules", error);
 }

@@ -3,10 +3,14 @@
 #ifndef GPUMC_ISING_SPIN_TABLES_CUDA_H
 #define GPUMC_ISING_SPIN_TABLES_CUDA_H
 
+#include "core/device/cuda_error.h"
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_wave.h"
-#include "models/ising/spin/spin_rule_cuda.h"
-#include "models/ising/spin/spin_samples.h"
+#include "models/ising/spin/spin_rule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* How a kernel has them. `pack`: `count` samples as ising_spin_samples_fill makes them, to one
  * group of `lanes` of them (those that are missing stay 0) of group_bytes, zeroed. */
@@ -51,5 +55,85 @@ ising_tables_set_rules(struct gpumc_ensemble *ensemble, const struct ising_table
                        const double *control, struct gpumc_error *error);
 struct ising_run_rule
 ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS]);
+
+/* Of one run: struct ising_spin_rule packed. compared: two bits a class. */
+struct ising_run_rule {
+  uint32_t threshold[ISING_TABLE];
+  uint32_t compared;
+  uint32_t start; /* all ones, or 0 */
+  struct ising_spin_estimate estimate;
+  struct ising_spin_exact exact;
+};
+
+/* The same of a square lattice without disorder, by the number of neighbours up, for 32 spins at a
+ * time, bit 1 is up. A spin that starts as s needs a comparison iff (s ^ flip[up]) & needed[up],
+ * and then stays unless its number is below threshold[up]; all others flip. */
+struct ising_rule {
+  uint32_t threshold[ISING_CLASSES];
+  uint32_t flip[ISING_CLASSES], needed[ISING_CLASSES];
+  uint32_t start;
+};
+
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_rule_compared(const struct ising_run_rule *rule, uint32_t class_)
+{
+  return rule->compared >> 2 * class_ & 3;
+}
+
+GPUMC_HOST_DEVICE static inline struct ising_rule
+ising_rule_of_words(const struct ising_run_rule *of_run)
+{
+  struct ising_rule rule;
+  for (uint32_t up = 0; up < ISING_CLASSES; up++) {
+    const uint32_t compared = ising_rule_compared(of_run, up);
+    rule.threshold[up] = of_run->threshold[up];
+    rule.flip[up] = compared == 0 ? UINT32_MAX : 0;
+    rule.needed[up] = compared == ISING_EITHER_SPIN ? 0 : UINT32_MAX;
+  }
+  rule.start = of_run->start;
+  return rule;
+}
+
+/* Rules first .. first + count - 1 on their way to rules[runs], device memory. */
+enum { ISING_RULES_AT_ONCE = 24 };
+struct ising_rules_part {
+  struct ising_run_rule *rules;
+  uint32_t first, count;
+  void *stream; /* cudaStream_t */
+  struct ising_run_rule rule[ISING_RULES_AT_ONCE];
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_rules_store(const struct ising_rules_part *arguments, struct gpumc_error *error);
+
+/* Of the replicas of the runs first .. first + runs - 1, or of their products with those of the
+ * runs from `second` on. Arrays [runs][capacity], NULL: not wanted; energies only of replicas,
+ * links (the sum of s_i s_j over the bonds) only of products. */
+struct ising_measured {
+  uint32_t first, second, runs, product;
+  int64_t *energy, *spins, *links, *wave;
+};
+
+/* For gpumc_kernel_ops.measure and overlap. */
+struct ising_measured ising_measured_channels(size_t runs, int64_t *const *channel);
+struct ising_measured ising_measured_overlaps(size_t first, size_t second, size_t runs,
+                                              int64_t *const overlap[GPUMC_OVERLAPS]);
+
+/* The energy of a replica in quanta, from its sums. bonds, spins, along: as ising_energy and
+ * ising_energy_of_signs have them; terms: the sum over couplings and fields of any size. */
+GPUMC_HOST_DEVICE static inline int64_t ising_tables_energy(const struct ising_tables *tables,
+                                                            int64_t bonds, int64_t spins,
+                                                            int64_t along, int64_t terms)
+{
+  if (tables->kind == ISING_SPIN_TERMS)
+    return terms;
+  if (tables->kind == ISING_SPIN_UNIFORM)
+    return ising_energy(tables->coupling, tables->field, bonds, spins);
+  return ising_energy_of_signs(tables->coupling, tables->field, tables->width, bonds, spins, along);
+}
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* The spin kernel where couplings or fields have any size: the local field of each spin is summed
  * up, and its threshold estimated, or found exactly where that leaves the spin open. */
-#include "models/ising/spin/spin_estimate.h"
-#include "models/ising/spin/spin_numbers.h"
+#include "models/ising/spin/spin_rule.h"
 #include "models/ising/spin/spin_simd.h"
 
 enum { BLOCK = ISING_SPIN_BLOCK };

@@ -1,5 +1,5 @@
 /* Samples of quenched disorder from a file: which kind it is, and what is done with its numbers. */
-#include "models/ising/disorder/disorder_samples_file.h"
+#include "models/ising/disorder/disorder_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,15 +12,6 @@
 enum { KEPT_BYTES = 16 << 20 };
 
 static const char hdf5_signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-
-const char *ising_shape_text(size_t dimension, const size_t *shape, char text[static 64])
-{
-  const int room = 64;
-  int length = snprintf(text, (size_t)room, "%zu x %zu", shape[0], shape[1]);
-  if (dimension == 3 && length > 0 && length < room)
-    snprintf(text + length, (size_t)(room - length), " x %zu", shape[2]);
-  return text;
-}
 
 static enum gpumc_status is_hdf5(const char *path, bool *hdf5, struct gpumc_error *error)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/regular_file.h"
-#include "models/ising/disorder/disorder_samples_file.h"
+#include "models/ising/disorder/disorder_state.h"
 
 /* Of UTF-8, which some editors write. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -136,7 +136,7 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
 
 static enum gpumc_status check_shape(const struct text_reader *reader, struct gpumc_error *error)
 {
-  char found[64], wanted[64];
+  char found[ISING_SHAPE_BYTES], wanted[ISING_SHAPE_BYTES];
   const size_t dimension = reader->file->dimension;
   for (size_t d = 0; d < dimension; d++)
     if (reader->shape_read[d] != reader->shape[d])

@@ -8,7 +8,7 @@
 #include "core/storage/hdf5_dataset.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
-#include "models/ising/disorder/disorder_samples_file.h"
+#include "models/ising/disorder/disorder_state.h"
 
 /* ROOM: numbers that are read at a time. */
 enum { RANK_MAXIMUM = 3, ROOM = 1 << 19 };
@@ -243,7 +243,7 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
   const struct slab all = {.count = {dimension}};
   double sides[ISING_DIMENSIONS_MAXIMUM];
   hsize_t extent[RANK_MAXIMUM];
-  char text[64];
+  char text[ISING_SHAPE_BYTES];
   bool same = true;
   hid_t data;
   enum gpumc_status status = open_wanted(file, group, &wanted, &data, extent, error);
