@@ -172,16 +172,6 @@ static void assign_text(char **assignment, const char *key, const char *value)
   cJSON_Delete(string);
 }
 
-void cli_config_output(struct cli_config_options *options, const char *path)
-{
-  assign_text(&options->output_assignment, "output", path);
-}
-
-void cli_config_device(struct cli_config_options *options, const char *name)
-{
-  assign_text(&options->device_assignment, "kernel.device", name);
-}
-
 enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
                                   struct gpumc_config *config, struct gpumc_error *error)
 {
@@ -212,7 +202,7 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
   struct cli_arguments *arguments = state->input;
   switch (key) {
   case 'o':
-    cli_config_output(&arguments->config, argument);
+    assign_text(&arguments->config.output_assignment, "output", argument);
     return 0;
   case CLI_OPTION_SET:
     cli_config_set(&arguments->config, arguments->command, argument);
@@ -220,11 +210,11 @@ error_t cli_parse_common(int key, char *argument, struct argp_state *state)
   case CLI_OPTION_DEVICE:
     arguments->on_cpu = strcmp(argument, "cpu") == 0;
     if (arguments->gpu == NULL)
-      cli_config_device(&arguments->config, argument);
+      assign_text(&arguments->config.device_assignment, "kernel.device", argument);
     return 0;
   case CLI_OPTION_GPU:
     arguments->gpu = argument;
-    cli_config_device(&arguments->config, "cpu");
+    assign_text(&arguments->config.device_assignment, "kernel.device", "cpu");
     return 0;
   case ARGP_KEY_END:
     if (arguments->gpu != NULL && arguments->on_cpu)

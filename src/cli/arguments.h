@@ -28,11 +28,9 @@ struct cli_config_options {
   bool look;                                   /* gpumc_config_look */
 };
 
-/* Add "KEY=VALUE"; the path of -o; the name of --device. */
+/* Add "KEY=VALUE" of --set. */
 void cli_config_set(struct cli_config_options *options, const char *command,
                     const char *assignment);
-void cli_config_output(struct cli_config_options *options, const char *path);
-void cli_config_device(struct cli_config_options *options, const char *name);
 enum gpumc_status cli_config_load(const struct cli_config_options *options, const char *path,
                                   struct gpumc_config *config, struct gpumc_error *error);
 void cli_config_options_free(struct cli_config_options *options);

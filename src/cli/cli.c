@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-void cli_say_list(FILE *stream, const char *format, va_list arguments)
+static void say_list(FILE *stream, const char *format, va_list arguments)
 {
   struct gpumc_text text = {0};
   char *said = NULL;
@@ -25,7 +25,7 @@ void cli_say(FILE *stream, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  cli_say_list(stream, format, arguments);
+  say_list(stream, format, arguments);
   va_end(arguments);
 }
 
@@ -47,7 +47,7 @@ void cli_error(const char *format, ...)
   va_list arguments;
   va_start(arguments, format);
   fputs("gpumc: error: ", stderr);
-  cli_say_list(stderr, format, arguments);
+  say_list(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
 }
@@ -74,7 +74,7 @@ _Noreturn void cli_usage_error(const char *command, const char *format, ...)
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "gpumc: error: ");
-  cli_say_list(stderr, format, arguments);
+  say_list(stderr, format, arguments);
   fprintf(stderr, "\nTry '%s --help'.\n", command);
   va_end(arguments);
   exit(GPUMC_INVALID);
@@ -187,6 +187,14 @@ static void print_row(const struct cli_table *table, size_t first, const int *wi
   }
 }
 
+static void free_table(struct cli_table *table)
+{
+  for (size_t i = 0; i < table->n_cells; i++)
+    free(table->cells[i]);
+  free(table->cells);
+  memset(table, 0, sizeof *table);
+}
+
 void cli_table_print(struct cli_table *table, int indent)
 {
   int width[CLI_TABLE_COLUMNS] = {0};
@@ -197,13 +205,5 @@ void cli_table_print(struct cli_table *table, int indent)
   }
   for (size_t first = 0; first < table->n_cells; first += table->columns)
     print_row(table, first, width, indent);
-  cli_table_free(table);
-}
-
-void cli_table_free(struct cli_table *table)
-{
-  for (size_t i = 0; i < table->n_cells; i++)
-    free(table->cells[i]);
-  free(table->cells);
-  memset(table, 0, sizeof *table);
+  free_table(table);
 }

@@ -5,7 +5,6 @@
 #define GPUMC_CLI_CLI_H
 
 #include <cjson/cJSON.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,7 +34,6 @@ int cli_doctor(int argc, char **argv);
 /* As fprintf, of text that may come from files: controls are escaped, except line ends and tabs.
  * All output of commands but tables and JSON goes through it. */
 void cli_say(FILE *stream, const char *format, ...) GPUMC_PRINTF(2, 3);
-void cli_say_list(FILE *stream, const char *format, va_list arguments);
 /* One line of it: line ends are escaped as well. The caller frees; never NULL. */
 char *cli_line(const char *text);
 
@@ -79,7 +77,5 @@ struct cli_table {
 void cli_table_cell(struct cli_table *table, const char *format, ...) GPUMC_PRINTF(2, 3);
 /* To stdout, two blanks between columns, `indent` before the first; frees the table. */
 void cli_table_print(struct cli_table *table, int indent);
-/* Without printing. */
-void cli_table_free(struct cli_table *table);
 
 #endif
