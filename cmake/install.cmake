@@ -3,10 +3,6 @@
 install(TARGETS gpumc_program gpumc)
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
-install(FILES src/algorithms/pa/population.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/algorithms/pa)
-install(FILES src/algorithms/pt/tempering.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/algorithms/pt)
 install(FILES src/models/ising/tiled/tiling.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/models/ising/tiled)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "algorithms/pa/pa_population.h"
 #include "core/base/memory.h"
-#include "core/device/device.h"
 #include "core/numerics/random.h"
 #include "support/test_device.h"
 
@@ -26,7 +26,7 @@ enum energies {
 };
 
 struct scenario {
-  enum gpumc_resampling method;
+  enum pa_resampling method;
   enum energies energies;
   double step;
   size_t runs, capacity, founders, blocks;
@@ -37,7 +37,7 @@ struct scenario {
 /* One device's populations. */
 struct side {
   struct gpumc_device device;
-  struct gpumc_population population;
+  struct pa_population population;
   uint32_t *size;
 };
 
@@ -56,16 +56,11 @@ static void check(enum gpumc_status status, const struct gpumc_error *error)
     check((expression), &error);                                                                   \
   } while (0)
 
-static const struct gpumc_population_ops *ops_of(const struct side *side)
-{
-  return side->device.ops->population;
-}
-
-static struct gpumc_population_plan plan_of(const struct scenario *scenario)
+static struct pa_population_plan plan_of(const struct scenario *scenario)
 {
   const double energy_bound =
       scenario->energies == ENERGIES_LARGE ? (double)(1LL << LARGE_BITS) : SPACING * LEVELS;
-  return (struct gpumc_population_plan){
+  return (struct pa_population_plan){
       .runs = scenario->runs,
       .capacity = scenario->capacity,
       .founders = scenario->founders,
@@ -82,13 +77,13 @@ static struct gpumc_population_plan plan_of(const struct scenario *scenario)
 
 static void open_side(struct side *side, const char *device, const struct scenario *scenario)
 {
-  const struct gpumc_population_plan plan = plan_of(scenario);
+  const struct pa_population_plan plan = plan_of(scenario);
   uint32_t *size = NULL;
   memset(side, 0, sizeof *side);
   call(gpumc_device_open(device, 1, &side->device, &error));
   side->device.block_threads = scenario->block_threads;
   call(gpumc_device_array(&side->device, &side->size, plan.runs, "sizes", &error));
-  call(gpumc_population_create(&side->device, &plan, side->size, &side->population, &error));
+  call(pa_population_create(&side->device, &plan, side->size, &side->population, &error));
   call(gpumc_allocate_array(&size, plan.runs, "sizes", &error));
   for (size_t m = 0; m < plan.runs; m++)
     size[m] = (uint32_t)plan.founders;
@@ -96,12 +91,12 @@ static void open_side(struct side *side, const char *device, const struct scenar
                                         &error));
   free(size);
   side->population.runs = plan.runs;
-  call(ops_of(side)->found(&side->population, &error));
+  call(pa_population_found(&side->population, &error));
 }
 
 static void close_side(struct side *side)
 {
-  gpumc_population_free(&side->population);
+  pa_population_free(&side->population);
   side->device.ops->release(&side->device, side->size);
   gpumc_device_close(&side->device);
 }
@@ -160,7 +155,7 @@ static void *fetch(struct side *side, const void *from, size_t bytes)
 static void assert_same_values(struct side *const side[2], const uint32_t *const from[2],
                                const uint32_t *size, const char *what)
 {
-  const struct gpumc_population_plan *plan = &side[0]->population.plan;
+  const struct pa_population_plan *plan = &side[0]->population.plan;
   const size_t bytes = plan->runs * plan->capacity * sizeof **from;
   uint32_t *values[2] = {fetch(side[0], from[0], bytes), fetch(side[1], from[1], bytes)};
   for (size_t m = 0; m < plan->runs; m++)
@@ -176,7 +171,7 @@ static void assert_same_values(struct side *const side[2], const uint32_t *const
 
 static void assert_same_resampling(struct side *const side[2])
 {
-  const struct gpumc_population *cpu = &side[0]->population, *cuda = &side[1]->population;
+  const struct pa_population *cpu = &side[0]->population, *cuda = &side[1]->population;
   const size_t bytes = cpu->plan.runs * sizeof *cpu->size;
   uint32_t *size[2] = {fetch(side[0], cpu->size, bytes), fetch(side[1], cuda->size, bytes)};
   const uint32_t *const parent[2] = {cpu->parent, cuda->parent};
@@ -189,9 +184,8 @@ static void assert_same_resampling(struct side *const side[2])
   free(size[1]);
 }
 
-static void assert_same_sums(const struct gpumc_population_plan *plan,
-                             const struct gpumc_population_outcome *cpu,
-                             const struct gpumc_population_outcome *cuda)
+static void assert_same_sums(const struct pa_population_plan *plan, const struct pa_outcome *cpu,
+                             const struct pa_outcome *cuda)
 {
   assert_memory_equal(cuda->block_weight, cpu->block_weight,
                       plan->blocks * sizeof *cpu->block_weight);
@@ -208,14 +202,14 @@ static void assert_same_sums(const struct gpumc_population_plan *plan,
 
 static void assert_same_outcomes(struct side *const side[2], size_t slot)
 {
-  const struct gpumc_population_plan *plan = &side[0]->population.plan;
-  struct gpumc_population_outcome *outcome[2] = {NULL, NULL};
+  const struct pa_population_plan *plan = &side[0]->population.plan;
+  struct pa_outcome *outcome[2] = {NULL, NULL};
   for (size_t s = 0; s < 2; s++) {
     call(gpumc_allocate_array(&outcome[s], plan->runs, "outcomes", &error));
-    call(ops_of(side[s])->collect(&side[s]->population, slot, outcome[s], &error));
+    call(pa_population_collect(&side[s]->population, slot, outcome[s], &error));
   }
   for (size_t m = 0; m < plan->runs; m++) {
-    const struct gpumc_population_outcome *cpu = &outcome[0][m], *cuda = &outcome[1][m];
+    const struct pa_outcome *cpu = &outcome[0][m], *cuda = &outcome[1][m];
     assert_int_equal(cuda->before, cpu->before);
     assert_int_equal(cuda->size, cpu->size);
     assert_int_equal(cuda->reference, cpu->reference);
@@ -235,7 +229,7 @@ static void assert_same_outcomes(struct side *const side[2], size_t slot)
 
 static void assert_same_bins(struct side *const side[2])
 {
-  const struct gpumc_population_plan *plan = &side[0]->population.plan;
+  const struct pa_population_plan *plan = &side[0]->population.plan;
   const size_t bytes = plan->strata * plan->blocks * plan->levels * sizeof(uint64_t);
   if (bytes == 0)
     return;
@@ -250,19 +244,19 @@ static void assert_same_trial(struct side *const side[2], double step)
 {
   double overlap[2] = {-1, -2};
   for (size_t s = 0; s < 2; s++)
-    call(ops_of(side[s])->trial(&side[s]->population, step, &overlap[s], &error));
+    call(pa_population_trial(&side[s]->population, step, &overlap[s], &error));
   assert_memory_equal(&overlap[1], &overlap[0], sizeof overlap[0]);
 }
 
-static struct gpumc_resampling_request request_of(const struct scenario *scenario, uint32_t time)
+static struct pa_resampling_request request_of(const struct scenario *scenario, uint32_t time)
 {
-  return (struct gpumc_resampling_request){.method = scenario->method,
-                                           .seed = 11,
-                                           .rounds = 10,
-                                           .first_run = FIRST_RUN,
-                                           .time = time,
-                                           .step = scenario->step,
-                                           .target = scenario->target[time]};
+  return (struct pa_resampling_request){.method = scenario->method,
+                                        .seed = 11,
+                                        .rounds = 10,
+                                        .first_run = FIRST_RUN,
+                                        .time = time,
+                                        .step = scenario->step,
+                                        .target = scenario->target[time]};
 }
 
 /* Several steps of both sides; the outcome of each is collected when the next one is enqueued. */
@@ -273,21 +267,21 @@ static void compare(const struct scenario *scenario)
   open_side(&cpu, "cpu", scenario);
   open_side(&cuda, "cuda", scenario);
   for (uint32_t time = 0; time < STEPS; time++) {
-    const struct gpumc_resampling_request request = request_of(scenario, time);
+    const struct pa_resampling_request request = request_of(scenario, time);
     for (size_t s = 0; s < 2 && time > 0; s++)
-      call(ops_of(side[s])->resample(&side[s]->population, &request, &error));
+      call(pa_population_resample(&side[s]->population, &request, &error));
     if (time > 0)
       assert_same_resampling(side);
     measure(scenario, time, side);
     for (size_t s = 0; s < 2; s++) {
-      call(ops_of(side[s])->tally(&side[s]->population, FIRST_RUN, true, &error));
-      call(ops_of(side[s])->publish(&side[s]->population, time % GPUMC_OUTCOME_SLOTS, &error));
+      call(pa_population_tally(&side[s]->population, FIRST_RUN, true, &error));
+      call(pa_population_publish(&side[s]->population, time % GPUMC_SLOTS, &error));
     }
     if (time > 0)
-      assert_same_outcomes(side, (time - 1) % GPUMC_OUTCOME_SLOTS);
+      assert_same_outcomes(side, (time - 1) % GPUMC_SLOTS);
     assert_same_trial(side, scenario->step);
   }
-  assert_same_outcomes(side, (STEPS - 1) % GPUMC_OUTCOME_SLOTS);
+  assert_same_outcomes(side, (STEPS - 1) % GPUMC_SLOTS);
   assert_same_bins(side);
   close_side(&cpu);
   close_side(&cuda);
@@ -299,7 +293,7 @@ static size_t at_least_one(size_t n)
 }
 
 /* Three quarters of the capacity, then half of these, then three quarters again. */
-static struct scenario usual(enum gpumc_resampling method, size_t runs, size_t capacity)
+static struct scenario usual(enum pa_resampling method, size_t runs, size_t capacity)
 {
   const size_t founders = at_least_one(capacity * 3 / 4);
   return (struct scenario){
@@ -314,8 +308,8 @@ static struct scenario usual(enum gpumc_resampling method, size_t runs, size_t c
   };
 }
 
-static const enum gpumc_resampling methods[] = {GPUMC_RESAMPLING_NEAREST_INTEGER,
-                                                GPUMC_RESAMPLING_SYSTEMATIC};
+static const enum pa_resampling methods[] = {PA_RESAMPLING_NEAREST_INTEGER,
+                                             PA_RESAMPLING_SYSTEMATIC};
 
 static void compare_energies(enum energies energies, double step)
 {
@@ -412,16 +406,16 @@ static void test_a_repeated_resampling_is_the_same(void **state)
   (void)state;
   for (size_t k = 0; k < 2; k++) {
     const struct scenario scenario = usual(methods[k], 3, 100003);
-    const struct gpumc_resampling_request request = request_of(&scenario, 1);
+    const struct pa_resampling_request request = request_of(&scenario, 1);
     struct side first, second;
     struct side *const side[2] = {&first, &second};
     open_side(&first, "cuda", &scenario);
     open_side(&second, "cuda", &scenario);
     measure(&scenario, 0, side);
     for (size_t s = 0; s < 2; s++) {
-      call(ops_of(side[s])->tally(&side[s]->population, FIRST_RUN, false, &error));
-      call(ops_of(side[s])->resample(&side[s]->population, &request, &error));
-      call(ops_of(side[s])->publish(&side[s]->population, 0, &error));
+      call(pa_population_tally(&side[s]->population, FIRST_RUN, false, &error));
+      call(pa_population_resample(&side[s]->population, &request, &error));
+      call(pa_population_publish(&side[s]->population, 0, &error));
     }
     assert_same_resampling(side);
     assert_same_outcomes(side, 0);

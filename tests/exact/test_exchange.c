@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pt/tempering_rules.h"
+#include "algorithms/pt/pt_rules.h"
 #include "support/tempering_fixture.h"
 
 enum { SAMPLES = 1 << 20, T = 3 };
@@ -21,7 +21,7 @@ enum { SAMPLES = 1 << 20, T = 3 };
 static const double gate = 5.0, quantum = 0.25;
 static const double beta[T] = {0.3, 0.7, 1.5};
 static const int64_t bounds[] = {1};
-static const struct gpumc_tempering_plan plan = {
+static const struct pt_tempering_plan plan = {
     .temperatures = T, .copies = 1, .samples = SAMPLES, .strata = 1, .n_channels = 1};
 
 static double score(double count, double trials, double probability)
@@ -34,8 +34,8 @@ static double score(double count, double trials, double probability)
 static uint64_t accepted(struct tempering_fixture *fixture, uint32_t round, size_t t)
 {
   struct gpumc_error error = {0};
-  struct gpumc_tempering_outcome outcome;
-  assert_int_equal(gpumc_tempering_exchange(&fixture->tempering, fixture->random, round, &error),
+  struct pt_outcome outcome;
+  assert_int_equal(pt_tempering_exchange(&fixture->tempering, fixture->random, round, &error),
                    GPUMC_OK);
   tempering_publish(fixture, 0);
   tempering_collect(fixture, 0, &outcome);

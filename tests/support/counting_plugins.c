@@ -131,7 +131,7 @@ struct counting {
 };
 
 static const struct gpumc_key counting_keys[] = {
-    {.name = "population", .type = GPUMC_KEY_INTEGER, .population = true, .multiple_of = 64},
+    {.name = "population", .type = GPUMC_KEY_INTEGER, .proportional = true, .multiple_of = 64},
     {.name = "units", .type = GPUMC_KEY_INTEGER},
     {.name = "fail_at", .type = GPUMC_KEY_INTEGER, .incidental = true},
     {0}};

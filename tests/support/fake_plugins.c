@@ -76,7 +76,7 @@ static const struct gpumc_key anneal_keys[] = {
      .maximum = 2147483647.0,
      .required = true,
      .sweepable = true,
-     .population = true},
+     .proportional = true},
     {.name = "offset", .type = GPUMC_KEY_INTEGER, .doc = "Any integer.", .default_text = "0"},
     {.name = "flavour",
      .type = GPUMC_KEY_CHOICE,

@@ -11,12 +11,7 @@
 
 #include "support/status.h"
 
-static const struct gpumc_population_ops *ops_of(const struct population_fixture *fixture)
-{
-  return fixture->device.ops->population;
-}
-
-void population_open(struct population_fixture *fixture, const struct gpumc_population_plan *plan,
+void population_open(struct population_fixture *fixture, const struct pa_population_plan *plan,
                      size_t runs, struct test_setting setting)
 {
   struct gpumc_error error = {0};
@@ -27,14 +22,14 @@ void population_open(struct population_fixture *fixture, const struct gpumc_popu
   assert_ok(gpumc_device_array(&fixture->device, &fixture->size, plan->runs, "sizes", &error),
             &error);
   assert_ok(
-      gpumc_population_create(&fixture->device, plan, fixture->size, &fixture->population, &error),
+      pa_population_create(&fixture->device, plan, fixture->size, &fixture->population, &error),
       &error);
   fixture->population.runs = runs;
 }
 
 void population_close(struct population_fixture *fixture)
 {
-  gpumc_population_free(&fixture->population);
+  pa_population_free(&fixture->population);
   fixture->device.ops->release(&fixture->device, fixture->size);
   free(fixture->outcome);
 }
@@ -90,40 +85,40 @@ void population_fetch(struct population_fixture *fixture, size_t m,
 void population_found(struct population_fixture *fixture)
 {
   struct gpumc_error error = {0};
-  assert_ok(ops_of(fixture)->found(&fixture->population, &error), &error);
+  assert_ok(pa_population_found(&fixture->population, &error), &error);
 }
 
 void population_tally(struct population_fixture *fixture, uint32_t first_run, bool histogram)
 {
   struct gpumc_error error = {0};
-  assert_ok(ops_of(fixture)->tally(&fixture->population, first_run, histogram, &error), &error);
+  assert_ok(pa_population_tally(&fixture->population, first_run, histogram, &error), &error);
 }
 
 void population_resample(struct population_fixture *fixture,
-                         const struct gpumc_resampling_request *request)
+                         const struct pa_resampling_request *request)
 {
   struct gpumc_error error = {0};
-  assert_ok(ops_of(fixture)->resample(&fixture->population, request, &error), &error);
+  assert_ok(pa_population_resample(&fixture->population, request, &error), &error);
 }
 
 double population_trial(struct population_fixture *fixture, double step)
 {
   struct gpumc_error error = {0};
   double overlap = -1;
-  assert_ok(ops_of(fixture)->trial(&fixture->population, step, &overlap, &error), &error);
+  assert_ok(pa_population_trial(&fixture->population, step, &overlap, &error), &error);
   return overlap;
 }
 
 void population_publish(struct population_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  assert_ok(ops_of(fixture)->publish(&fixture->population, slot, &error), &error);
+  assert_ok(pa_population_publish(&fixture->population, slot, &error), &error);
 }
 
 void population_collect(struct population_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  assert_ok(ops_of(fixture)->collect(&fixture->population, slot, fixture->outcome, &error), &error);
+  assert_ok(pa_population_collect(&fixture->population, slot, fixture->outcome, &error), &error);
 }
 
 static void expect_same_sums(const struct gpumc_moment_sums *found,
@@ -146,9 +141,8 @@ static void expect_same_sums(const struct gpumc_moment_sums *found,
                expected->member);                                                                  \
   } while (0)
 
-static void expect_same_tally(const struct gpumc_population_plan *plan,
-                              const struct gpumc_population_outcome *found,
-                              const struct gpumc_population_outcome *expected, const char *where)
+static void expect_same_tally(const struct pa_population_plan *plan, const struct pa_outcome *found,
+                              const struct pa_outcome *expected, const char *where)
 {
   EXPECT_SAME(lowest, "%" PRId64);
   EXPECT_SAME(lowest_replicas, "%zu");
@@ -161,9 +155,8 @@ static void expect_same_tally(const struct gpumc_population_plan *plan,
       expect_same_sums(&found->sums[c][b], &expected->sums[c][b], c, b, where);
 }
 
-void population_expect_same(const struct gpumc_population_plan *plan,
-                            const struct gpumc_population_outcome *found,
-                            const struct gpumc_population_outcome *expected, const char *where)
+void population_expect_same(const struct pa_population_plan *plan, const struct pa_outcome *found,
+                            const struct pa_outcome *expected, const char *where)
 {
   EXPECT_SAME(before, "%zu");
   EXPECT_SAME(size, "%zu");

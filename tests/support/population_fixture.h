@@ -7,13 +7,13 @@
 
 struct population_fixture {
   struct gpumc_device device;
-  struct gpumc_population population;
+  struct pa_population population;
   uint32_t *size; /* device memory */
-  struct gpumc_population_outcome *outcome;
+  struct pa_outcome *outcome;
 };
 
 /* These fail the running test on any error. */
-void population_open(struct population_fixture *fixture, const struct gpumc_population_plan *plan,
+void population_open(struct population_fixture *fixture, const struct pa_population_plan *plan,
                      size_t runs, struct test_setting setting);
 void population_close(struct population_fixture *fixture);
 /* The size and families, or the channels, of run m to the device. */
@@ -28,15 +28,14 @@ void population_fetch(struct population_fixture *fixture, size_t m,
 void population_found(struct population_fixture *fixture);
 void population_tally(struct population_fixture *fixture, uint32_t first_run, bool histogram);
 void population_resample(struct population_fixture *fixture,
-                         const struct gpumc_resampling_request *request);
+                         const struct pa_resampling_request *request);
 double population_trial(struct population_fixture *fixture, double step);
 void population_publish(struct population_fixture *fixture, size_t slot);
 /* Outcomes into fixture->outcome. */
 void population_collect(struct population_fixture *fixture, size_t slot);
 
 /* Every number of both is the same; of the tally only with replicas. */
-void population_expect_same(const struct gpumc_population_plan *plan,
-                            const struct gpumc_population_outcome *found,
-                            const struct gpumc_population_outcome *expected, const char *where);
+void population_expect_same(const struct pa_population_plan *plan, const struct pa_outcome *found,
+                            const struct pa_outcome *expected, const char *where);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/population_rules.h"
+#include "algorithms/pa/pa_rules.h"
 
 static void *allocate(size_t count, size_t size)
 {
@@ -15,8 +15,7 @@ static void *allocate(size_t count, size_t size)
   return memory;
 }
 
-void population_sample_init(struct population_sample *sample,
-                            const struct gpumc_population_plan *plan)
+void population_sample_init(struct population_sample *sample, const struct pa_population_plan *plan)
 {
   *sample = (struct population_sample){.capacity = plan->capacity, .n_channels = plan->n_channels};
   for (size_t c = 0; c < plan->n_channels; c++)
@@ -41,7 +40,7 @@ static uint64_t draw(uint32_t run, uint32_t replica, uint32_t time, uint32_t lab
 }
 
 void population_sample_found(struct population_sample *sample,
-                             const struct gpumc_population_plan *plan)
+                             const struct pa_population_plan *plan)
 {
   sample->size = plan->founders;
   for (size_t r = 0; r < sample->size; r++)
@@ -49,7 +48,7 @@ void population_sample_found(struct population_sample *sample,
 }
 
 void population_sample_families(struct population_sample *sample,
-                                const struct gpumc_population_plan *plan, uint32_t run, size_t size)
+                                const struct pa_population_plan *plan, uint32_t run, size_t size)
 {
   sample->size = size;
   for (uint32_t r = 0; r < size; r++) {
@@ -60,8 +59,7 @@ void population_sample_families(struct population_sample *sample,
 }
 
 void population_sample_channels(struct population_sample *sample,
-                                const struct gpumc_population_plan *plan, uint32_t run,
-                                uint32_t time)
+                                const struct pa_population_plan *plan, uint32_t run, uint32_t time)
 {
   for (size_t c = 0; c < plan->n_channels; c++)
     for (uint32_t r = 0; r < sample->size; r++) {
@@ -77,7 +75,7 @@ void population_sample_channels(struct population_sample *sample,
 }
 
 void population_expected_init(struct population_expected *expected,
-                              const struct gpumc_population_plan *plan)
+                              const struct pa_population_plan *plan)
 {
   memset(expected, 0, sizeof *expected);
   expected->block_weight = allocate(plan->blocks, sizeof *expected->block_weight);
@@ -96,9 +94,9 @@ void population_expected_free(struct population_expected *expected)
 }
 
 void population_expect_founding(struct population_expected *expected,
-                                const struct gpumc_population_plan *plan)
+                                const struct pa_population_plan *plan)
 {
-  struct gpumc_population_outcome *found = &expected->found;
+  struct pa_outcome *found = &expected->found;
   found->before = found->size = plan->founders;
   found->reference = 0;
   found->total = 0;
@@ -106,8 +104,7 @@ void population_expect_founding(struct population_expected *expected,
   memset(expected->block_weight, 0, plan->blocks * sizeof *expected->block_weight);
 }
 
-static void expect_sums(struct population_expected *expected,
-                        const struct gpumc_population_plan *plan,
+static void expect_sums(struct population_expected *expected, const struct pa_population_plan *plan,
                         const struct population_sample *sample, size_t c)
 {
   const unsigned which = plan->sums[c];
@@ -123,8 +120,7 @@ static void expect_sums(struct population_expected *expected,
   }
 }
 
-static void expect_families(struct gpumc_population_outcome *found,
-                            const struct gpumc_population_plan *plan,
+static void expect_families(struct pa_outcome *found, const struct pa_population_plan *plan,
                             const struct population_sample *sample)
 {
   uint64_t *members = allocate(plan->founders, sizeof *members);
@@ -137,14 +133,13 @@ static void expect_families(struct gpumc_population_outcome *found,
     if (members[f] > 0) {
       found->families++;
       found->square_sum += members[f] * members[f];
-      entropy += gpumc_family_entropy(members[f], sample->size);
+      entropy += pa_family_entropy(members[f], sample->size);
     }
-  found->entropy = (double)entropy * GPUMC_ENTROPY_UNIT;
+  found->entropy = (double)entropy * PA_ENTROPY_UNIT;
   free(members);
 }
 
-static void expect_lowest(struct gpumc_population_outcome *found,
-                          const struct gpumc_population_plan *plan,
+static void expect_lowest(struct pa_outcome *found, const struct pa_population_plan *plan,
                           const struct population_sample *sample)
 {
   const int64_t *energy = sample->channel[0];
@@ -165,7 +160,7 @@ static void expect_lowest(struct gpumc_population_outcome *found,
 }
 
 void population_expect_tally(struct population_expected *expected,
-                             const struct gpumc_population_plan *plan,
+                             const struct pa_population_plan *plan,
                              const struct population_sample *sample)
 {
   for (size_t c = 0; c < plan->n_channels; c++)
@@ -174,7 +169,7 @@ void population_expect_tally(struct population_expected *expected,
   expect_lowest(&expected->found, plan, sample);
 }
 
-void population_expect_histogram(uint64_t *bins, const struct gpumc_population_plan *plan,
+void population_expect_histogram(uint64_t *bins, const struct pa_population_plan *plan,
                                  const struct population_sample *sample)
 {
   for (size_t r = 0; r < sample->size; r++) {
@@ -184,14 +179,14 @@ void population_expect_histogram(uint64_t *bins, const struct gpumc_population_p
 }
 
 static void expect_weights(struct population_expected *expected,
-                           const struct gpumc_population_plan *plan, double step,
+                           const struct pa_population_plan *plan, double step,
                            const struct population_sample *sample, uint64_t *weight)
 {
-  struct gpumc_population_outcome *found = &expected->found;
+  struct pa_outcome *found = &expected->found;
   const size_t n = sample->size;
-  const int shift = gpumc_weight_shift(plan->capacity);
+  const int shift = pa_weight_shift(plan->capacity);
   unsigned __int128 shares = 0;
-  const uint64_t low = ((uint64_t)1 << GPUMC_OVERLAP_LOW_BITS) - 1;
+  const uint64_t low = ((uint64_t)1 << PA_OVERLAP_LOW_BITS) - 1;
   uint64_t high_sum = 0, low_sum = 0;
   expect_lowest(found, plan, sample);
   found->before = n;
@@ -199,36 +194,36 @@ static void expect_weights(struct population_expected *expected,
   found->total = 0;
   memset(expected->block_weight, 0, plan->blocks * sizeof *expected->block_weight);
   for (size_t r = 0; r < n; r++) {
-    weight[r] = gpumc_weight(step, sample->channel[0][r], found->reference, shift);
+    weight[r] = pa_weight(step, sample->channel[0][r], found->reference, shift);
     found->total += weight[r];
     expected->block_weight[sample->family[r] % plan->blocks] += weight[r];
   }
   for (size_t r = 0; r < n; r++) {
-    const uint64_t share = gpumc_overlap_share(weight[r], n, found->total);
+    const uint64_t share = pa_overlap_share(weight[r], n, found->total);
     shares += share;
-    high_sum += share >> GPUMC_OVERLAP_LOW_BITS;
+    high_sum += share >> PA_OVERLAP_LOW_BITS;
     low_sum += share & low;
   }
-  if (shares != ((unsigned __int128)high_sum << GPUMC_OVERLAP_LOW_BITS) + low_sum)
+  if (shares != ((unsigned __int128)high_sum << PA_OVERLAP_LOW_BITS) + low_sum)
     abort();
-  found->overlap = gpumc_overlap(high_sum, low_sum, n, found->total);
+  found->overlap = pa_overlap(high_sum, low_sum, n, found->total);
 }
 
-static size_t draw_copies(const struct gpumc_resampling_request *request, uint32_t run, size_t n,
+static size_t draw_copies(const struct pa_resampling_request *request, uint32_t run, size_t n,
                           uint64_t total, const uint64_t *weight, size_t *copies)
 {
   const struct gpumc_random random = gpumc_random_make(request->seed, run, request->rounds);
-  const uint64_t offset = gpumc_resampling_uniform(random, 0, request->time, total);
+  const uint64_t offset = pa_resampling_uniform(random, 0, request->time, total);
   uint64_t cumulated = 0;
   size_t size = 0;
   for (uint32_t r = 0; r < n; r++) {
-    const uint64_t before = gpumc_points_below(cumulated, offset, request->target, total);
+    const uint64_t before = pa_points_below(cumulated, offset, request->target, total);
     cumulated += weight[r];
-    if (request->method == GPUMC_RESAMPLING_SYSTEMATIC)
-      copies[r] = gpumc_points_below(cumulated, offset, request->target, total) - before;
+    if (request->method == PA_RESAMPLING_SYSTEMATIC)
+      copies[r] = pa_points_below(cumulated, offset, request->target, total) - before;
     else
       copies[r] =
-          gpumc_copies_nearest_integer(random, r, request->time, weight[r], request->target, total);
+          pa_copies_nearest_integer(random, r, request->time, weight[r], request->target, total);
     size += copies[r];
   }
   return size;
@@ -253,8 +248,8 @@ static void find_places(struct population_sample *sample, size_t size, const siz
 }
 
 void population_expect_resampling(struct population_expected *expected,
-                                  const struct gpumc_population_plan *plan,
-                                  const struct gpumc_resampling_request *request, uint32_t run,
+                                  const struct pa_population_plan *plan,
+                                  const struct pa_resampling_request *request, uint32_t run,
                                   struct population_sample *sample)
 {
   uint64_t *weight = allocate(sample->size, sizeof *weight);

@@ -1,9 +1,9 @@
 /* The slow obvious population: one replica after the other, sums in 128 bits, places by two lists.
- * Only the formulas of algorithms/pa/population_rules.h are shared with what is tested. */
+ * Only the formulas of algorithms/pa/pa_rules.h are shared with what is tested. */
 #ifndef TESTS_SUPPORT_POPULATION_REFERENCE_H
 #define TESTS_SUPPORT_POPULATION_REFERENCE_H
 
-#include "algorithms/pa/population.h"
+#include "algorithms/pa/pa_population.h"
 
 /* The replicas of one run: channel[c][capacity], family[capacity], parent[capacity] of the last
  * resampling. */
@@ -14,45 +14,43 @@ struct population_sample {
 };
 
 void population_sample_init(struct population_sample *sample,
-                            const struct gpumc_population_plan *plan);
+                            const struct pa_population_plan *plan);
 void population_sample_free(struct population_sample *sample);
 /* Every replica of its own family: as many as the founders. */
 void population_sample_found(struct population_sample *sample,
-                             const struct gpumc_population_plan *plan);
+                             const struct pa_population_plan *plan);
 /* `size` replicas in random families, some of them large. */
 void population_sample_families(struct population_sample *sample,
-                                const struct gpumc_population_plan *plan, uint32_t run,
-                                size_t size);
+                                const struct pa_population_plan *plan, uint32_t run, size_t size);
 /* Random values for the present replicas, within the plan's bounds and reaching them; the energies
  * on the plan's levels, if any. */
 void population_sample_channels(struct population_sample *sample,
-                                const struct gpumc_population_plan *plan, uint32_t run,
-                                uint32_t time);
+                                const struct pa_population_plan *plan, uint32_t run, uint32_t time);
 
 /* An outcome with arrays of its own. */
 struct population_expected {
-  struct gpumc_population_outcome found;
+  struct pa_outcome found;
   uint64_t *block_weight;
   struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM];
 };
 
 void population_expected_init(struct population_expected *expected,
-                              const struct gpumc_population_plan *plan);
+                              const struct pa_population_plan *plan);
 void population_expected_free(struct population_expected *expected);
 
-/* What gpumc_population_ops.found leaves in the outcome. */
+/* What pa_population_found leaves in the outcome. */
 void population_expect_founding(struct population_expected *expected,
-                                const struct gpumc_population_plan *plan);
+                                const struct pa_population_plan *plan);
 void population_expect_tally(struct population_expected *expected,
-                             const struct gpumc_population_plan *plan,
+                             const struct pa_population_plan *plan,
                              const struct population_sample *sample);
 /* bins[blocks][levels] += 1 for every replica. */
-void population_expect_histogram(uint64_t *bins, const struct gpumc_population_plan *plan,
+void population_expect_histogram(uint64_t *bins, const struct pa_population_plan *plan,
                                  const struct population_sample *sample);
 /* Families, parents and size follow; `run`: of the random numbers. */
 void population_expect_resampling(struct population_expected *expected,
-                                  const struct gpumc_population_plan *plan,
-                                  const struct gpumc_resampling_request *request, uint32_t run,
+                                  const struct pa_population_plan *plan,
+                                  const struct pa_resampling_request *request, uint32_t run,
                                   struct population_sample *sample);
 
 #endif

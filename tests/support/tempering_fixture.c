@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pt/tempering_rules.h"
+#include "algorithms/pt/pt_rules.h"
 #include "support/status.h"
 
 static const double quantum = 0.25;
 
-static size_t places(const struct gpumc_tempering_plan *plan)
+static size_t places(const struct pt_tempering_plan *plan)
 {
   return plan->copies * plan->temperatures * plan->samples;
 }
@@ -22,13 +22,13 @@ static size_t places(const struct gpumc_tempering_plan *plan)
 static void create(struct tempering_fixture *fixture, const double *beta)
 {
   struct gpumc_error error = {0};
-  struct gpumc_tempering *tempering = &fixture->tempering;
-  assert_ok(gpumc_tempering_create(&fixture->device, &fixture->reference.plan, tempering, &error),
+  struct pt_tempering *tempering = &fixture->tempering;
+  assert_ok(pt_tempering_create(&fixture->device, &fixture->reference.plan, tempering, &error),
             &error);
-  assert_ok(gpumc_tempering_set_temperatures(tempering, beta, quantum, &error), &error);
+  assert_ok(pt_tempering_set_temperatures(tempering, beta, quantum, &error), &error);
 }
 
-void tempering_open(struct tempering_fixture *fixture, const struct gpumc_tempering_plan *plan,
+void tempering_open(struct tempering_fixture *fixture, const struct pt_tempering_plan *plan,
                     const double *beta, const int64_t *bound, struct test_setting setting)
 {
   memset(fixture, 0, sizeof *fixture);
@@ -41,14 +41,14 @@ void tempering_open(struct tempering_fixture *fixture, const struct gpumc_temper
 
 void tempering_close(struct tempering_fixture *fixture)
 {
-  gpumc_tempering_free(&fixture->tempering);
+  pt_tempering_free(&fixture->tempering);
   tempering_reference_free(&fixture->reference);
 }
 
 void tempering_reopen(struct tempering_fixture *fixture, const double *beta,
                       struct test_setting setting)
 {
-  gpumc_tempering_free(&fixture->tempering);
+  pt_tempering_free(&fixture->tempering);
   fixture->device = test_device(setting);
   create(fixture, beta);
 }
@@ -72,8 +72,8 @@ void tempering_bring_channels(struct tempering_fixture *fixture)
 void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
 {
   struct tempering_reference *reference = &fixture->reference;
-  const struct gpumc_tempering_plan *plan = &reference->plan;
-  const size_t of_pairs = gpumc_tempering_pairs(plan) * plan->temperatures * plan->samples;
+  const struct pt_tempering_plan *plan = &reference->plan;
+  const size_t of_pairs = pt_tempering_pairs(plan) * plan->temperatures * plan->samples;
   tempering_reference_measure(reference, fixture->bound, time);
   tempering_bring_channels(fixture);
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
@@ -84,28 +84,27 @@ void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
 void tempering_accumulate(struct tempering_fixture *fixture, bool histogram)
 {
   struct gpumc_error error = {0};
-  assert_ok(gpumc_tempering_accumulate(&fixture->tempering, histogram, &error), &error);
+  assert_ok(pt_tempering_accumulate(&fixture->tempering, histogram, &error), &error);
   tempering_reference_accumulate(&fixture->reference, histogram);
 }
 
 void tempering_exchange(struct tempering_fixture *fixture, uint32_t round)
 {
   struct gpumc_error error = {0};
-  assert_ok(gpumc_tempering_exchange(&fixture->tempering, fixture->random, round, &error), &error);
+  assert_ok(pt_tempering_exchange(&fixture->tempering, fixture->random, round, &error), &error);
   tempering_reference_exchange(&fixture->reference, fixture->random, round);
 }
 
 void tempering_publish(struct tempering_fixture *fixture, size_t slot)
 {
   struct gpumc_error error = {0};
-  assert_ok(gpumc_tempering_publish(&fixture->tempering, slot, &error), &error);
+  assert_ok(pt_tempering_publish(&fixture->tempering, slot, &error), &error);
 }
 
-void tempering_collect(struct tempering_fixture *fixture, size_t slot,
-                       struct gpumc_tempering_outcome *outcome)
+void tempering_collect(struct tempering_fixture *fixture, size_t slot, struct pt_outcome *outcome)
 {
   struct gpumc_error error = {0};
-  assert_ok(gpumc_tempering_collect(&fixture->tempering, slot, outcome, &error), &error);
+  assert_ok(pt_tempering_collect(&fixture->tempering, slot, outcome, &error), &error);
 }
 
 void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, size_t bytes)
@@ -143,11 +142,11 @@ static uint32_t label_of(const struct tempering_walker *walker)
 {
   switch (walker->last) {
   case TEMPERING_HOTTEST:
-    return GPUMC_WALKER_HOT;
+    return PT_WALKER_HOT;
   case TEMPERING_COLDEST:
-    return walker->was_hot ? GPUMC_WALKER_RETURNING : GPUMC_WALKER_BEGUN_COLD;
+    return walker->was_hot ? PT_WALKER_RETURNING : PT_WALKER_BEGUN_COLD;
   default:
-    return GPUMC_WALKER_FRESH;
+    return PT_WALKER_FRESH;
   }
 }
 
@@ -158,7 +157,7 @@ static void expect_same_walkers(struct tempering_fixture *fixture, const char *w
   assert_non_null(expected);
   for (size_t i = 0; i < count; i++)
     expected[i] =
-        gpumc_walker(fixture->reference.walker[i].number, label_of(&fixture->reference.walker[i]));
+        pt_walker(fixture->reference.walker[i].number, label_of(&fixture->reference.walker[i]));
   expect_same_memory(fixture, fixture->tempering.walker, expected, count, sizeof *expected,
                      "walkers", where);
   free(expected);
@@ -166,9 +165,9 @@ static void expect_same_walkers(struct tempering_fixture *fixture, const char *w
 
 void tempering_expect_same_places(struct tempering_fixture *fixture, const char *where)
 {
-  const struct gpumc_tempering *tempering = &fixture->tempering;
+  const struct pt_tempering *tempering = &fixture->tempering;
   const struct tempering_reference *reference = &fixture->reference;
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   const size_t words = gpumc_swap_words(plan->samples);
   for (size_t c = 0; c < plan->n_channels; c++)
     if (tempering->channel[c] != NULL)
@@ -194,10 +193,10 @@ void tempering_expect_same_places(struct tempering_fixture *fixture, const char 
                (double)outcome->member[at], (double)reference->member[at]);                        \
   } while (0)
 
-void tempering_expect_same_outcome(const struct gpumc_tempering_outcome *outcome,
+void tempering_expect_same_outcome(const struct pt_outcome *outcome,
                                    const struct tempering_reference *reference, const char *where)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   if (outcome->measurements != reference->measurements ||
       outcome->rounds[0] != reference->rounds[0] || outcome->rounds[1] != reference->rounds[1])
     fail_msg("%s: %" PRIu64 " measurements, %" PRIu64 " and %" PRIu64 " rounds", where,

@@ -7,14 +7,14 @@
 
 struct tempering_fixture {
   struct gpumc_device device;
-  struct gpumc_tempering tempering;
+  struct pt_tempering tempering;
   struct tempering_reference reference;
   const int64_t *bound; /* [n_channels] of the measured numbers */
   struct gpumc_random random;
 };
 
 /* These fail the running test on any error. beta[temperatures], in units of a quantum of 1/4. */
-void tempering_open(struct tempering_fixture *fixture, const struct gpumc_tempering_plan *plan,
+void tempering_open(struct tempering_fixture *fixture, const struct pt_tempering_plan *plan,
                     const double *beta, const int64_t *bound, struct test_setting setting);
 void tempering_close(struct tempering_fixture *fixture);
 /* Another object on the device, started anew and with the same temperatures; the reference stays.
@@ -27,8 +27,7 @@ void tempering_accumulate(struct tempering_fixture *fixture, bool histogram);
 void tempering_exchange(struct tempering_fixture *fixture, uint32_t round);
 /* The device only. */
 void tempering_publish(struct tempering_fixture *fixture, size_t slot);
-void tempering_collect(struct tempering_fixture *fixture, size_t slot,
-                       struct gpumc_tempering_outcome *outcome);
+void tempering_collect(struct tempering_fixture *fixture, size_t slot, struct pt_outcome *outcome);
 /* `bytes` bytes of the device; free() them. */
 void *tempering_fetch(struct tempering_fixture *fixture, const void *memory, size_t bytes);
 /* The channels to the device as they stand in the reference. */
@@ -37,7 +36,7 @@ void tempering_bring_channels(struct tempering_fixture *fixture);
 /* Channels, walkers, swap words and histograms are the reference's. */
 void tempering_expect_same_places(struct tempering_fixture *fixture, const char *where);
 /* The outcome is what the reference has found since it was cleared. */
-void tempering_expect_same_outcome(const struct gpumc_tempering_outcome *outcome,
+void tempering_expect_same_outcome(const struct pt_outcome *outcome,
                                    const struct tempering_reference *reference, const char *where);
 
 #endif

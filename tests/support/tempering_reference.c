@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pt/tempering_rules.h"
+#include "algorithms/pt/pt_rules.h"
 
 enum { DATA_SEED = 99, OVERLAP_BOUND = 1000 };
 
@@ -26,7 +26,7 @@ static size_t places(const struct tempering_reference *reference)
 
 static size_t places_of_pairs(const struct tempering_reference *reference)
 {
-  return gpumc_tempering_pairs(&reference->plan) * reference->plan.temperatures *
+  return pt_tempering_pairs(&reference->plan) * reference->plan.temperatures *
          reference->plan.samples;
 }
 
@@ -49,7 +49,7 @@ static void visit(struct tempering_reference *reference, size_t c, size_t t, siz
 }
 
 void tempering_reference_init(struct tempering_reference *reference,
-                              const struct gpumc_tempering_plan *plan, const double *beta,
+                              const struct pt_tempering_plan *plan, const double *beta,
                               double quantum)
 {
   const size_t temperatures = plan->temperatures, samples = plan->samples;
@@ -122,7 +122,7 @@ void tempering_reference_measure(struct tempering_reference *reference, const in
     for (size_t i = 0; i < places(reference); i++)
       reference->channel[c][i] = draw((uint32_t)i, c, time, -bound[c], bound[c]);
   for (uint32_t k = 0; k < GPUMC_OVERLAPS; k++) {
-    const struct gpumc_tempering_histogram *histogram = &reference->plan.histogram[k];
+    const struct pt_histogram *histogram = &reference->plan.histogram[k];
     const int64_t lowest = histogram->bins > 0 ? histogram->lowest : -OVERLAP_BOUND;
     const int64_t highest = histogram->bins > 0
                                 ? lowest + (int64_t)histogram->bins * histogram->spacing - 1
@@ -133,19 +133,19 @@ void tempering_reference_measure(struct tempering_reference *reference, const in
   }
 }
 
-static double scaled(const struct gpumc_tempering_term *term, int64_t value)
+static double scaled(const struct pt_term *term, int64_t value)
 {
   return (double)value * term->scale;
 }
 
 static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   for (size_t i = 0; i < plan->n_terms; i++) {
-    const struct gpumc_tempering_term *term = &plan->term[i];
-    const bool is_overlap = term->source == GPUMC_TERM_OVERLAP;
-    const bool is_product = term->source == GPUMC_TERM_PRODUCT;
-    const size_t count = is_overlap ? gpumc_tempering_pairs(plan) : plan->copies;
+    const struct pt_term *term = &plan->term[i];
+    const bool is_overlap = term->source == PT_SOURCE_OVERLAP;
+    const bool is_product = term->source == PT_SOURCE_PRODUCT;
+    const size_t count = is_overlap ? pt_tempering_pairs(plan) : plan->copies;
     const int64_t *values =
         is_overlap ? reference->overlap[term->index] : reference->channel[term->index];
     double *sum = &reference->sums[place(reference, i, t, s)];
@@ -154,19 +154,19 @@ static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
       for (size_t d = c + 1; d < count && is_product; d++)
         *sum += scaled(term, value) * scaled(term, values[place(reference, d, t, s)]);
       if (!is_product)
-        *sum += gpumc_term_value(value, term->scale, term->moment);
+        *sum += pt_term_value(value, term->scale, term->moment);
     }
   }
 }
 
 static void add_overlaps(struct tempering_reference *reference, size_t t, size_t s)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
-    const struct gpumc_tempering_histogram *histogram = &plan->histogram[k];
+    const struct pt_histogram *histogram = &plan->histogram[k];
     uint64_t *bins =
         reference->bins[k] + (s % plan->strata * plan->temperatures + t) * histogram->bins;
-    for (size_t p = 0; histogram->bins > 0 && p < gpumc_tempering_pairs(plan); p++) {
+    for (size_t p = 0; histogram->bins > 0 && p < pt_tempering_pairs(plan); p++) {
       const int64_t above = reference->overlap[k][place(reference, p, t, s)] - histogram->lowest;
       bins[above / histogram->spacing]++;
     }
@@ -175,7 +175,7 @@ static void add_overlaps(struct tempering_reference *reference, size_t t, size_t
 
 void tempering_reference_accumulate(struct tempering_reference *reference, bool histogram)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   reference->measurements++;
   for (size_t t = 0; t < plan->temperatures; t++)
     for (size_t s = 0; s < plan->samples; s++) {
@@ -206,13 +206,13 @@ static void exchange_places(struct tempering_reference *reference, size_t a, siz
 static void exchange_column(struct tempering_reference *reference, struct gpumc_random random,
                             uint32_t round, size_t c, size_t s)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   const size_t words = gpumc_swap_words(plan->samples);
   for (size_t t = round % 2; t + 1 < plan->temperatures; t += 2) {
     const size_t hotter = place(reference, c, t, s), colder = place(reference, c, t + 1, s);
     const size_t run = c * plan->temperatures + t;
-    if (!gpumc_exchange_accepted(random, (uint32_t)s, (uint32_t)run, round, reference->step[t],
-                                 reference->channel[0][hotter], reference->channel[0][colder]))
+    if (!pt_exchange_accepted(random, (uint32_t)s, (uint32_t)run, round, reference->step[t],
+                              reference->channel[0][hotter], reference->channel[0][colder]))
       continue;
     exchange_places(reference, hotter, colder);
     reference->swap[run * words + s / 32] |= (uint32_t)1 << s % 32;
@@ -229,7 +229,7 @@ static void exchange_column(struct tempering_reference *reference, struct gpumc_
 void tempering_reference_exchange(struct tempering_reference *reference, struct gpumc_random random,
                                   uint32_t round)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   memset(reference->swap, 0,
          plan->copies * plan->temperatures * gpumc_swap_words(plan->samples) *
              sizeof *reference->swap);
@@ -241,7 +241,7 @@ void tempering_reference_exchange(struct tempering_reference *reference, struct 
 
 void tempering_reference_clear(struct tempering_reference *reference)
 {
-  const struct gpumc_tempering_plan *plan = &reference->plan;
+  const struct pt_tempering_plan *plan = &reference->plan;
   const size_t temperatures = plan->temperatures, samples = plan->samples;
   reference->measurements = reference->rounds[0] = reference->rounds[1] = 0;
   memset(reference->sums, 0, plan->n_terms * temperatures * samples * sizeof *reference->sums);

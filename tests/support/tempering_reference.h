@@ -1,9 +1,9 @@
 /* The slow obvious parallel tempering: one place after the other. Of
- * algorithms/pt/tempering_rules.h it shares the decision on an exchange and the value of a term. */
+ * algorithms/pt/pt_rules.h it shares the decision on an exchange and the value of a term. */
 #ifndef TESTS_SUPPORT_TEMPERING_REFERENCE_H
 #define TESTS_SUPPORT_TEMPERING_REFERENCE_H
 
-#include "algorithms/pt/tempering.h"
+#include "algorithms/pt/pt_tempering.h"
 
 enum tempering_extreme { TEMPERING_NO_EXTREME, TEMPERING_HOTTEST, TEMPERING_COLDEST };
 
@@ -13,15 +13,15 @@ struct tempering_walker {
   bool was_hot;                /* it has been at the hottest */
 };
 
-/* Arrays as in struct gpumc_tempering; every channel and overlap is kept. */
+/* Arrays as in struct pt_tempering; every channel and overlap is kept. */
 struct tempering_reference {
-  struct gpumc_tempering_plan plan;
+  struct pt_tempering_plan plan;
   double *step; /* [temperatures] */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM], *overlap[GPUMC_OVERLAPS];
   uint32_t *swap;
   struct tempering_walker *walker;
   uint64_t *bins[GPUMC_OVERLAPS];
-  /* As in struct gpumc_tempering_outcome, since the last publication: */
+  /* As in struct pt_outcome, since the last publication: */
   uint64_t measurements, rounds[2];
   double *sums;
   uint64_t *accepted, *labelled, *from_hottest;
@@ -30,7 +30,7 @@ struct tempering_reference {
 };
 
 void tempering_reference_init(struct tempering_reference *reference,
-                              const struct gpumc_tempering_plan *plan, const double *beta,
+                              const struct pt_tempering_plan *plan, const double *beta,
                               double quantum);
 void tempering_reference_free(struct tempering_reference *reference);
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pa/population_rules.h"
-#include "algorithms/pt/tempering.h"
+#include "algorithms/pa/pa_population.h"
+#include "algorithms/pt/pt_tempering.h"
 #include "models/ising2d/ising2d.h"
 #include "support/ising_fixture.h"
 
@@ -75,9 +75,9 @@ struct work {
   struct gpumc_device device;
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
-  struct gpumc_population population;
-  struct gpumc_population_outcome outcome[RUNS];
-  struct gpumc_tempering tempering;
+  struct pa_population population;
+  struct pa_outcome outcome[RUNS];
+  struct pt_tempering tempering;
   uint8_t *portable; /* [CAPACITY] replicas on the host */
 };
 
@@ -90,7 +90,7 @@ static enum gpumc_status create_ensemble(struct work *work, struct gpumc_error *
 
 static enum gpumc_status create_population(struct work *work, struct gpumc_error *error)
 {
-  struct gpumc_population_plan plan = {
+  struct pa_population_plan plan = {
       .runs = RUNS,
       .capacity = CAPACITY,
       .founders = REPLICAS,
@@ -104,7 +104,7 @@ static enum gpumc_status create_population(struct work *work, struct gpumc_error
   };
   memcpy(plan.bound, work->model.bound, sizeof plan.bound);
   enum gpumc_status status =
-      gpumc_population_create(&work->device, &plan, work->ensemble.size, &work->population, error);
+      pa_population_create(&work->device, &plan, work->ensemble.size, &work->population, error);
   work->population.runs = RUNS;
   return status;
 }
@@ -113,39 +113,37 @@ static enum gpumc_status create_population(struct work *work, struct gpumc_error
 static enum gpumc_status create_tempering(struct work *work, struct gpumc_error *error)
 {
   static const double beta[RUNS] = {0.3, 0.4};
-  const struct gpumc_tempering_plan plan = {
+  const struct pt_tempering_plan plan = {
       .temperatures = RUNS,
       .copies = 1,
       .samples = CAPACITY,
       .n_channels = ISING_CHANNELS,
       .n_terms = 1,
-      .term = {{GPUMC_TERM_CHANNEL, ISING_ENERGY, GPUMC_SUM_SECOND, 1.0}},
+      .term = {{PT_SOURCE_CHANNEL, ISING_ENERGY, GPUMC_SUM_SECOND, 1.0}},
       .histogram = {[GPUMC_OVERLAP_SPIN] = {0, 1, 2}},
       .strata = 1,
   };
-  enum gpumc_status status = gpumc_tempering_create(&work->device, &plan, &work->tempering, error);
-  return status == GPUMC_OK ? gpumc_tempering_set_temperatures(&work->tempering, beta, 1.0, error)
+  enum gpumc_status status = pt_tempering_create(&work->device, &plan, &work->tempering, error);
+  return status == GPUMC_OK ? pt_tempering_set_temperatures(&work->tempering, beta, 1.0, error)
                             : status;
 }
 
 static enum gpumc_status temper(struct work *work, struct gpumc_error *error)
 {
-  struct gpumc_tempering_outcome outcome;
-  enum gpumc_status status = gpumc_tempering_accumulate(&work->tempering, false, error);
+  struct pt_outcome outcome;
+  enum gpumc_status status = pt_tempering_accumulate(&work->tempering, false, error);
   if (status == GPUMC_OK)
-    status = gpumc_tempering_exchange(&work->tempering, gpumc_ensemble_random(&work->ensemble, 0),
-                                      0, error);
+    status = pt_tempering_exchange(&work->tempering, gpumc_ensemble_random(&work->ensemble, 0), 0,
+                                   error);
   if (status == GPUMC_OK)
-    status = gpumc_tempering_publish(&work->tempering, 0, error);
-  return status == GPUMC_OK ? gpumc_tempering_collect(&work->tempering, 0, &outcome, error)
-                            : status;
+    status = pt_tempering_publish(&work->tempering, 0, error);
+  return status == GPUMC_OK ? pt_tempering_collect(&work->tempering, 0, &outcome, error) : status;
 }
 
 static enum gpumc_status begin(struct work *work, struct gpumc_error *error)
 {
   enum gpumc_status status = gpumc_ensemble_randomize(&work->ensemble, 0, RUNS, REPLICAS, error);
-  return status == GPUMC_OK ? work->device.ops->population->found(&work->population, error)
-                            : status;
+  return status == GPUMC_OK ? pa_population_found(&work->population, error) : status;
 }
 
 static enum gpumc_status measure(struct work *work, struct gpumc_error *error)
@@ -155,27 +153,27 @@ static enum gpumc_status measure(struct work *work, struct gpumc_error *error)
 
 static enum gpumc_status tally(struct work *work, struct gpumc_error *error)
 {
-  return work->device.ops->population->tally(&work->population, 0, true, error);
+  return pa_population_tally(&work->population, 0, true, error);
 }
 
 static enum gpumc_status trial(struct work *work, struct gpumc_error *error)
 {
   double overlap;
-  return work->device.ops->population->trial(
-      &work->population, beta_step * work->model.quantum[ISING_ENERGY], &overlap, error);
+  return pa_population_trial(&work->population, beta_step * work->model.quantum[ISING_ENERGY],
+                             &overlap, error);
 }
 
 static enum gpumc_status resample(struct work *work, struct gpumc_error *error)
 {
-  const struct gpumc_resampling_request request = {
-      .method = GPUMC_RESAMPLING_NEAREST_INTEGER,
+  const struct pa_resampling_request request = {
+      .method = PA_RESAMPLING_NEAREST_INTEGER,
       .seed = 7,
       .rounds = 10,
       .time = 1,
       .step = beta_step * work->model.quantum[ISING_ENERGY],
       .target = REPLICAS,
   };
-  return work->device.ops->population->resample(&work->population, &request, error);
+  return pa_population_resample(&work->population, &request, error);
 }
 
 static enum gpumc_status gather(struct work *work, struct gpumc_error *error)
@@ -190,9 +188,9 @@ static enum gpumc_status sweep(struct work *work, struct gpumc_error *error)
 
 static enum gpumc_status outcomes(struct work *work, struct gpumc_error *error)
 {
-  const struct gpumc_population_ops *ops = work->device.ops->population;
-  enum gpumc_status status = ops->publish(&work->population, 0, error);
-  return status == GPUMC_OK ? ops->collect(&work->population, 0, work->outcome, error) : status;
+  enum gpumc_status status = pa_population_publish(&work->population, 0, error);
+  return status == GPUMC_OK ? pa_population_collect(&work->population, 0, work->outcome, error)
+                            : status;
 }
 
 /* Every replica to the host and back, as checkpoints do. */
@@ -239,8 +237,8 @@ static enum gpumc_status work_once(const struct gpumc_kernel_ops *kernel,
   work.portable = calloc(CAPACITY, work.model.portable_bytes);
   assert_non_null(work.portable);
   enum gpumc_status status = every_step(&work, error);
-  gpumc_tempering_free(&work.tempering);
-  gpumc_population_free(&work.population);
+  pt_tempering_free(&work.tempering);
+  pa_population_free(&work.population);
   gpumc_ensemble_free(&work.ensemble);
   work.model.ops->destroy(&work.model);
   free(work.portable);

@@ -100,7 +100,7 @@ static void test_overrides_that_remove_errors(void **state)
              "'campaign.model.J'?");
   refuse_set(GOOD, "frobnicate=null", "--set frobnicate=null:1:1: unknown key 'frobnicate'");
   refuse_set(GOOD, "a..b=null",
-             "--set a..b=null:1:1: expected KEY=VALUE, such as algorithm.population=1000");
+             "--set a..b=null:1:1: expected KEY=VALUE, such as seed=7");
   refuse_set(GOOD, "model.shape=nil",
              "--set model.shape=nil:1:13: model.shape: expected a list of 1 to 3 values, each an "
              "integer from 2 to 1024, a multiple of 2, found text 'nil'");
@@ -111,9 +111,9 @@ static void test_overrides_errors(void **state)
   static const struct {
     const char *assignment, *message;
   } cases[] = {
-      {"seed", "--set seed:1:1: expected KEY=VALUE, such as algorithm.population=1000"},
-      {"a..b=1", "--set a..b=1:1:1: expected KEY=VALUE, such as algorithm.population=1000"},
-      {"=1", "--set =1:1:1: expected KEY=VALUE, such as algorithm.population=1000"},
+      {"seed", "--set seed:1:1: expected KEY=VALUE, such as seed=7"},
+      {"a..b=1", "--set a..b=1:1:1: expected KEY=VALUE, such as seed=7"},
+      {"=1", "--set =1:1:1: expected KEY=VALUE, such as seed=7"},
       {"seed=x", "--set seed=x:1:6: seed: expected an integer from 0 to 281474976710655, found "
                  "text 'x'"},
       {"algorithm.popu=3", "--set algorithm.popu=3:1:1: unknown key 'popu' in algorithm; known "

@@ -144,7 +144,7 @@ static void test_adaptive_run_0_is_alone(void **state)
 static void check_plan(struct batch_job *job)
 {
   const struct pa_settings *settings = &job->settings;
-  const struct gpumc_population_plan plan = pa_population_plan(settings, &job->model);
+  const struct pa_population_plan plan = pa_population_plan(settings, &job->model);
   assert_int_equal(plan.runs, pa_batch_runs(settings, &job->model));
   assert_int_equal(plan.capacity, pa_capacity(settings->population));
   assert_int_equal(plan.founders, settings->population);
@@ -165,10 +165,10 @@ static void check_memory(struct batch_job *job)
 {
   struct gpumc_error error = {0};
   struct gpumc_device device;
-  const struct gpumc_population_plan plan = pa_population_plan(&job->settings, &job->model);
+  const struct pa_population_plan plan = pa_population_plan(&job->settings, &job->model);
   if (gpumc_device_open("cpu", 1, &device, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
-  const double bytes = (double)gpumc_population_bytes(&device, &plan);
+  const double bytes = (double)pa_population_bytes(&device, &plan);
   if (plan.runs > 1 && bytes > 2 * bytes_maximum)
     fail_msg("%zu runs of %zu replicas in %zu blocks take %.0f bytes", plan.runs, plan.capacity,
              plan.blocks, bytes);

@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pa/population_rules.h"
+#include "algorithms/pa/pa_rules.h"
 #include "support/population_fixture.h"
 
 enum { REPLICAS = 1003, CAPACITY = 1400, FOUNDERS = 1100, BLOCKS = 7, RUNS = 3, FIRST_RUN = 2 };
 
 static const double beta_step = 0.01;
 
-static const struct gpumc_population_plan usual = {
+static const struct pa_population_plan usual = {
     .runs = RUNS,
     .capacity = CAPACITY,
     .founders = FOUNDERS,
@@ -26,16 +26,16 @@ static const struct gpumc_population_plan usual = {
     .bound = {200},
 };
 
-static struct gpumc_resampling_request usual_request(int method)
+static struct pa_resampling_request usual_request(int method)
 {
-  return (struct gpumc_resampling_request){.method = method == 0 ? GPUMC_RESAMPLING_NEAREST_INTEGER
-                                                                 : GPUMC_RESAMPLING_SYSTEMATIC,
-                                           .seed = 9,
-                                           .rounds = 10,
-                                           .first_run = FIRST_RUN,
-                                           .time = 17,
-                                           .step = beta_step,
-                                           .target = REPLICAS};
+  return (struct pa_resampling_request){.method = method == 0 ? PA_RESAMPLING_NEAREST_INTEGER
+                                                              : PA_RESAMPLING_SYSTEMATIC,
+                                        .seed = 9,
+                                        .rounds = 10,
+                                        .first_run = FIRST_RUN,
+                                        .time = 17,
+                                        .step = beta_step,
+                                        .target = REPLICAS};
 }
 
 /* Runs m of `size[m]` replicas, tallied. */
@@ -94,8 +94,8 @@ static void weights_case(struct test_setting setting)
   enum { FEW = 100 };
   struct population_fixture fixture;
   struct population_sample sample;
-  struct gpumc_population_plan plan = usual;
-  struct gpumc_resampling_request request = usual_request(0);
+  struct pa_population_plan plan = usual;
+  struct pa_resampling_request request = usual_request(0);
   plan.founders = plan.blocks = request.target = FEW;
   population_open(&fixture, &plan, 1, setting);
   population_sample_init(&sample, &plan);
@@ -106,8 +106,8 @@ static void weights_case(struct test_setting setting)
   population_tally(&fixture, 0, false);
   population_resample(&fixture, &request);
   outcomes_of(&fixture);
-  const struct gpumc_population_outcome *found = &fixture.outcome[0];
-  const double unit = ldexp(1.0, -gpumc_weight_shift(CAPACITY));
+  const struct pa_outcome *found = &fixture.outcome[0];
+  const double unit = ldexp(1.0, -pa_weight_shift(CAPACITY));
   uint64_t total = 0;
   assert_int_equal(found->reference, -200);
   for (size_t r = 0; r < FEW; r++) {
@@ -142,7 +142,7 @@ static double total_of(const struct population_sample *sample)
 static void overlap_case(struct test_setting setting)
 {
   struct filled filled;
-  const struct gpumc_resampling_request request = usual_request(0);
+  const struct pa_resampling_request request = usual_request(0);
   open_filled(&filled, RUNS, setting);
   const double trial = population_trial(&filled.fixture, beta_step);
   population_trial(&filled.fixture, 3 * beta_step);
@@ -183,7 +183,7 @@ static void trials_fall_from_one(void **state)
   close_filled(&filled);
 }
 
-/* The rule of gpumc_population_ops.resample, and copies within one of their expectation. */
+/* The rule of pa_population_resample, and copies within one of their expectation. */
 static void check_parents(const struct population_sample *before,
                           const struct population_sample *after, size_t target)
 {
@@ -216,7 +216,7 @@ static void places_case(struct test_setting setting)
   population_sample_init(&after, &usual);
   for (int method = 0; method < 2; method++)
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-      struct gpumc_resampling_request request = usual_request(method);
+      struct pa_resampling_request request = usual_request(method);
       request.target = targets[i];
       open_filled(&filled, RUNS, setting);
       population_resample(&filled.fixture, &request);
@@ -253,7 +253,7 @@ static void mean_number_of_copies(void **state)
   const double total = total_of(sample);
   for (int method = 0; method < 2; method++) {
     static double mean[REPLICAS];
-    struct gpumc_resampling_request request = usual_request(method);
+    struct pa_resampling_request request = usual_request(method);
     memset(mean, 0, sizeof mean);
     for (request.time = 0; request.time < STEPS; request.time++) {
       population_bring(&filled.fixture, 0, sample);
@@ -279,8 +279,8 @@ static void overfull_case(struct test_setting setting)
 {
   struct population_fixture fixture;
   struct population_sample sample[RUNS];
-  struct gpumc_population_plan plan = usual;
-  struct gpumc_resampling_request request = usual_request(1);
+  struct pa_population_plan plan = usual;
+  struct pa_resampling_request request = usual_request(1);
   static const size_t sizes[RUNS] = {90, 33, 64};
   plan.capacity = 90;
   plan.founders = 80;
@@ -325,7 +325,7 @@ static void a_population_can_die_out(void **state)
 {
   (void)state;
   struct filled filled;
-  struct gpumc_resampling_request request = usual_request(0);
+  struct pa_resampling_request request = usual_request(0);
   size_t died = 0;
   open_filled(&filled, 1, test_setting());
   request.target = 1;

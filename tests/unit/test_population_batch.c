@@ -16,7 +16,7 @@ enum { STEPS = 4, RUNS_MAXIMUM = 40, ALL_SUMS = 15 };
 
 struct batch {
   const char *name;
-  struct gpumc_population_plan plan;
+  struct pa_population_plan plan;
   size_t runs;
   uint32_t first_run;
   double step;
@@ -94,12 +94,12 @@ struct pair {
   const struct batch *batch;
   struct population_fixture fixture;
   struct population_sample sample[RUNS_MAXIMUM], fetched;
-  struct population_expected expected[GPUMC_OUTCOME_SLOTS][RUNS_MAXIMUM];
+  struct population_expected expected[GPUMC_SLOTS][RUNS_MAXIMUM];
   uint64_t *bins; /* [strata][blocks][levels] */
   char where[128];
 };
 
-static size_t bins_count(const struct gpumc_population_plan *plan)
+static size_t bins_count(const struct pa_population_plan *plan)
 {
   return plan->strata * plan->blocks * plan->levels;
 }
@@ -112,7 +112,7 @@ static void pair_open(struct pair *pair, const struct batch *batch, struct test_
   population_sample_init(&pair->fetched, &batch->plan);
   for (size_t m = 0; m < batch->runs; m++) {
     population_sample_init(&pair->sample[m], &batch->plan);
-    for (size_t s = 0; s < GPUMC_OUTCOME_SLOTS; s++)
+    for (size_t s = 0; s < GPUMC_SLOTS; s++)
       population_expected_init(&pair->expected[s][m], &batch->plan);
   }
   pair->bins = calloc(bins_count(&batch->plan) + 1, sizeof *pair->bins);
@@ -124,7 +124,7 @@ static void pair_close(struct pair *pair)
 {
   for (size_t m = 0; m < pair->batch->runs; m++) {
     population_sample_free(&pair->sample[m]);
-    for (size_t s = 0; s < GPUMC_OUTCOME_SLOTS; s++)
+    for (size_t s = 0; s < GPUMC_SLOTS; s++)
       population_expected_free(&pair->expected[s][m]);
   }
   population_sample_free(&pair->fetched);
@@ -149,7 +149,7 @@ static void begin_with_founders(struct pair *pair)
 static void measure_and_tally(struct pair *pair, uint32_t time)
 {
   const struct batch *batch = pair->batch;
-  const size_t slot = time % GPUMC_OUTCOME_SLOTS;
+  const size_t slot = time % GPUMC_SLOTS;
   const bool histogram = time % 2 == 0 && batch->plan.levels > 0;
   for (size_t m = 0; m < batch->runs; m++) {
     const uint32_t run = batch->first_run + (uint32_t)m;
@@ -165,21 +165,21 @@ static void measure_and_tally(struct pair *pair, uint32_t time)
   population_publish(&pair->fixture, slot);
 }
 
-static void resample_all(struct pair *pair, enum gpumc_resampling method, uint32_t time)
+static void resample_all(struct pair *pair, enum pa_resampling method, uint32_t time)
 {
   const struct batch *batch = pair->batch;
-  const struct gpumc_resampling_request request = {.method = method,
-                                                   .seed = 281474976710655,
-                                                   .rounds = time % 2 == 0 ? 7 : 10,
-                                                   .first_run = batch->first_run,
-                                                   .time = time,
-                                                   .step = batch->step,
-                                                   .target = batch->plan.founders};
+  const struct pa_resampling_request request = {.method = method,
+                                                .seed = 281474976710655,
+                                                .rounds = time % 2 == 0 ? 7 : 10,
+                                                .first_run = batch->first_run,
+                                                .time = time,
+                                                .step = batch->step,
+                                                .target = batch->plan.founders};
   population_resample(&pair->fixture, &request);
   for (size_t m = 0; m < batch->runs; m++) {
     struct population_sample *sample = &pair->sample[m];
-    population_expect_resampling(&pair->expected[time % GPUMC_OUTCOME_SLOTS][m], &batch->plan,
-                                 &request, batch->first_run + (uint32_t)m, sample);
+    population_expect_resampling(&pair->expected[time % GPUMC_SLOTS][m], &batch->plan, &request,
+                                 batch->first_run + (uint32_t)m, sample);
     population_fetch(&pair->fixture, m, &pair->fetched);
     assert_int_equal(pair->fetched.size, sample->size);
     assert_memory_equal(pair->fetched.parent, sample->parent,
@@ -191,7 +191,7 @@ static void resample_all(struct pair *pair, enum gpumc_resampling method, uint32
 
 static void compare(struct pair *pair, uint32_t time)
 {
-  const size_t slot = time % GPUMC_OUTCOME_SLOTS;
+  const size_t slot = time % GPUMC_SLOTS;
   population_collect(&pair->fixture, slot);
   for (size_t m = 0; m < pair->batch->runs; m++)
     population_expect_same(&pair->batch->plan, &pair->fixture.outcome[m],
@@ -228,7 +228,7 @@ static void compare_bins(struct pair *pair)
 }
 
 static void
-anneal(const struct batch *batch, enum gpumc_resampling method, struct test_setting setting)
+anneal(const struct batch *batch, enum pa_resampling method, struct test_setting setting)
 {
   static struct pair pair;
   pair_open(&pair, batch, setting);
@@ -251,8 +251,8 @@ static void for_every_setting(size_t batch)
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const size_t settings = test_settings(1, 3, false, setting);
   for (size_t i = 0; i < settings; i++) {
-    anneal(&batches[batch], GPUMC_RESAMPLING_NEAREST_INTEGER, setting[i]);
-    anneal(&batches[batch], GPUMC_RESAMPLING_SYSTEMATIC, setting[i]);
+    anneal(&batches[batch], PA_RESAMPLING_NEAREST_INTEGER, setting[i]);
+    anneal(&batches[batch], PA_RESAMPLING_SYSTEMATIC, setting[i]);
   }
 }
 
@@ -285,12 +285,12 @@ static void
 two_steps(struct population_fixture *fixture, const struct batch *batch, size_t first, size_t runs)
 {
   struct population_sample sample;
-  struct gpumc_resampling_request request = {.seed = 5,
-                                             .rounds = 10,
-                                             .first_run = batch->first_run + (uint32_t)first,
-                                             .time = 1,
-                                             .step = batch->step,
-                                             .target = batch->plan.founders};
+  struct pa_resampling_request request = {.seed = 5,
+                                          .rounds = 10,
+                                          .first_run = batch->first_run + (uint32_t)first,
+                                          .time = 1,
+                                          .step = batch->step,
+                                          .target = batch->plan.founders};
   population_open(fixture, &batch->plan, runs, test_setting());
   population_sample_init(&sample, &batch->plan);
   for (size_t m = 0; m < runs; m++) {
@@ -336,7 +336,7 @@ static void runs_side_by_side_are_each_run_alone(void **state)
 static void entropy_is_that_of_the_family_shares(void **state)
 {
   (void)state;
-  const struct gpumc_population_plan *plan = &batches[0].plan;
+  const struct pa_population_plan *plan = &batches[0].plan;
   struct population_fixture fixture;
   struct population_sample sample;
   long double expected = 0;
@@ -365,7 +365,7 @@ static void entropy_is_that_of_the_family_shares(void **state)
 static void the_reference_tells_other_populations_apart(void **state)
 {
   (void)state;
-  const struct gpumc_population_plan *plan = &batches[0].plan;
+  const struct pa_population_plan *plan = &batches[0].plan;
   struct population_sample sample;
   struct population_expected right, wrong;
   population_sample_init(&sample, plan);

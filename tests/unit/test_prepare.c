@@ -17,9 +17,9 @@
 enum { REPLICA = 64, WORK = 36, HOST = 1000, PORTABLE = 100 };
 
 static const struct gpumc_key population_keys[] = {
-    {.name = "population", .type = GPUMC_KEY_INTEGER, .population = true, .multiple_of = 10},
+    {.name = "population", .type = GPUMC_KEY_INTEGER, .proportional = true, .multiple_of = 10},
     {.name = "runs", .type = GPUMC_KEY_INTEGER},
-    {.name = "copies", .type = GPUMC_KEY_INTEGER, .population = true},
+    {.name = "copies", .type = GPUMC_KEY_INTEGER, .proportional = true},
     {0}};
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,

@@ -226,12 +226,12 @@ static void test_ladder_ascends_or_is_refused(void **state)
   assert_false(pt_ladder_ascends(infinite, 3));
 }
 
-static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spacing)
+static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
 {
   struct gpumc_model_ops ops = {.n_channels = 1};
   struct gpumc_model model = {.ops = &ops, .sites = 1};
   struct pt_terms terms = {.overlaps = true};
-  struct gpumc_tempering_plan plan;
+  struct pt_tempering_plan plan;
   model.overlap_bound[GPUMC_OVERLAP_SPIN] = model.overlap_bound[GPUMC_OVERLAP_LINK] = bound;
   model.overlap_spacing[GPUMC_OVERLAP_SPIN] = model.overlap_spacing[GPUMC_OVERLAP_LINK] = spacing;
   pt_tempering_plan(&plain, &model, &terms, &plan);
@@ -245,7 +245,7 @@ static void test_bins_of_overlaps_are_symmetric(void **state)
   for (int64_t bound = 4; bound < 6000; bound += 4)
     for (size_t i = 0; i < 2; i++) {
       const int64_t spacing = spacings[i];
-      const struct gpumc_tempering_histogram bins = histogram_of(bound, spacing);
+      const struct pt_histogram bins = histogram_of(bound, spacing);
       const int64_t last = (bound - bins.lowest) / bins.spacing;
       const int64_t first = (-bound - bins.lowest) / bins.spacing;
       assert_true(bins.lowest <= -bound && bins.bins <= 1025);
@@ -281,7 +281,7 @@ static void test_quantities_follow_from_averages(void **state)
   struct quantities_job job;
   struct gpumc_error error = {0};
   const size_t shape[2] = {4, 4};
-  double average[GPUMC_TERMS_MAXIMUM + 1] = {0};
+  double average[PT_TERMS_MAXIMUM + 1] = {0};
   if (ising2d_instance(shape, 1.0, 0.0, &job.model, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   job.model.bond_variance = 2.0;
@@ -318,7 +318,7 @@ static void test_overlaps_of_sites_alone(void **state)
   (void)state;
   static const struct gpumc_observables none = {.n_channels = 1};
   struct quantities_job job = {.model = {.sites = 9, .quantum = {1.0}, .bond_variance = 2.0}};
-  struct gpumc_tempering_plan plan;
+  struct pt_tempering_plan plan;
   job.model.overlap_bound[GPUMC_OVERLAP_SPIN] = 9;
   job.model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 1;
   pt_terms_make(&job.model, &none, 2, &job.terms);
@@ -332,7 +332,7 @@ static void test_overlaps_of_sites_alone(void **state)
   assert_int_equal(plan.histogram[GPUMC_OVERLAP_SPIN].bins, 19);
   assert_int_equal(plan.histogram[GPUMC_OVERLAP_LINK].bins, 0);
   for (size_t k = 0; k < plan.n_terms; k++)
-    if (plan.term[k].source == GPUMC_TERM_OVERLAP)
+    if (plan.term[k].source == PT_SOURCE_OVERLAP)
       assert_int_equal(plan.term[k].index, GPUMC_OVERLAP_SPIN);
 }
 

@@ -45,27 +45,27 @@ static void choose_temperatures(const struct scenario *scenario, double beta[TEM
     beta[t] = step * (0.3 + (double)t + 0.1 * (double)(t * t % 5));
 }
 
-static struct gpumc_tempering_plan plan_of(const struct scenario *scenario)
+static struct pt_tempering_plan plan_of(const struct scenario *scenario)
 {
-  return (struct gpumc_tempering_plan){
+  return (struct pt_tempering_plan){
       .temperatures = scenario->temperatures,
       .copies = scenario->copies,
       .samples = scenario->samples,
       .strata = scenario->strata,
       .n_channels = CHANNELS,
       .n_terms = 12,
-      .term = {{GPUMC_TERM_CHANNEL, 0, GPUMC_SUM_FIRST, 1.0 / 3},
-               {GPUMC_TERM_CHANNEL, 0, GPUMC_SUM_SECOND, 1.0 / 3},
-               {GPUMC_TERM_CHANNEL, 1, GPUMC_SUM_ABSOLUTE, 0.7},
-               {GPUMC_TERM_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.7},
-               {GPUMC_TERM_CHANNEL, 3, GPUMC_SUM_FIRST, 0x1p-40},
-               {GPUMC_TERM_PRODUCT, 0, GPUMC_SUM_FIRST, 1.0 / 3},
-               {GPUMC_TERM_PRODUCT, 1, GPUMC_SUM_FIRST, 0.3},
-               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, 1.0 / 100},
-               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 1.0 / 100},
-               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, 1.0 / 100},
-               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, 1.0 / 300},
-               {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST, 0.001}},
+      .term = {{PT_SOURCE_CHANNEL, 0, GPUMC_SUM_FIRST, 1.0 / 3},
+               {PT_SOURCE_CHANNEL, 0, GPUMC_SUM_SECOND, 1.0 / 3},
+               {PT_SOURCE_CHANNEL, 1, GPUMC_SUM_ABSOLUTE, 0.7},
+               {PT_SOURCE_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.7},
+               {PT_SOURCE_CHANNEL, 3, GPUMC_SUM_FIRST, 0x1p-40},
+               {PT_SOURCE_PRODUCT, 0, GPUMC_SUM_FIRST, 1.0 / 3},
+               {PT_SOURCE_PRODUCT, 1, GPUMC_SUM_FIRST, 0.3},
+               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, 1.0 / 100},
+               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 1.0 / 100},
+               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, 1.0 / 100},
+               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, 1.0 / 300},
+               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST, 0.001}},
       .histogram = {[GPUMC_OVERLAP_SPIN] = {-100, 2, 101}, [GPUMC_OVERLAP_LINK] = {-301, 7, 87}},
   };
 }
@@ -73,7 +73,7 @@ static struct gpumc_tempering_plan plan_of(const struct scenario *scenario)
 static void open_scenario(struct tempering_fixture *fixture, const struct scenario *scenario,
                           struct test_setting setting)
 {
-  const struct gpumc_tempering_plan plan = plan_of(scenario);
+  const struct pt_tempering_plan plan = plan_of(scenario);
   double beta[TEMPERATURES_MAXIMUM];
   choose_temperatures(scenario, beta);
   tempering_open(fixture, &plan, beta, scenario->large ? large_bounds : bounds, setting);
@@ -93,7 +93,7 @@ static void follow(const struct scenario *scenario, struct test_setting setting)
 {
   char where[160];
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   open_scenario(&fixture, scenario, setting);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     snprintf(where, sizeof where, "%s, %s, round %u", scenario->name, test_setting_text(setting),
@@ -102,7 +102,7 @@ static void follow(const struct scenario *scenario, struct test_setting setting)
     tempering_expect_same_places(&fixture, where);
     if (round % 4 != 3)
       continue;
-    const size_t slot = round / 4 % GPUMC_OUTCOME_SLOTS;
+    const size_t slot = round / 4 % GPUMC_SLOTS;
     tempering_publish(&fixture, slot);
     tempering_collect(&fixture, slot, &outcome);
     tempering_expect_same_outcome(&outcome, &fixture.reference, where);
@@ -125,7 +125,7 @@ static void rounds_are_those_of_the_reference(void **state)
 static void outcomes_outlive_later_rounds(void **state)
 {
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   uint64_t accepted[TEMPERATURES_MAXIMUM];
   const struct scenario *scenario = &scenarios[5];
   (void)state;
@@ -171,10 +171,10 @@ static void a_round_trip_is_there_and_back(void **state)
   static const uint32_t trips[LAST] = {0, 0, 0, 0, 1, 0, 1};
   static const uint64_t from_hottest[LAST] = {2, 1, 2, 1, 2, 1, 2};
   static const double beta[T] = {0.1, 0.2, 0.3};
-  const struct gpumc_tempering_plan plan = {
+  const struct pt_tempering_plan plan = {
       .temperatures = T, .copies = 1, .samples = 1, .strata = 1, .n_channels = 1};
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   (void)state;
   tempering_open(&fixture, &plan, beta, bounds, test_setting());
   for (uint32_t round = 0; round < LAST; round++) {
@@ -199,18 +199,18 @@ static void a_round_trip_is_there_and_back(void **state)
 static void starting_again_forgets_everything(void **state)
 {
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   struct gpumc_error error = {0};
   (void)state;
   for (int turn = 0; turn < 2; turn++) {
     struct tempering_reference fresh;
     double beta[TEMPERATURES_MAXIMUM];
-    const struct gpumc_tempering_plan plan = plan_of(&scenarios[3]);
+    const struct pt_tempering_plan plan = plan_of(&scenarios[3]);
     choose_temperatures(&scenarios[3], beta);
     open_scenario(&fixture, &scenarios[3], test_setting());
     do_round(&fixture, 0);
     do_round(&fixture, 3);
-    assert_int_equal(gpumc_tempering_start(&fixture.tempering, &error), GPUMC_OK);
+    assert_int_equal(pt_tempering_start(&fixture.tempering, &error), GPUMC_OK);
     tempering_reference_init(&fresh, &plan, beta, 0.25);
     tempering_reference_free(&fixture.reference);
     fixture.reference = fresh;
@@ -228,7 +228,7 @@ static void the_comparison_tells_outcomes_apart(void **state)
 {
   enum { PLACE = 100 };
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   (void)state;
   open_scenario(&fixture, &scenarios[3], test_setting());
   tempering_measure(&fixture, 0);

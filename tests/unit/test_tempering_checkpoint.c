@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "algorithms/pt/pt_device.h"
 #include "core/storage/hdf5_file.h"
 #include "support/status.h"
 #include "support/tempering_fixture.h"
@@ -18,16 +19,16 @@ enum { T = 5, COPIES = 3, SAMPLES = 77, STRATA = 4, BINS = 21 };
 
 static const double beta[T] = {0.2, 0.5, 0.9, 1.1, 1.6};
 static const int64_t bounds[] = {24, 90};
-static const struct gpumc_tempering_plan plan = {
+static const struct pt_tempering_plan plan = {
     .temperatures = T,
     .copies = COPIES,
     .samples = SAMPLES,
     .strata = STRATA,
     .n_channels = 2,
     .n_terms = 3,
-    .term = {{GPUMC_TERM_CHANNEL, 0, GPUMC_SUM_FIRST, 0.1},
-             {GPUMC_TERM_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.1},
-             {GPUMC_TERM_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 0.1}},
+    .term = {{PT_SOURCE_CHANNEL, 0, GPUMC_SUM_FIRST, 0.1},
+             {PT_SOURCE_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.1},
+             {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 0.1}},
     .histogram = {[GPUMC_OVERLAP_LINK] = {-10, 1, BINS}},
 };
 
@@ -45,7 +46,7 @@ static void save(struct tempering_fixture *fixture, const char *path)
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_writer *writer = NULL;
   assert_ok(gpumc_checkpoint_begin(path, &writer, &error), &error);
-  assert_ok(gpumc_tempering_save(&fixture->tempering, writer, "pt/tempering", &error), &error);
+  assert_ok(pt_tempering_save(&fixture->tempering, writer, "pt/tempering", &error), &error);
   assert_ok(gpumc_checkpoint_commit(writer, &error), &error);
 }
 
@@ -54,14 +55,14 @@ static void load(struct tempering_fixture *fixture, const char *path)
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_reader *reader = NULL;
   assert_ok(gpumc_checkpoint_open(path, &reader, &error), &error);
-  assert_ok(gpumc_tempering_load(&fixture->tempering, reader, "pt/tempering", &error), &error);
+  assert_ok(pt_tempering_load(&fixture->tempering, reader, "pt/tempering", &error), &error);
   gpumc_checkpoint_close(reader);
 }
 
 static void resumed_rounds_are_the_same(void **state)
 {
   struct tempering_fixture fixture;
-  struct gpumc_tempering_outcome outcome;
+  struct pt_outcome outcome;
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   (void)state;
   const size_t settings = test_settings(1, 2, false, setting);
@@ -129,7 +130,7 @@ static void a_checkpoint_of_other_sizes_is_refused(void **state)
   struct tempering_fixture fixture;
   struct gpumc_error error = {0};
   struct gpumc_checkpoint_reader *reader = NULL;
-  struct gpumc_tempering_plan larger = plan;
+  struct pt_tempering_plan larger = plan;
   (void)state;
   larger.samples++;
   tempering_open(&fixture, &plan, beta, bounds, test_setting());
@@ -137,7 +138,7 @@ static void a_checkpoint_of_other_sizes_is_refused(void **state)
   tempering_close(&fixture);
   tempering_open(&fixture, &larger, beta, bounds, test_setting());
   assert_ok(gpumc_checkpoint_open("small.h5", &reader, &error), &error);
-  assert_int_equal(gpumc_tempering_load(&fixture.tempering, reader, "pt/tempering", &error),
+  assert_int_equal(pt_tempering_load(&fixture.tempering, reader, "pt/tempering", &error),
                    GPUMC_FAILURE);
   assert_non_null(strstr(gpumc_error_text(&error), "pt/tempering/walker"));
   gpumc_error_free(&error);
@@ -158,9 +159,15 @@ static enum gpumc_status allocate(struct gpumc_device *device, size_t count, siz
   return counted.real->allocate(device, count, size, what, memory, error);
 }
 
+/* All slots: on one side or the other. */
+static size_t slots_on_device(const struct gpumc_device *device)
+{
+  return gpumc_slots_device_bytes(device, pt_layout_make(&plan).bytes);
+}
+
 static void memory_is_what_is_announced(void **state)
 {
-  struct gpumc_tempering tempering;
+  struct pt_tempering tempering;
   struct gpumc_error error = {0};
   struct gpumc_device device = test_device(test_setting());
   (void)state;
@@ -169,13 +176,13 @@ static void memory_is_what_is_announced(void **state)
   struct gpumc_device_ops ops = *device.ops;
   ops.allocate = allocate;
   device.ops = &ops;
-  assert_ok(gpumc_tempering_create(&device, &plan, &tempering, &error), &error);
-  /* The device's own part is not taken by `allocate`. */
-  assert_int_equal(counted.bytes + ops.tempering->own_bytes(&plan),
-                   gpumc_tempering_bytes(&device, &plan));
-  assert_true(ops.tempering->own_bytes(&plan) + gpumc_tempering_host_bytes(&device, &plan) >=
-              sizeof(double) * GPUMC_OUTCOME_SLOTS * 3 * T * SAMPLES);
-  gpumc_tempering_free(&tempering);
+  assert_ok(pt_tempering_create(&device, &plan, &tempering, &error), &error);
+  /* The slots are not taken by `allocate`. */
+  const size_t record = sizeof(double) * 3 * T * SAMPLES;
+  assert_int_equal(counted.bytes + slots_on_device(&device), pt_tempering_bytes(&device, &plan));
+  assert_true(slots_on_device(&device) + pt_tempering_host_bytes(&device, &plan) >=
+              GPUMC_SLOTS * record);
+  pt_tempering_free(&tempering);
 }
 
 int main(void)

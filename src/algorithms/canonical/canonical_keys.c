@@ -36,7 +36,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
-     .population = true,
+     .proportional = true,
      .doc = "Independent copies at each temperature; 32 by default, and 1 with "
             "several `samples`. `multispin` kernels update 32 at the price of one."},
     {.name = "samples",
@@ -46,7 +46,7 @@ const struct gpumc_key canonical_keys[] = {
      .maximum = 2147483647,
      .unit = "samples",
      .sweepable = true,
-     .population = true,
+     .proportional = true,
      .doc = "Disorder samples, from the model's `sample` on. With several, each has "
             "one replica, and errors are those of averages over samples."},
     GPUMC_UPDATE_KEY("How a spin is updated, given its neighbours."),

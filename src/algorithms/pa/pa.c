@@ -11,7 +11,7 @@ static void destroy(void *state)
   struct pa *pa = state;
   if (pa == NULL)
     return;
-  gpumc_population_free(&pa->population);
+  pa_population_free(&pa->population);
   free(pa->schedule.beta);
   free(pa->tables);
   free(pa->outcome);
@@ -41,8 +41,8 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
 
 static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *error)
 {
-  const struct gpumc_population_plan plan = pa_population_plan(&pa->settings, pa->context.model);
-  return gpumc_population_create(pa->context.device, &plan, pa->context.ensemble->size,
+  const struct pa_population_plan plan = pa_population_plan(&pa->settings, pa->context.model);
+  return pa_population_create(pa->context.device, &plan, pa->context.ensemble->size,
                                  &pa->population, error);
 }
 

@@ -17,7 +17,7 @@ static double bytes_of_run(const struct pa_settings *settings, const struct gpum
   const double replica = 2.0 * (double)model->portable_bytes + 8.0 * channels + 24.0;
   const double block = 8.0 + channels * sizeof(struct gpumc_moment_sums);
   return (double)pa_capacity(settings->population) * replica +
-         (1 + GPUMC_OUTCOME_SLOTS) * (double)settings->blocks * block;
+         (1 + GPUMC_SLOTS) * (double)settings->blocks * block;
 }
 
 size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_model *model)
@@ -48,10 +48,10 @@ static unsigned sum_of(enum gpumc_moment moment)
   return sums[moment];
 }
 
-struct gpumc_population_plan
+struct pa_population_plan
 pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model)
 {
-  struct gpumc_population_plan plan = {
+  struct pa_population_plan plan = {
       .runs = pa_batch_runs(settings, model),
       .capacity = pa_capacity(settings->population),
       .founders = settings->population,

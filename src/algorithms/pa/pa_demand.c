@@ -61,7 +61,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   struct pa_settings settings;
   struct pa_schedule schedule = {0};
   pa_settings_read(params, model->ops, &settings);
-  const struct gpumc_population_plan plan = pa_population_plan(&settings, model);
+  const struct pa_population_plan plan = pa_population_plan(&settings, model);
   const double replicas = (double)plan.runs * (double)plan.capacity;
   enum gpumc_status status = pa_schedule_make(params, &schedule, error);
   double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
@@ -74,8 +74,8 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->plan = (struct gpumc_ensemble_plan){
       .runs = plan.runs, .capacity = plan.capacity, .samples = 1, .update = GPUMC_METROPOLIS};
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
-                         device->ops->population->host_bytes(&plan);
-  demanded->device_bytes = gpumc_population_bytes(device, &plan);
+                         pa_population_host_bytes(device, &plan);
+  demanded->device_bytes = pa_population_bytes(device, &plan);
   demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
                       (double)settings.runs;
   demanded->work.values = (double)settings.population * steps * (double)settings.runs;

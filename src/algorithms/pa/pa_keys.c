@@ -45,7 +45,7 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 2147483647,
      .unit = "replicas",
      .sweepable = true,
-     .population = true,
+     .proportional = true,
      .doc = "Target size R of the population."},
     {.name = "sweeps",
      .type = GPUMC_KEY_INTEGER,
@@ -257,7 +257,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   settings->run_groups =
       settings->runs < PA_RUN_GROUPS_MAXIMUM ? settings->runs : PA_RUN_GROUPS_MAXIMUM;
   if (strcmp(gpumc_params_string(params, "resampling"), "systematic") == 0)
-    settings->resampling = GPUMC_RESAMPLING_SYSTEMATIC;
+    settings->resampling = PA_RESAMPLING_SYSTEMATIC;
   settings->beta_end = gpumc_params_real(params, "beta.to");
   settings->adaptive = gpumc_params_has(params, "beta.overlap");
   if (settings->adaptive)

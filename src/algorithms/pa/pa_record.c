@@ -6,7 +6,7 @@
 
 #include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_state.h"
-#include "algorithms/pa/population_rules.h"
+#include "algorithms/pa/pa_rules.h"
 #include "core/base/memory.h"
 
 #define LABEL(n, l, u, s)                                                                          \
@@ -154,7 +154,7 @@ static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_mome
 }
 
 /* Fill block_row: the sums of every block. */
-static void fill_blocks(struct pa *pa, const struct gpumc_population_outcome *outcome, double beta)
+static void fill_blocks(struct pa *pa, const struct pa_outcome *outcome, double beta)
 {
   const struct gpumc_model *model = pa->context.model;
   const size_t blocks = pa->settings.blocks;
@@ -190,8 +190,7 @@ static double block_mean(const struct pa *pa, size_t column, size_t replicas)
 
 /* rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
  * Katzgraber, Phys. Rev. E 92, 063307). */
-static void
-fill_families(const struct pa *pa, const struct gpumc_population_outcome *outcome, double *behind)
+static void fill_families(const struct pa *pa, const struct pa_outcome *outcome, double *behind)
 {
   const struct gpumc_model *model = pa->context.model;
   const double size = (double)outcome->size;
@@ -204,10 +203,10 @@ fill_families(const struct pa *pa, const struct gpumc_population_outcome *outcom
 }
 
 /* ln Q (eq. 1): the mean weight, its unit and its reference put back. */
-static double log_ratio(const struct pa *pa, const struct pa_step *step,
-                        const struct gpumc_population_outcome *outcome)
+static double
+log_ratio(const struct pa *pa, const struct pa_step *step, const struct pa_outcome *outcome)
 {
-  const int shift = gpumc_weight_shift(pa->population.plan.capacity);
+  const int shift = pa_weight_shift(pa->population.plan.capacity);
   if (step->weighing == 0.0)
     return 0.0;
   return gpumc_log((double)outcome->total) - shift * GPUMC_LN2 -
@@ -217,7 +216,7 @@ static double log_ratio(const struct pa *pa, const struct pa_step *step,
 static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, double ratio)
 {
   const struct gpumc_model *model = pa->context.model;
-  const struct gpumc_population_outcome *outcome = &pa->outcome[m];
+  const struct pa_outcome *outcome = &pa->outcome[m];
   const double sites = (double)model->sites;
   double *row = pa->curve_row;
   double *behind = row + pa_curve_index(&pa->settings, 0);
@@ -239,7 +238,7 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
 enum gpumc_status
 pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error)
 {
-  const struct gpumc_population_outcome *outcome = &pa->outcome[m];
+  const struct pa_outcome *outcome = &pa->outcome[m];
   const struct pa_run_tables *tables = &pa->tables[pa->batch.first + m];
   struct gpumc_recorder *recorder = pa->context.recorder;
   const double ratio = log_ratio(pa, step, outcome);

@@ -3,6 +3,7 @@
 #ifndef GPUMC_ALGORITHMS_PA_STATE_H
 #define GPUMC_ALGORITHMS_PA_STATE_H
 
+#include "algorithms/pa/pa_population.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
 #include "core/simulation/observables.h"
@@ -61,7 +62,7 @@ struct pa_settings {
   size_t blocks;     /* of families in a run, for the errors */
   size_t strata;     /* run m belongs to stratum m mod strata: each run its own, unless many */
   size_t run_groups; /* for the jackknife over runs: each run its own, unless many */
-  enum gpumc_resampling resampling;
+  enum pa_resampling resampling;
   bool adaptive;
   double overlap; /* alpha*, adaptive only */
   double beta_end;
@@ -94,16 +95,16 @@ struct pa {
   struct pa_settings settings;
   struct pa_schedule schedule;
   struct pa_run_tables *tables; /* [runs] */
-  struct gpumc_population population;
+  struct pa_population population;
   struct pa_batch batch; /* the present one; count 0: all are done */
   size_t row;            /* to be made next */
   bool tallied;          /* the population knows the ensemble's energies */
   /* The row before `row` is on its way: made, but not yet recorded. */
   bool pending;
   struct pa_step step;
-  struct gpumc_population_outcome *outcome; /* [runs of a batch] */
-  double *log_partition;                    /* [runs of a batch] ln Z, eq. 4, as recorded */
-  double updates;                           /* as recorded */
+  struct pa_outcome *outcome; /* [runs of a batch] */
+  double *log_partition;      /* [runs of a batch] ln Z, eq. 4, as recorded */
+  double updates;             /* as recorded */
   double *curve_row, *block_row;
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
@@ -142,7 +143,7 @@ size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_mode
  * the temperatures of the others. */
 struct pa_batch
 pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first);
-struct gpumc_population_plan
+struct pa_population_plan
 pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model);
 
 /* The temperatures that the configuration fixes: beta = 0 first; adaptive: only that. */

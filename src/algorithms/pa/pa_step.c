@@ -14,16 +14,15 @@ static void enter(const struct pa *pa, enum pa_stage stage)
 
 static size_t slot_of(size_t row)
 {
-  return row % GPUMC_OUTCOME_SLOTS;
+  return row % GPUMC_SLOTS;
 }
 
 /* Energies are measured. The row's numbers begin their way to the host; `histogram`: unless these
  * replicas were counted before. */
 static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
-  const struct gpumc_population_ops *ops = pa->context.device->ops->population;
   enum gpumc_status status =
-      ops->tally(&pa->population, (uint32_t)pa->batch.first, histogram, error);
+      pa_population_tally(&pa->population, (uint32_t)pa->batch.first, histogram, error);
   pa->tallied = status == GPUMC_OK;
   return status;
 }
@@ -36,7 +35,6 @@ static enum gpumc_status measure(struct pa *pa, struct gpumc_error *error)
 
 static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
 {
-  const struct gpumc_population_ops *ops = pa->context.device->ops->population;
   enum gpumc_status status =
       gpumc_ensemble_randomize(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
                                pa->settings.population, error);
@@ -45,7 +43,7 @@ static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
   for (size_t m = 0; m < pa->batch.count; m++)
     pa->log_partition[m] = pa->context.model->log_states;
   if (status == GPUMC_OK)
-    status = ops->found(&pa->population, error);
+    status = pa_population_found(&pa->population, error);
   return status == GPUMC_OK ? measure(pa, error) : status;
 }
 
@@ -57,8 +55,7 @@ static double weighing_to(const struct pa *pa, double beta)
 static enum gpumc_status
 overlap_at(struct pa *pa, double beta, double *overlap, struct gpumc_error *error)
 {
-  return pa->context.device->ops->population->trial(&pa->population, weighing_to(pa, beta), overlap,
-                                                    error);
+  return pa_population_trial(&pa->population, weighing_to(pa, beta), overlap, error);
 }
 
 /* A beta above *low whose overlap is below alpha*, or beta_end: doubles the last step. *low follows
@@ -130,7 +127,7 @@ static enum gpumc_status next_beta(struct pa *pa, struct gpumc_error *error)
 
 static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
 {
-  const struct gpumc_resampling_request request = {
+  const struct pa_resampling_request request = {
       .method = pa->settings.resampling,
       .seed = pa->context.seed,
       .rounds = pa->context.rounds,
@@ -141,8 +138,7 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
   };
   struct gpumc_ensemble *ensemble = pa->context.ensemble;
   enter(pa, PA_STAGE_RESAMPLE);
-  enum gpumc_status status =
-      pa->context.device->ops->population->resample(&pa->population, &request, error);
+  enum gpumc_status status = pa_population_resample(&pa->population, &request, error);
   enter(pa, PA_STAGE_GATHER);
   return status == GPUMC_OK ? ensemble->ops->gather(ensemble, pa->population.parent, error)
                             : status;
@@ -173,7 +169,7 @@ enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = tally(pa, true, error);
   if (status == GPUMC_OK)
-    status = pa->context.device->ops->population->publish(&pa->population, slot_of(pa->row), error);
+    status = pa_population_publish(&pa->population, slot_of(pa->row), error);
   enter(pa, PA_STAGE_OTHER);
   return status == GPUMC_OK ? pa_configurations_write(pa, error) : status;
 }
@@ -195,8 +191,8 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
 enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
 {
-  enum gpumc_status status = pa->context.device->ops->population->collect(
-      &pa->population, slot_of(row), pa->outcome, error);
+  enum gpumc_status status =
+      pa_population_collect(&pa->population, slot_of(row), pa->outcome, error);
   for (size_t m = 0; m < pa->batch.count && status == GPUMC_OK; m++) {
     status = check_size(pa, m, row, error);
     if (status == GPUMC_OK)

@@ -12,7 +12,7 @@ static void destroy(void *state)
   struct pt *pt = state;
   if (pt == NULL)
     return;
-  gpumc_tempering_free(&pt->tempering);
+  pt_tempering_free(&pt->tempering);
   pt_timeline_free(&pt->timeline);
   free(pt->beta);
   free(pt->run_beta);
@@ -98,14 +98,14 @@ static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *er
 static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pt->context.model;
-  struct gpumc_tempering_plan plan;
+  struct pt_tempering_plan plan;
   pt_settings_read(&pt->context.params, model, &pt->settings);
   pt_terms_make(model, &pt->settings.observables, pt->settings.copies, &pt->terms);
   pt_quantities_make(model, &pt->settings.observables, &pt->terms, &pt->quantities);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
   enum gpumc_status status = pt_timeline_make(&pt->settings, &pt->timeline, error);
   if (status == GPUMC_OK)
-    status = gpumc_tempering_create(pt->context.device, &plan, &pt->tempering, error);
+    status = pt_tempering_create(pt->context.device, &plan, &pt->tempering, error);
   if (status == GPUMC_OK)
     status = make_temperatures(pt, error);
   if (status == GPUMC_OK)

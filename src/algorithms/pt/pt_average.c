@@ -21,7 +21,7 @@ double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct
       sum += sums[b * block];
       measurements += (double)pt->bin.measurements[b];
     }
-  return sum / (measurements * (double)gpumc_tempering_values(&pt->tempering.plan, term));
+  return sum / (measurements * (double)pt_tempering_values(&pt->tempering.plan, term));
 }
 
 enum gpumc_status

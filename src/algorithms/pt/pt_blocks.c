@@ -7,7 +7,7 @@ static double block_mean(const struct pt *pt, size_t term, size_t t, size_t s, s
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
   const size_t place = ((b * pt->terms.count + term) * temperatures + t) * samples + s;
-  const double values = (double)gpumc_tempering_values(&pt->tempering.plan, term);
+  const double values = (double)pt_tempering_values(&pt->tempering.plan, term);
   return pt->bin.sums[place] / ((double)pt->bin.measurements[b] * values);
 }
 

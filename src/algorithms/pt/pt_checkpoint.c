@@ -70,7 +70,7 @@ pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_
   struct gpumc_part part[PARTS_MAXIMUM];
   const size_t parts = list_parts(pt, counters, part);
   enum gpumc_status status = gpumc_parts_save(part, parts, NULL, writer, "pt", error);
-  return status == GPUMC_OK ? gpumc_tempering_save(&pt->tempering, writer, "pt/tempering", error)
+  return status == GPUMC_OK ? pt_tempering_save(&pt->tempering, writer, "pt/tempering", error)
                             : status;
 }
 
@@ -117,7 +117,7 @@ enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader, b
   if (status == GPUMC_OK)
     status = check(pt, counters, error);
   if (status == GPUMC_OK)
-    status = gpumc_tempering_load(&pt->tempering, reader, "pt/tempering", error);
+    status = pt_tempering_load(&pt->tempering, reader, "pt/tempering", error);
   if (status != GPUMC_OK)
     return status;
   pt->stretch = counters[COUNTER_STRETCH];

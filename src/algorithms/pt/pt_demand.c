@@ -23,29 +23,28 @@ size_t pt_histogram_rows(const struct pt_settings *settings)
 
 /* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
  * possible where the number of values is not a multiple of that of the bins. */
-static struct gpumc_tempering_histogram histogram_of(int64_t bound, int64_t spacing)
+static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
 {
   const int64_t values = 2 * bound / spacing + 1;
   int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
   width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
   int64_t bins = (values + width - 1) / width;
   bins += (bins + values) % 2; /* equally many values to spare on both sides */
-  return (struct gpumc_tempering_histogram){.lowest =
-                                                -bound - (bins * width - values) / 2 * spacing,
-                                            .spacing = width * spacing,
-                                            .bins = (size_t)bins};
+  return (struct pt_histogram){.lowest = -bound - (bins * width - values) / 2 * spacing,
+                               .spacing = width * spacing,
+                               .bins = (size_t)bins};
 }
 
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
-                       const struct pt_terms *terms, struct gpumc_tempering_plan *plan)
+                       const struct pt_terms *terms, struct pt_tempering_plan *plan)
 {
-  *plan = (struct gpumc_tempering_plan){.temperatures = settings->temperatures,
-                                        .copies = settings->copies,
-                                        .samples = settings->samples,
-                                        .n_channels = settings->observables.n_channels,
-                                        .conjugate = settings->moved.conjugate,
-                                        .n_terms = terms->count,
-                                        .strata = strata(settings)};
+  *plan = (struct pt_tempering_plan){.temperatures = settings->temperatures,
+                                     .copies = settings->copies,
+                                     .samples = settings->samples,
+                                     .n_channels = settings->observables.n_channels,
+                                     .conjugate = settings->moved.conjugate,
+                                     .n_terms = terms->count,
+                                     .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
   if (!terms->overlaps)
     return;
@@ -71,7 +70,7 @@ pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *m
 /* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
  * temperature, and those without each sample; what the summary writes at once. */
 static double host_bytes(const struct pt_settings *settings, const struct gpumc_model *model,
-                         const struct gpumc_tempering_plan *plan, const struct pt_terms *terms)
+                         const struct pt_tempering_plan *plan, const struct pt_terms *terms)
 {
   struct pt_quantities quantities;
   pt_quantities_make(model, &settings->observables, terms, &quantities);
@@ -89,7 +88,7 @@ static double host_bytes(const struct pt_settings *settings, const struct gpumc_
 /* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
  * the sums of a bin, what is compared between bins, and the histograms. */
 static void demand_disk(const struct pt_settings *settings, const struct gpumc_model *model,
-                        const struct gpumc_tempering_plan *plan, const struct pt_terms *terms,
+                        const struct pt_tempering_plan *plan, const struct pt_terms *terms,
                         double bins, struct gpumc_demand *demanded)
 {
   struct pt_quantities quantities;
@@ -134,7 +133,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   struct pt_settings settings;
   struct pt_timeline timeline;
   struct pt_terms terms;
-  struct gpumc_tempering_plan plan;
+  struct pt_tempering_plan plan;
   pt_settings_read(params, model, &settings);
   pt_terms_make(model, &settings.observables, settings.copies, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);
@@ -145,8 +144,8 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, &plan, &terms)) +
-                         gpumc_tempering_host_bytes(device, &plan);
-  demanded->device_bytes = gpumc_tempering_bytes(device, &plan);
+                         pt_tempering_host_bytes(device, &plan);
+  demanded->device_bytes = pt_tempering_bytes(device, &plan);
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
   demand_disk(&settings, model, &plan, &terms, (double)timeline.bins, demanded);

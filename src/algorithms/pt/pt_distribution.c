@@ -38,7 +38,7 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
                                            struct distribution *distribution,
                                            struct gpumc_error *error)
 {
-  const struct gpumc_tempering_histogram *histogram = &pt->tempering.plan.histogram[kind];
+  const struct pt_histogram *histogram = &pt->tempering.plan.histogram[kind];
   const double bound = (double)pt->context.model->overlap_bound[kind];
   const size_t points = pt->settings.temperatures * histogram->bins;
   *distribution = (struct distribution){.counts = pt->histogram[kind],

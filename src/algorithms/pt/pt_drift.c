@@ -42,7 +42,7 @@ static void change_of(const struct pt *pt, size_t back, size_t compared, size_t 
 static void identity_of(const struct pt *pt, size_t t, struct differences *differences)
 {
   const struct pt_quantity *identity = &pt->quantities.quantity[pt->quantities.identity];
-  double average[GPUMC_TERMS_MAXIMUM] = {0}, squares = 0;
+  double average[PT_TERMS_MAXIMUM] = {0}, squares = 0;
   for (size_t s = 0; s < pt->settings.samples; s++) {
     average[identity->x] = pt_term_mean_of_all(pt, identity->x, t, s);
     average[identity->y] = pt_term_mean_of_all(pt, identity->y, t, s);

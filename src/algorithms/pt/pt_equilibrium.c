@@ -117,7 +117,7 @@ static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
   const double values =
-      measurements * (double)gpumc_tempering_values(&pt->tempering.plan, PT_TERM_ENERGY);
+      measurements * (double)pt_tempering_values(&pt->tempering.plan, PT_TERM_ENERGY);
   return energy2 - energy * energy > gpumc_rounding(values / 4, energy2);
 }
 

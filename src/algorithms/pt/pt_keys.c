@@ -41,7 +41,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = 1e9,
      .unit = "samples",
      .sweepable = true,
-     .population = true,
+     .proportional = true,
      .doc = "Disorder samples, from the model's `sample` on, each with a simulation "
             "of its own. For a model without disorder, independent simulations."},
     {.name = "replicas",
@@ -50,7 +50,7 @@ const struct gpumc_key pt_keys[] = {
      .maximum = PT_COPIES_MAXIMUM,
      .unit = "copies",
      .sweepable = true,
-     .population = true,
+     .proportional = true,
      .doc = "Copies of every sample at every temperature, whose overlaps are "
             "measured; n copies make n (n - 1)/2 pairs. Defaults to 2 for models "
             "with disorder and to 1 for others."},

@@ -2,7 +2,7 @@
 #ifndef GPUMC_ALGORITHMS_PT_QUANTITIES_H
 #define GPUMC_ALGORITHMS_PT_QUANTITIES_H
 
-#include "algorithms/pt/tempering.h"
+#include "algorithms/pt/pt_tempering.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 
@@ -16,8 +16,8 @@ enum { PT_TERM_ENERGY, PT_TERM_ENERGY2, PT_TERM_OBSERVABLES };
  * one, <e^2> - <e>^2, which is low by 2 tau/n of n measurements. */
 struct pt_terms {
   size_t count;
-  struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
-  struct gpumc_label label[GPUMC_TERMS_MAXIMUM];
+  struct pt_term term[PT_TERMS_MAXIMUM];
+  struct gpumc_label label[PT_TERMS_MAXIMUM];
   bool overlaps; /* there are pairs of copies to compare: */
   size_t overlap, overlap2, overlap4;
   bool links, waves; /* and these overlaps of them: */

@@ -7,7 +7,7 @@
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
 #include "algorithms/pt/pt_quantities.h"
-#include "algorithms/pt/tempering.h"
+#include "algorithms/pt/pt_tempering.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
 #include "core/simulation/ladder.h"
@@ -94,7 +94,7 @@ struct pt {
   struct pt_timeline timeline;
   struct pt_terms terms;
   struct pt_quantities quantities;
-  struct gpumc_tempering tempering;
+  struct pt_tempering tempering;
   double *beta;     /* [temperatures] */
   double *run_beta; /* [copies][temperatures], for the ensemble */
   size_t stretch;   /* present one; timeline.count: all are done */
@@ -161,7 +161,7 @@ double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double 
 
 /* What the device is asked for. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
-                       const struct pt_terms *terms, struct gpumc_tempering_plan *plan);
+                       const struct pt_terms *terms, struct pt_tempering_plan *plan);
 struct gpumc_ensemble_plan
 pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model);
 /* Rows of the histograms on the host. */

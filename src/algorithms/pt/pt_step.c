@@ -21,7 +21,7 @@ enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error)
     coefficient[t] = gpumc_moved_coefficient(model, moved, pt->beta[t]);
   for (size_t c = 0; c < pt->settings.copies; c++)
     memcpy(pt->run_beta + c * temperatures, pt->beta, temperatures * sizeof *pt->beta);
-  const enum gpumc_status status = gpumc_tempering_set_temperatures(
+  const enum gpumc_status status = pt_tempering_set_temperatures(
       &pt->tempering, coefficient, model->quantum[moved->conjugate], error);
   free(coefficient);
   return status;
@@ -58,14 +58,14 @@ static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_err
 {
   enter(pt, PT_STAGE_TALLY);
   enum gpumc_status status = pt->terms.overlaps ? measure_overlaps(pt, error) : GPUMC_OK;
-  return status == GPUMC_OK ? gpumc_tempering_accumulate(&pt->tempering, histogram, error) : status;
+  return status == GPUMC_OK ? pt_tempering_accumulate(&pt->tempering, histogram, error) : status;
 }
 
 static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = pt->context.ensemble;
   enter(pt, PT_STAGE_EXCHANGE);
-  enum gpumc_status status = gpumc_tempering_exchange(
+  enum gpumc_status status = pt_tempering_exchange(
       &pt->tempering, gpumc_ensemble_random(ensemble, 0), (uint32_t)pt->round, error);
   return status == GPUMC_OK ? ensemble->ops->exchange(ensemble, pt->tempering.swap, error) : status;
 }
@@ -131,7 +131,7 @@ static size_t block_of(const struct pt_timeline *timeline, size_t stretch)
 static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *error)
 {
   struct gpumc_device *device = pt->context.device;
-  const struct gpumc_tempering_plan *plan = &pt->tempering.plan;
+  const struct pt_tempering_plan *plan = &pt->tempering.plan;
   const size_t block = block_of(&pt->timeline, pt->stretch);
   enum gpumc_status status = GPUMC_OK;
   for (int kind = 0; kind < GPUMC_OVERLAPS && status == GPUMC_OK; kind++) {
@@ -140,24 +140,24 @@ static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *err
       status = device->ops->copy_to_host(device, pt->histogram[kind] + block * count,
                                          pt->tempering.bins[kind], count * sizeof(uint64_t), error);
   }
-  return status == GPUMC_OK ? gpumc_tempering_clear_histograms(&pt->tempering, error) : status;
+  return status == GPUMC_OK ? pt_tempering_clear_histograms(&pt->tempering, error) : status;
 }
 
 static size_t slot_of(size_t stretch)
 {
-  return stretch % GPUMC_OUTCOME_SLOTS;
+  return stretch % GPUMC_SLOTS;
 }
 
 enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_tempering_publish(&pt->tempering, slot_of(pt->stretch), error);
+  enum gpumc_status status = pt_tempering_publish(&pt->tempering, slot_of(pt->stretch), error);
   if (status == GPUMC_OK && pt->terms.overlaps &&
       pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]))
     status = fetch_histograms(pt, error);
   return status;
 }
 
-static void count(struct pt *pt, const struct gpumc_tempering_outcome *outcome)
+static void count(struct pt *pt, const struct pt_outcome *outcome)
 {
   struct pt_counts *counts = &pt->counts;
   const size_t samples = pt->settings.samples;
@@ -197,7 +197,7 @@ end_iteration(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_erro
   return pt_set_temperatures(pt, error);
 }
 
-static void add_block(struct pt *pt, const struct gpumc_tempering_outcome *outcome)
+static void add_block(struct pt *pt, const struct pt_outcome *outcome)
 {
   struct pt_bin *bin = &pt->bin;
   const size_t size = pt->terms.count * pt->settings.temperatures * pt->settings.samples;
@@ -220,8 +220,8 @@ static void clear_bin(struct pt *pt)
   memset(pt->bin.accepted, 0, pt->settings.temperatures * sizeof *pt->bin.accepted);
 }
 
-static enum gpumc_status end_block(struct pt *pt, const struct gpumc_tempering_outcome *outcome,
-                                   size_t number, struct gpumc_error *error)
+static enum gpumc_status
+end_block(struct pt *pt, const struct pt_outcome *outcome, size_t number, struct gpumc_error *error)
 {
   const struct pt_stretch *stretch = &pt->timeline.stretch[number];
   if (block_of(&pt->timeline, number) == 0)
@@ -236,9 +236,8 @@ enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error)
 {
   const size_t number = pt->stretch - 1;
   const struct pt_stretch *stretch = &pt->timeline.stretch[number];
-  struct gpumc_tempering_outcome outcome;
-  enum gpumc_status status =
-      gpumc_tempering_collect(&pt->tempering, slot_of(number), &outcome, error);
+  struct pt_outcome outcome;
+  enum gpumc_status status = pt_tempering_collect(&pt->tempering, slot_of(number), &outcome, error);
   if (status != GPUMC_OK || stretch->phase == PT_THERMALIZATION)
     return status;
   count(pt, &outcome);

@@ -14,8 +14,7 @@ static enum gpumc_moment_choice sum_of(enum gpumc_moment moment)
   return sums[moment];
 }
 
-static size_t
-add(struct pt_terms *terms, struct gpumc_tempering_term term, struct gpumc_label label)
+static size_t add(struct pt_terms *terms, struct pt_term term, struct gpumc_label label)
 {
   terms->term[terms->count] = term;
   terms->label[terms->count] = label;
@@ -26,10 +25,10 @@ static size_t add_channel(struct pt_terms *terms, const struct gpumc_model *mode
                           enum gpumc_moment_choice moment, struct gpumc_label label)
 {
   return add(terms,
-             (struct gpumc_tempering_term){.source = GPUMC_TERM_CHANNEL,
-                                           .index = (uint32_t)channel,
-                                           .moment = moment,
-                                           .scale = model->quantum[channel] / (double)model->sites},
+             (struct pt_term){.source = PT_SOURCE_CHANNEL,
+                              .index = (uint32_t)channel,
+                              .moment = moment,
+                              .scale = model->quantum[channel] / (double)model->sites},
              label);
 }
 
@@ -38,8 +37,8 @@ static size_t add_overlap(struct pt_terms *terms, enum gpumc_overlap kind,
 {
   return add(
       terms,
-      (struct gpumc_tempering_term){
-          .source = GPUMC_TERM_OVERLAP, .index = (uint32_t)kind, .moment = moment, .scale = scale},
+      (struct pt_term){
+          .source = PT_SOURCE_OVERLAP, .index = (uint32_t)kind, .moment = moment, .scale = scale},
       label);
 }
 
@@ -72,10 +71,10 @@ static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model
  * measurements exceeds by its variance. */
 static void add_product(struct pt_terms *terms, const struct gpumc_model *model)
 {
-  const struct gpumc_tempering_term term = {.source = GPUMC_TERM_PRODUCT,
-                                            .index = 0,
-                                            .moment = GPUMC_SUM_FIRST,
-                                            .scale = model->quantum[0] / (double)model->sites};
+  const struct pt_term term = {.source = PT_SOURCE_PRODUCT,
+                               .index = 0,
+                               .moment = GPUMC_SUM_FIRST,
+                               .scale = model->quantum[0] / (double)model->sites};
   const struct gpumc_label label = {"energy_product", "product of the energies of two copies",
                                     GPUMC_UNIT_ENERGY2, "<e_1 e_2>"};
   terms->products = true;

@@ -174,7 +174,7 @@ enum gpumc_status gpumc_document_set(struct gpumc_document *document, const char
   struct gpumc_mark mark = {.source = source, .line = 1, .column = 1};
   size_t length = strcspn(assignment, "=");
   if (assignment[length] == '\0' || !is_dotted_key(assignment, length)) {
-    gpumc_report_mistake(report, mark, "expected KEY=VALUE, such as algorithm.population=1000");
+    gpumc_report_mistake(report, mark, "expected KEY=VALUE, such as seed=7");
     return GPUMC_OK;
   }
   if (document->root == NULL)

@@ -42,7 +42,8 @@ struct gpumc_key {
   const char *required_unless; /* a sibling that takes its place */
   bool sweepable;              /* may stand in the campaign block */
   bool incidental;             /* decides no number of the result (device, output, ...) */
-  bool population; /* integers: a number of replicas or samples, to which memory is proportional */
+  bool
+      proportional; /* integers: a number of replicas or samples, to which memory is proportional */
   const char
       *exactly_one_of; /* siblings with the same text here exclude each other, one is needed */
   /* Integers: the default is the largest divisor, up to `default_text`, of the first of these

@@ -12,14 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "algorithms/pa/population.h"
 #include "core/base/error.h"
 #include "core/device/stages.h"
 #include "core/device/tally.h"
 #include "core/numerics/isa.h"
 
 struct gpumc_device;
-struct gpumc_tempering_ops;
 
 enum gpumc_device_kind { GPUMC_KIND_CPU, GPUMC_KIND_CUDA, GPUMC_KINDS };
 
@@ -87,8 +85,6 @@ struct gpumc_device_ops {
                                                       double seconds[GPUMC_STAGES_MAXIMUM],
                                                       struct gpumc_error *error);
   void (*close)(struct gpumc_device *device);
-  const struct gpumc_population_ops *population;
-  const struct gpumc_tempering_ops *tempering;
 };
 
 /* An open device. CPU: `threads` work for it, kernels of the level `isa` run. CUDA: the rest.

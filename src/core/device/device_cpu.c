@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/population_cpu.h"
-#include "algorithms/pt/tempering_cpu.h"
 #include "core/base/memory.h"
 #include "core/base/system_memory.h"
 
@@ -141,8 +139,6 @@ static const struct gpumc_device_ops cpu = {
     .enter = gpumc_host_enter,
     .stage_seconds = gpumc_host_stage_seconds,
     .close = close_cpu,
-    .population = &gpumc_population_cpu,
-    .tempering = &gpumc_tempering_cpu,
 };
 
 void gpumc_processor_name(char *name, size_t size)

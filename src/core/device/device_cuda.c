@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms/pa/population_cuda.h"
-#include "algorithms/pt/tempering_cuda.h"
 #include "core/base/memory.h"
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.h"
@@ -162,8 +160,6 @@ static const struct gpumc_device_ops cuda = {
     .enter = gpumc_cuda_enter,
     .stage_seconds = gpumc_cuda_stage_seconds,
     .close = close_cuda,
-    .population = &gpumc_population_cuda,
-    .tempering = &gpumc_tempering_cuda,
 };
 
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
@@ -172,9 +168,7 @@ const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
                                                  .kind = GPUMC_KIND_CUDA,
                                                  .scan_bytes = gpumc_scan_gpu_bytes,
                                                  .available = gpumc_absent_available,
-                                                 .close = gpumc_absent_close,
-                                                 .population = &gpumc_population_cuda,
-                                                 .tempering = &gpumc_tempering_cuda};
+                                                 .close = gpumc_absent_close};
   return &absent;
 }
 

@@ -1,8 +1,6 @@
 /* A build without CUDA: no GPU. */
 #include <string.h>
 
-#include "algorithms/pa/population_cpu.h"
-#include "algorithms/pt/tempering_cpu.h"
 #include "core/device/device_cuda.h"
 
 void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
@@ -23,9 +21,7 @@ const struct gpumc_device_ops *gpumc_device_cuda_absent(void)
                                                  .kind = GPUMC_KIND_CUDA,
                                                  .scan_bytes = scan_bytes,
                                                  .available = gpumc_absent_available,
-                                                 .close = gpumc_absent_close,
-                                                 .population = &gpumc_population_cpu,
-                                                 .tempering = &gpumc_tempering_cpu};
+                                                 .close = gpumc_absent_close};
   return &absent;
 }
 

@@ -17,7 +17,7 @@
 #define GPUMC_RUN_MAXIMUM 65535
 
 enum gpumc_random_purpose {
-  GPUMC_RANDOM_RESAMPLE = 1, /* site = replica, group = 0, time = annealing step */
+  GPUMC_RANDOM_RESAMPLE = 1, /* site = replica, group = 0, time = number of the step */
   GPUMC_RANDOM_EXCHANGE = 2, /* site = replica, group = run, time = round of exchanges */
   GPUMC_RANDOM_SAMPLES = 3,  /* site and group = first sample, time = 0: another seed */
   GPUMC_RANDOM_PLUGIN = 64,  /* first of the models' own: */

@@ -53,7 +53,7 @@ char *gpumc_task_identity(const struct gpumc_task *task);
  * `task`: a key that is missing there counts as its default. The text itself where this program
  * does not understand it. Caller frees; NULL when memory ran out. */
 char *gpumc_task_identity_stored(const struct gpumc_task *task, const char *stored);
-/* The differences of two identities, a line "algorithm.population: 20000 -> 30000" each. Caller
+/* The differences of two identities, a line "algorithm.sweeps: 10 -> 20" each. Caller
  * frees; NULL when memory ran out. */
 char *gpumc_identity_difference(const char *before, const char *after);
 

@@ -175,22 +175,21 @@ enum gpumc_status gpumc_prepare_absent(const struct gpumc_task *task, int thread
 
 /* Of the algorithm's keys that say how many replicas or samples there are, the largest one; NULL
  * where none is given. */
-static const struct gpumc_key *population_key(const struct gpumc_task *task)
+static const struct gpumc_key *proportional_key(const struct gpumc_task *task)
 {
   const struct gpumc_params params = gpumc_task_params(task, "algorithm");
   const struct gpumc_key *largest = NULL;
-  int64_t population = 0;
+  int64_t value = 0;
   for (const struct gpumc_key *key = task->algorithm->keys; key->name != NULL; key++)
-    if (key->population && gpumc_params_has(&params, key->name) &&
-        gpumc_params_integer(&params, key->name) > population) {
+    if (key->proportional && gpumc_params_has(&params, key->name) &&
+        gpumc_params_integer(&params, key->name) > value) {
       largest = key;
-      population = gpumc_params_integer(&params, key->name);
+      value = gpumc_params_integer(&params, key->name);
     }
   return largest;
 }
 
-static bool
-population_fits(const struct gpumc_preparation *preparation, const char *key, int64_t population)
+static bool value_fits(const struct gpumc_preparation *preparation, const char *key, int64_t value)
 {
   struct gpumc_error ignored = {0};
   struct gpumc_demand demand = {0};
@@ -198,7 +197,7 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
   cJSON *values = cJSON_Duplicate(params.values, true);
   bool good = false;
   if (values != NULL &&
-      cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)population))) {
+      cJSON_ReplaceItemInObjectCaseSensitive(values, key, cJSON_CreateNumber((double)value))) {
     params.values = values;
     good = ask_demand(preparation, &params, &demand, &ignored) == GPUMC_OK;
   }
@@ -213,14 +212,14 @@ population_fits(const struct gpumc_preparation *preparation, const char *key, in
 
 /* By bisection in steps of what the key must be a multiple of; 0: none fits. */
 static int64_t
-largest_population(const struct gpumc_preparation *preparation, const struct gpumc_key *key)
+largest_value(const struct gpumc_preparation *preparation, const struct gpumc_key *key)
 {
   struct gpumc_params params = gpumc_task_params(preparation->task, "algorithm");
   int64_t step = key->multiple_of > 0 ? key->multiple_of : 1;
   int64_t fitting = 0, excess = gpumc_params_integer(&params, key->name) / step;
   while (excess - fitting > 1) {
     int64_t middle = fitting + (excess - fitting) / 2;
-    if (population_fits(preparation, key->name, middle * step))
+    if (value_fits(preparation, key->name, middle * step))
       fitting = middle;
     else
       excess = middle;
@@ -239,11 +238,11 @@ gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc
   gpumc_size_text(host ? preparation->host_bytes : preparation->device_bytes, needed);
   gpumc_size_text(host ? preparation->available_bytes : preparation->device_available_bytes,
                   available);
-  const struct gpumc_key *key = population_key(preparation->task);
-  int64_t population = key != NULL ? largest_population(preparation, key) : 0;
-  if (population > 0)
+  const struct gpumc_key *key = proportional_key(preparation->task);
+  int64_t value = key != NULL ? largest_value(preparation, key) : 0;
+  if (value > 0)
     snprintf(largest, sizeof largest, "; the largest algorithm.%s that fits is %lld", key->name,
-             (long long)population);
+             (long long)value);
   if (demand->plan.runs > 1)
     snprintf(of_runs, sizeof of_runs, " (%zu runs side by side; fewer need less)",
              demand->plan.runs);

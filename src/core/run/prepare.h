@@ -36,7 +36,7 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare_absent(const struct gpumc_task 
                                                         struct gpumc_error *error);
 
 /* GPUMC_FAILURE when the task needs more memory of the host or the GPU than there is, naming the
- * largest population that would fit. */
+ * largest value of a key that would fit. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_preparation_fits(const struct gpumc_preparation *preparation, struct gpumc_error *error);
 

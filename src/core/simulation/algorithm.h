@@ -19,7 +19,7 @@ struct gpumc_work {
 
 /* What an algorithm needs, known before anything is allocated. */
 struct gpumc_demand {
-  size_t replicas;                 /* target population */
+  size_t replicas;                 /* of a run, as asked for */
   struct gpumc_ensemble_plan plan; /* runs of a batch, side by side; the most replicas of a run */
   size_t host_bytes;               /* work arrays and accumulators on the host */
   size_t device_bytes;             /* work arrays on the device, the ensemble not included */
@@ -67,7 +67,7 @@ struct gpumc_algorithm_ops {
   /* Names of what its work on the device consists of, NULL the last: the time of number i, which
    * it enters as stage i + 1 (core/device/stages.h), is /provenance/seconds_NAME. NULL: none. */
   const char *const *stages;
-  uint32_t required;            /* capabilities, of enum gpumc_capability */
+  uint32_t required; /* capabilities, of enum gpumc_capability */
   /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
    * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */
   uint32_t (*further)(const struct gpumc_params *params, const char **remedy);

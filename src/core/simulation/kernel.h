@@ -121,7 +121,8 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);
   /* Replica r of run m becomes a copy of replica parent[m][r] of that run, r < size[m], in place;
-   * parent obeys the rule of gpumc_population_ops.resample. */
+   * parent[p] = p for every parent p < size, so that no replica is read after it was overwritten.
+   */
   GPUMC_MUST_CHECK enum gpumc_status (*gather)(struct gpumc_ensemble *ensemble,
                                                const uint32_t *parent, struct gpumc_error *error);
   /* Replica r of run m and replica r of run m + 1 change places where bit r % 32 of word

@@ -114,7 +114,7 @@ GPUMC_INLINE void fold_pair(gpumc_v32 *one, const gpumc_v32 *other, size_t plane
   gpumc_v32 carry = gpumc_broadcast(0);
   for (size_t p = 0; p < planes; p++) {
     const gpumc_v32 here = gpumc_select(upper, other[p], one[p]);
-    const gpumc_v32 there = gpumc_exchange_words(gpumc_select(upper, one[p], other[p]), width);
+    const gpumc_v32 there = pt_exchange_words(gpumc_select(upper, one[p], other[p]), width);
     one[p] = gpumc_xor3(here, there, carry);
     carry = gpumc_majority(here, there, carry);
   }

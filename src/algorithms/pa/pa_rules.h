@@ -1,15 +1,15 @@
 /* The arithmetic of weights, copies and families, for both compilers: what every device must
  * compute bit for bit. Equations are those of Barash et al., Comput. Phys. Commun. 220, 341 (2017).
  */
-#ifndef GPUMC_CORE_POPULATION_RULES_H
-#define GPUMC_CORE_POPULATION_RULES_H
+#ifndef GPUMC_ALGORITHMS_PA_RULES_H
+#define GPUMC_ALGORITHMS_PA_RULES_H
 
 #include "core/numerics/elementary.h"
 #include "core/numerics/random.h"
 
 /* Weights are integers in units of 2^-shift, at most 2^shift, so that the sum over `capacity` of
  * them stays within 2^62, and so does a weight times the population. */
-GPUMC_HOST_DEVICE static inline int gpumc_weight_shift(uint64_t capacity)
+GPUMC_HOST_DEVICE static inline int pa_weight_shift(uint64_t capacity)
 {
   int bits = 0;
   while (bits < 32 && capacity > (uint64_t)1 << bits)
@@ -19,7 +19,7 @@ GPUMC_HOST_DEVICE static inline int gpumc_weight_shift(uint64_t capacity)
 
 /* exp(-step (energy - reference)) in units of 2^-shift. */
 GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_weight(double step, int64_t energy, int64_t reference, int shift)
+pa_weight(double step, int64_t energy, int64_t reference, int shift)
 {
   double exponent = -step * (double)(energy - reference);
   return (uint64_t)rint(gpumc_exp(exponent) * gpumc_power_of_two(shift));
@@ -27,25 +27,24 @@ gpumc_weight(double step, int64_t energy, int64_t reference, int shift)
 
 /* The overlap (eq. 8) is the sum over replicas of min(total, n weight), over n total; the sum may
  * need 93 bits and is kept in two words, its low 31 bits apart. 0 where nothing was weighed. */
-enum { GPUMC_OVERLAP_LOW_BITS = 31 };
+enum { PA_OVERLAP_LOW_BITS = 31 };
 
 GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_overlap_share(uint64_t weight, uint64_t n, uint64_t total)
+pa_overlap_share(uint64_t weight, uint64_t n, uint64_t total)
 {
   uint64_t share = n * weight;
   return share < total ? share : total;
 }
 
 GPUMC_HOST_DEVICE static inline double
-gpumc_overlap(uint64_t high, uint64_t low, uint64_t n, uint64_t total)
+pa_overlap(uint64_t high, uint64_t low, uint64_t n, uint64_t total)
 {
   return total > 0 ? fma((double)high, 0x1p31, (double)low) / ((double)n * (double)total) : 0.0;
 }
 
 /* A uniform integer below `limit`. */
-GPUMC_HOST_DEVICE static inline uint64_t gpumc_resampling_uniform(struct gpumc_random random,
-                                                                  uint32_t replica, uint32_t time,
-                                                                  uint64_t limit)
+GPUMC_HOST_DEVICE static inline uint64_t
+pa_resampling_uniform(struct gpumc_random random, uint32_t replica, uint32_t time, uint64_t limit)
 {
   uint32_t word[4];
   gpumc_random_draw(random, replica, 0, time, gpumc_random_label(GPUMC_RANDOM_RESAMPLE, 0), word);
@@ -56,28 +55,28 @@ GPUMC_HOST_DEVICE static inline uint64_t gpumc_resampling_uniform(struct gpumc_r
 /* Eq. 2 in integers: tau = target weight / total, its floor, and one more with the probability of
  * its fraction. */
 GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_copies_nearest_integer(struct gpumc_random random, uint32_t replica, uint32_t time,
-                             uint64_t weight, uint64_t target, uint64_t total)
+pa_copies_nearest_integer(struct gpumc_random random, uint32_t replica, uint32_t time,
+                          uint64_t weight, uint64_t target, uint64_t total)
 {
   uint64_t scaled = target * weight;
-  uint64_t uniform = gpumc_resampling_uniform(random, replica, time, total);
+  uint64_t uniform = pa_resampling_uniform(random, replica, time, total);
   return scaled / total + (uniform < scaled % total);
 }
 
 /* Systematic resampling: of the points (i + u) total / target, i = 0, 1, .., how many are below the
- * sum `cumulated` of the first weights; offset = gpumc_resampling_uniform(random, 0, time, total).
+ * sum `cumulated` of the first weights; offset = pa_resampling_uniform(random, 0, time, total).
  * Replica j gets the difference between the sums with it and without it. */
 GPUMC_HOST_DEVICE static inline uint64_t
-gpumc_points_below(uint64_t cumulated, uint64_t offset, uint64_t target, uint64_t total)
+pa_points_below(uint64_t cumulated, uint64_t offset, uint64_t target, uint64_t total)
 {
   return (uint64_t)((offset + (unsigned __int128)target * cumulated) / total);
 }
 
 /* share ln(share) of a family of `members` among `size` replicas, in units of 2^-56: the sum over
  * all families stays within 2^61 in size. */
-#define GPUMC_ENTROPY_UNIT 0x1p-56
+#define PA_ENTROPY_UNIT 0x1p-56
 
-GPUMC_HOST_DEVICE static inline int64_t gpumc_family_entropy(uint64_t members, uint64_t size)
+GPUMC_HOST_DEVICE static inline int64_t pa_family_entropy(uint64_t members, uint64_t size)
 {
   double share = (double)members / (double)size;
   return (int64_t)rint(share * gpumc_log(share) * 0x1p56);

@@ -1,71 +1,71 @@
 /* The arithmetic of exchanges, walkers and sums of parallel tempering, for both compilers: what
  * every device must compute bit for bit. */
-#ifndef GPUMC_CORE_TEMPERING_RULES_H
-#define GPUMC_CORE_TEMPERING_RULES_H
+#ifndef GPUMC_ALGORITHMS_PT_RULES_H
+#define GPUMC_ALGORITHMS_PT_RULES_H
 
 #include <stdbool.h>
 
-#include "algorithms/pa/population.h"
+#include "core/device/tally.h"
 #include "core/numerics/random.h"
 #include "core/numerics/threshold.h"
 
 /* What a walker remembers of the extremes that it has been to. */
-enum gpumc_walker_label {
-  GPUMC_WALKER_FRESH,      /* of none */
-  GPUMC_WALKER_HOT,        /* the hottest was the last */
-  GPUMC_WALKER_RETURNING,  /* the coldest was the last, after the hottest */
-  GPUMC_WALKER_BEGUN_COLD, /* the coldest was the only one */
-  GPUMC_WALKER_LABELS
+enum pt_walker_label {
+  PT_WALKER_FRESH,      /* of none */
+  PT_WALKER_HOT,        /* the hottest was the last */
+  PT_WALKER_RETURNING,  /* the coldest was the last, after the hottest */
+  PT_WALKER_BEGUN_COLD, /* the coldest was the only one */
+  PT_WALKER_LABELS
 };
 
 /* A walker is its number, that of the temperature it began at, and its label. */
-GPUMC_HOST_DEVICE static inline uint32_t gpumc_walker(uint32_t number, uint32_t label)
+GPUMC_HOST_DEVICE static inline uint32_t pt_walker(uint32_t number, uint32_t label)
 {
-  return number * GPUMC_WALKER_LABELS + label;
+  return number * PT_WALKER_LABELS + label;
 }
 
-GPUMC_HOST_DEVICE static inline uint32_t gpumc_walker_number(uint32_t walker)
+GPUMC_HOST_DEVICE static inline uint32_t pt_walker_number(uint32_t walker)
 {
-  return walker / GPUMC_WALKER_LABELS;
+  return walker / PT_WALKER_LABELS;
 }
 
-GPUMC_HOST_DEVICE static inline uint32_t gpumc_walker_label(uint32_t walker)
+GPUMC_HOST_DEVICE static inline uint32_t pt_walker_label(uint32_t walker)
 {
-  return walker % GPUMC_WALKER_LABELS;
+  return walker % PT_WALKER_LABELS;
 }
 
 /* The walker once it is at temperature t; *returned: it has completed a round trip, from the
  * hottest to the coldest and back. */
 GPUMC_HOST_DEVICE static inline uint32_t
-gpumc_walker_arrived(uint32_t walker, size_t t, size_t temperatures, bool *returned)
+pt_walker_arrived(uint32_t walker, size_t t, size_t temperatures, bool *returned)
 {
-  const uint32_t number = gpumc_walker_number(walker), label = gpumc_walker_label(walker);
-  *returned = t == 0 && label == GPUMC_WALKER_RETURNING;
+  const uint32_t number = pt_walker_number(walker), label = pt_walker_label(walker);
+  *returned = t == 0 && label == PT_WALKER_RETURNING;
   if (t == 0)
-    return gpumc_walker(number, GPUMC_WALKER_HOT);
+    return pt_walker(number, PT_WALKER_HOT);
   if (t + 1 < temperatures)
     return walker;
-  if (label == GPUMC_WALKER_HOT)
-    return gpumc_walker(number, GPUMC_WALKER_RETURNING);
-  return label == GPUMC_WALKER_FRESH ? gpumc_walker(number, GPUMC_WALKER_BEGUN_COLD) : walker;
+  if (label == PT_WALKER_HOT)
+    return pt_walker(number, PT_WALKER_RETURNING);
+  return label == PT_WALKER_FRESH ? pt_walker(number, PT_WALKER_BEGUN_COLD) : walker;
 }
 
 /* The temperatures of a copy in one round of exchanges: two neighbours that may change places, or
  * one that has no partner. */
-struct gpumc_exchange_unit {
+struct pt_exchange_unit {
   size_t t, count; /* temperatures t .. t + count - 1 */
 };
 
-GPUMC_HOST_DEVICE static inline size_t gpumc_exchange_units(size_t temperatures, uint32_t round)
+GPUMC_HOST_DEVICE static inline size_t pt_exchange_units(size_t temperatures, uint32_t round)
 {
   return (temperatures + round % 2 + 1) / 2;
 }
 
-GPUMC_HOST_DEVICE static inline struct gpumc_exchange_unit
-gpumc_exchange_unit(size_t number, size_t temperatures, uint32_t round)
+GPUMC_HOST_DEVICE static inline struct pt_exchange_unit
+pt_exchange_unit(size_t number, size_t temperatures, uint32_t round)
 {
   const size_t parity = round % 2;
-  struct gpumc_exchange_unit unit;
+  struct pt_exchange_unit unit;
   unit.t = number == 0 ? 0 : 2 * number - parity;
   unit.count = unit.t + 1 < temperatures && (number > 0 || parity == 0) ? 2 : 1;
   return unit;
@@ -76,8 +76,8 @@ gpumc_exchange_unit(size_t number, size_t temperatures, uint32_t round)
  * hotter, or the difference of the coefficients of another channel (Hukushima and Nemoto, J. Phys.
  * Soc. Jpn. 65, 1604 (1996), eqs. 9 and 10). `run`: of the hotter one. */
 GPUMC_HOST_DEVICE static inline bool
-gpumc_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, uint32_t round,
-                        double step, int64_t hotter, int64_t colder)
+pt_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, uint32_t round,
+                     double step, int64_t hotter, int64_t colder)
 {
   uint32_t word[4];
   gpumc_random_draw(random, sample, run, round, gpumc_random_label(GPUMC_RANDOM_EXCHANGE, 0), word);
@@ -86,7 +86,7 @@ gpumc_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t ru
 
 /* What a term adds for one measured value. */
 GPUMC_HOST_DEVICE static inline double
-gpumc_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
+pt_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
 {
   const double x = (double)value * scale, square = x * x;
   switch (moment) {
@@ -102,8 +102,7 @@ gpumc_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
 }
 
 /* Of values in two copies. */
-GPUMC_HOST_DEVICE static inline double
-gpumc_term_product(int64_t value, int64_t other, double scale)
+GPUMC_HOST_DEVICE static inline double pt_term_product(int64_t value, int64_t other, double scale)
 {
   return (double)value * scale * ((double)other * scale);
 }

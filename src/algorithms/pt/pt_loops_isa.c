@@ -1,8 +1,8 @@
 /* The inner loops of parallel tempering at one level, written so that compilers make vectors of
  * them: no branch in a loop over samples. */
-#include "algorithms/pt/tempering_isa.h"
+#include "algorithms/pt/pt_loops.h"
 
-#include "algorithms/pt/tempering_rules.h"
+#include "algorithms/pt/pt_rules.h"
 #include "core/numerics/simd_philox.h"
 
 /* `moment`: a constant. */
@@ -10,7 +10,7 @@ GPUMC_INLINE void add_values_as(double *restrict sums, const int64_t *restrict v
                                 double scale, const enum gpumc_moment_choice moment)
 {
   for (size_t i = 0; i < n; i++)
-    sums[i] += gpumc_term_value(values[i], scale, moment);
+    sums[i] += pt_term_value(values[i], scale, moment);
 }
 
 static void add_values(double *sums, const int64_t *values, size_t n, double scale,
@@ -35,7 +35,7 @@ static void add_products(double *restrict sums, const int64_t *restrict one,
                          const int64_t *restrict other, size_t n, double scale)
 {
   for (size_t i = 0; i < n; i++)
-    sums[i] += gpumc_term_product(one[i], other[i], scale);
+    sums[i] += pt_term_product(one[i], other[i], scale);
 }
 
 static void find_lowest(int64_t *restrict lowest, const int64_t *restrict energy, size_t n)
@@ -44,11 +44,10 @@ static void find_lowest(int64_t *restrict lowest, const int64_t *restrict energy
     lowest[i] = energy[i] < lowest[i] ? energy[i] : lowest[i];
 }
 
-/* Thresholds of gpumc_exchange_accepted. An exponent that needs no comparison becomes 0, whose
+/* Thresholds of pt_exchange_accepted. An exponent that needs no comparison becomes 0, whose
  * threshold is above all numbers, and one below -708 becomes that: both thresholds are then 0. */
 static void find_thresholds(double step, size_t n, const int64_t *restrict hotter,
-                            const int64_t *restrict colder,
-                            int64_t threshold[restrict GPUMC_TEMPERING_LANES])
+                            const int64_t *restrict colder, int64_t threshold[restrict PT_LANES])
 {
   for (size_t i = 0; i < n; i++) {
     double x = -(step * (double)(hotter[i] - colder[i]));
@@ -58,15 +57,15 @@ static void find_thresholds(double step, size_t n, const int64_t *restrict hotte
   }
 }
 
-static uint32_t decide(const struct gpumc_exchange_pair *pair, uint32_t first, size_t n,
+static uint32_t decide(const struct pt_exchange_pair *pair, uint32_t first, size_t n,
                        const int64_t *hotter, const int64_t *colder)
 {
   const struct gpumc_philox_stream stream =
       gpumc_philox_stream_make(pair->random, pair->run, pair->round);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_EXCHANGE, 0);
-  int64_t threshold[GPUMC_TEMPERING_LANES];
-  uint32_t number[GPUMC_TEMPERING_LANES], swap = 0;
-  for (size_t i = 0; i < GPUMC_TEMPERING_LANES; i += GPUMC_VECTOR_WORDS) {
+  int64_t threshold[PT_LANES];
+  uint32_t number[PT_LANES], swap = 0;
+  for (size_t i = 0; i < PT_LANES; i += GPUMC_VECTOR_WORDS) {
     const gpumc_v32 sample = gpumc_lane_numbers() + (first + (uint32_t)i);
     gpumc_v32 word[4];
     if (pair->random.rounds == 7)
@@ -104,16 +103,16 @@ count_labels(const uint32_t *walker, size_t n, uint64_t *labelled, uint64_t *fro
 {
   uint32_t with_label = 0, hot = 0; /* walkers are fewer than 2^32 */
   for (size_t i = 0; i < n; i++) {
-    const uint32_t label = gpumc_walker_label(walker[i]);
-    with_label += label != GPUMC_WALKER_FRESH;
-    hot += label == GPUMC_WALKER_HOT;
+    const uint32_t label = pt_walker_label(walker[i]);
+    with_label += label != PT_WALKER_FRESH;
+    hot += label == PT_WALKER_HOT;
   }
   *labelled = with_label;
   *from_hottest = hot;
 }
 
-extern const struct gpumc_tempering_loops GPUMC_ISA_NAME(gpumc_tempering_loops);
-const struct gpumc_tempering_loops GPUMC_ISA_NAME(gpumc_tempering_loops) = {
+extern const struct pt_loops GPUMC_ISA_NAME(pt_loops);
+const struct pt_loops GPUMC_ISA_NAME(pt_loops) = {
     .add_values = add_values,
     .add_products = add_products,
     .find_lowest = find_lowest,

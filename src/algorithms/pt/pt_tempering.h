@@ -11,38 +11,38 @@
  *
  *   gpumc_ensemble_sweep_each(.., tempering.channel)          energies of all places, at least
  *   ensemble->ops->overlap(.., T runs, tempering.overlap + p T S)   for every pair of copies
- *   gpumc_tempering_accumulate                                both only on measuring rounds
- *   gpumc_tempering_exchange                                  decides
+ *   pt_tempering_accumulate                                both only on measuring rounds
+ *   pt_tempering_exchange                                  decides
  *   ensemble->ops->exchange(.., tempering.swap)               moves the replicas
  *
  * Operations are enqueued in the order of the calls (core/device/device.h) and wait for nothing;
  * what they found comes to the host by `publish` and, later, `collect`. Every number is decided by
  * integers or by sums in a fixed order, so that it is the same, bit for bit, on all devices. The
- * formulas stand in algorithms/pt/tempering_rules.h. */
-#ifndef GPUMC_CORE_TEMPERING_H
-#define GPUMC_CORE_TEMPERING_H
+ * formulas stand in algorithms/pt/pt_rules.h. */
+#ifndef GPUMC_ALGORITHMS_PT_TEMPERING_H
+#define GPUMC_ALGORITHMS_PT_TEMPERING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "algorithms/pa/population.h"
 #include "core/base/error.h"
+#include "core/device/device.h"
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
 #include "core/storage/checkpoint.h"
 
-enum { GPUMC_TERMS_MAXIMUM = 32 };
+enum { PT_TERMS_MAXIMUM = 32 };
 
 /* What a term averages: a channel at every place, an overlap of every pair of copies, or the
  * product of a channel's values in the two copies of every pair. */
-enum gpumc_term_source { GPUMC_TERM_CHANNEL, GPUMC_TERM_OVERLAP, GPUMC_TERM_PRODUCT };
+enum pt_source { PT_SOURCE_CHANNEL, PT_SOURCE_OVERLAP, PT_SOURCE_PRODUCT };
 
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
  * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
  * x in the one copy times x in the other. */
-struct gpumc_tempering_term {
-  enum gpumc_term_source source;
+struct pt_term {
+  enum pt_source source;
   uint32_t index;                  /* of the channel, or enum gpumc_overlap */
   enum gpumc_moment_choice moment; /* products: GPUMC_SUM_FIRST */
   double scale;
@@ -50,25 +50,25 @@ struct gpumc_tempering_term {
 
 /* Bins of an overlap: number (value - lowest) / spacing, rounded down; every value that is measured
  * falls into one of them. bins = 0: no histogram. */
-struct gpumc_tempering_histogram {
+struct pt_histogram {
   int64_t lowest, spacing;
   size_t bins;
 };
 
 /* What is fixed when it is created. Channels and overlaps that no term and no histogram asks for
  * are not kept, but for channel 0, the energy, and the conjugate one. */
-struct gpumc_tempering_plan {
+struct pt_tempering_plan {
   size_t temperatures, copies, samples; /* >= 1; places are fewer than 2^32 */
   size_t n_channels;                    /* of the model */
   size_t conjugate;                     /* channel by which exchanges are decided */
   size_t n_terms;
-  struct gpumc_tempering_term term[GPUMC_TERMS_MAXIMUM];
-  struct gpumc_tempering_histogram histogram[GPUMC_OVERLAPS];
+  struct pt_term term[PT_TERMS_MAXIMUM];
+  struct pt_histogram histogram[GPUMC_OVERLAPS];
   size_t strata; /* of histograms: sample s is in stratum s mod strata; >= 1 */
 };
 
 /* What was found between two publications. Arrays are the slot's. */
-struct gpumc_tempering_outcome {
+struct pt_outcome {
   uint64_t measurements;    /* calls of `accumulate` */
   uint64_t rounds[2];       /* calls of `exchange` by parity: pair t took part in rounds[t % 2] */
   const double *sums;       /* [n_terms][temperatures][samples] */
@@ -80,118 +80,91 @@ struct gpumc_tempering_outcome {
   const uint32_t *round_trips;  /* [copies][samples] from the hottest to the coldest and back */
 };
 
-struct gpumc_tempering;
-
-/* A device's part. Sizes are those of the plan; arguments as for the functions below. */
-struct gpumc_tempering_ops {
-  /* Device memory, and other host memory, of the slots. */
-  size_t (*own_bytes)(const struct gpumc_tempering_plan *plan);
-  size_t (*host_bytes)(const struct gpumc_tempering_plan *plan);
-  /* All memory is taken here; `own` is the only field to be set. */
-  GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_tempering *tempering,
-                                               struct gpumc_error *error);
-  /* Legal when create failed, or was not called: `own` is then NULL. */
-  void (*destroy)(struct gpumc_tempering *tempering);
-  GPUMC_MUST_CHECK enum gpumc_status (*accumulate)(struct gpumc_tempering *tempering,
-                                                   bool histogram, struct gpumc_error *error);
-  GPUMC_MUST_CHECK enum gpumc_status (*exchange)(struct gpumc_tempering *tempering,
-                                                 struct gpumc_random random, uint32_t round,
-                                                 struct gpumc_error *error);
-  /* Every one of `count` bytes of device memory becomes `byte`. */
-  GPUMC_MUST_CHECK enum gpumc_status (*fill)(struct gpumc_tempering *tempering, void *memory,
-                                             int byte, size_t count, struct gpumc_error *error);
-  /* Begin to bring `record` to the host; then wait for it. */
-  GPUMC_MUST_CHECK enum gpumc_status (*publish)(struct gpumc_tempering *tempering, size_t slot,
-                                                struct gpumc_error *error);
-  GPUMC_MUST_CHECK enum gpumc_status (*collect)(struct gpumc_tempering *tempering, size_t slot,
-                                                const uint8_t **record, struct gpumc_error *error);
-};
+struct pt_steps;
 
 /* Calls counted since the last publication. */
-struct gpumc_tempering_calls {
+struct pt_calls {
   uint64_t measurements, rounds[2];
 };
 
 /* Pointers are to device memory. */
-struct gpumc_tempering {
-  struct gpumc_tempering_plan plan;
+struct pt_tempering {
+  struct pt_tempering_plan plan;
   struct gpumc_device *device;
+  const struct pt_steps *steps;             /* the device's */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM]; /* [copies][temperatures][samples]; NULL: not kept */
   int64_t *overlap[GPUMC_OVERLAPS];         /* [pairs][temperatures][samples]; NULL: not kept */
   uint32_t *swap;   /* [copies][temperatures][gpumc_swap_words(samples)], of the last exchange */
-  uint32_t *walker; /* [copies][temperatures][samples], of algorithms/pt/tempering_rules.h */
+  uint32_t *walker; /* [copies][temperatures][samples], of algorithms/pt/pt_rules.h */
   uint64_t *bins[GPUMC_OVERLAPS]; /* [strata][temperatures][bins]; NULL: none. For copy_to_host */
   double *step;    /* [temperatures] coefficient[t + 1] - coefficient[t], times the quantum */
-  uint8_t *record; /* what is published (algorithms/pt/tempering_record.h) */
-  struct gpumc_tempering_calls calls, published[GPUMC_OUTCOME_SLOTS];
-  void *own; /* the device's */
+  uint8_t *record; /* what is published (algorithms/pt/pt_device.h) */
+  struct pt_calls calls, published[GPUMC_SLOTS];
+  struct gpumc_slot slot[GPUMC_SLOTS];
 };
 
 /* C (C - 1) / 2. */
-static inline size_t gpumc_tempering_pairs(const struct gpumc_tempering_plan *plan)
+static inline size_t pt_tempering_pairs(const struct pt_tempering_plan *plan)
 {
   return plan->copies * (plan->copies - 1) / 2;
 }
 
 /* Values that a term adds up in one measurement of a sample. */
-static inline size_t gpumc_tempering_values(const struct gpumc_tempering_plan *plan, size_t term)
+static inline size_t pt_tempering_values(const struct pt_tempering_plan *plan, size_t term)
 {
-  return plan->term[term].source == GPUMC_TERM_CHANNEL ? plan->copies : gpumc_tempering_pairs(plan);
+  return plan->term[term].source == PT_SOURCE_CHANNEL ? plan->copies : pt_tempering_pairs(plan);
 }
 
 /* Device memory that it takes, and host memory beside it. */
+size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan);
 size_t
-gpumc_tempering_bytes(const struct gpumc_device *device, const struct gpumc_tempering_plan *plan);
-size_t gpumc_tempering_host_bytes(const struct gpumc_device *device,
-                                  const struct gpumc_tempering_plan *plan);
+pt_tempering_host_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan);
 /* Started, but without temperatures. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_create(struct gpumc_device *device, const struct gpumc_tempering_plan *plan,
-                       struct gpumc_tempering *tempering, struct gpumc_error *error);
+pt_tempering_create(struct gpumc_device *device, const struct pt_tempering_plan *plan,
+                    struct pt_tempering *tempering, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
-void gpumc_tempering_free(struct gpumc_tempering *tempering);
+void pt_tempering_free(struct pt_tempering *tempering);
 /* Every walker to the place that bears its number; sums, counters, histograms become 0. Waits. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_start(struct gpumc_tempering *tempering, struct gpumc_error *error);
+pt_tempering_start(struct pt_tempering *tempering, struct gpumc_error *error);
 /* coefficient[temperatures] of the conjugate channel in - ln of the weight, beta for the energy,
  * and its quantum. Waits for what was enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_set_temperatures(struct gpumc_tempering *tempering, const double *coefficient,
-                                 double quantum, struct gpumc_error *error);
+pt_tempering_set_temperatures(struct pt_tempering *tempering, const double *coefficient,
+                              double quantum, struct gpumc_error *error);
 /* Add the present channels and overlaps to the sums and, with `histogram`, the overlaps to the
  * histograms; find the lowest energies. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_accumulate(struct gpumc_tempering *tempering,
-                                                              bool histogram,
-                                                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pt_tempering_accumulate(struct pt_tempering *tempering, bool histogram, struct gpumc_error *error);
 /* Decide on an exchange of the temperatures t and t + 1 for every t with t % 2 = round % 2, in
  * every copy and sample: accepted with the probability min(1, exp((c[t + 1] - c[t]) (X[t + 1] -
  * X[t]))), c the coefficients and X the conjugate channel: beta and the energy. Writes `swap`,
  * exchanges channels and walkers, and counts. `random`: the generator of the ensemble's run 0
  * (gpumc_ensemble_random); a round is named once in its life. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_exchange(struct gpumc_tempering *tempering, struct gpumc_random random,
-                         uint32_t round, struct gpumc_error *error);
-/* Begin to bring sums and counters into `slot` < GPUMC_OUTCOME_SLOTS; on the device they become 0.
+GPUMC_MUST_CHECK enum gpumc_status pt_tempering_exchange(struct pt_tempering *tempering,
+                                                         struct gpumc_random random, uint32_t round,
+                                                         struct gpumc_error *error);
+/* Begin to bring sums and counters into `slot` < GPUMC_SLOTS; on the device they become 0.
  * Histograms are not published and go on. */
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_publish(struct gpumc_tempering *tempering, size_t slot, struct gpumc_error *error);
+pt_tempering_publish(struct pt_tempering *tempering, size_t slot, struct gpumc_error *error);
 /* Wait for it; the outcome is valid until the slot is published again. */
+GPUMC_MUST_CHECK enum gpumc_status pt_tempering_collect(struct pt_tempering *tempering, size_t slot,
+                                                        struct pt_outcome *outcome,
+                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_collect(struct gpumc_tempering *tempering, size_t slot,
-                        struct gpumc_tempering_outcome *outcome, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_clear_histograms(struct gpumc_tempering *tempering, struct gpumc_error *error);
+pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error *error);
 
 /* Walkers, histograms and what is not yet published, to and from the arrays NAME/.. of a
  * checkpoint, which may come from another device. Channels, overlaps, swap words and temperatures
  * are no part of it: they are set anew in every round, or by whoever loads. `name`: say
  * "pt/tempering". */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_tempering_save(const struct gpumc_tempering *tempering,
-                                                        struct gpumc_checkpoint_writer *writer,
-                                                        const char *name,
-                                                        struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_tempering_load(struct gpumc_tempering *tempering, struct gpumc_checkpoint_reader *reader,
-                     const char *name, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
+                                                     struct gpumc_checkpoint_writer *writer,
+                                                     const char *name, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pt_tempering_load(struct pt_tempering *tempering,
+                                                     struct gpumc_checkpoint_reader *reader,
+                                                     const char *name, struct gpumc_error *error);
 
 #endif

@@ -1,0 +1,265 @@
+/* The steps of population annealing on the CPU. All sums are of integers, so that the order of the
+ * threads does not matter. */
+#include "algorithms/pa/pa_device.h"
+
+#include <string.h>
+
+/* Threads of a loop over the replicas of a run, within a loop over runs. */
+static int threads_inside(const struct gpumc_device *device, size_t runs)
+{
+  return device->threads / gpumc_threads_outside(device, runs);
+}
+
+static enum gpumc_status
+found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
+{
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs))
+  for (size_t m = 0; m < work->runs; m++) {
+    work->resampled[m].before = work->resampled[m].size = work->founders;
+    for (size_t r = 0; r < work->founders; r++)
+      work->family[m * work->capacity + r] = (uint32_t)r;
+  }
+  return GPUMC_OK;
+}
+
+static void weigh_run(const struct pa_resample_work *work, size_t m, int threads)
+{
+  const struct pa_work *population = &work->population;
+  const size_t n = population->size[m];
+  const int64_t *energy = population->energy + m * population->capacity;
+  uint64_t *weight = population->weight + m * population->capacity;
+  const int64_t reference = pa_lowest_of(&population->tallied[m]);
+  struct pa_resampled *resampled = &population->resampled[m];
+  uint64_t total = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : total)
+  for (size_t r = 0; r < n; r++) {
+    weight[r] = pa_weight(work->request.step, energy[r], reference, work->weight_shift);
+    total += weight[r];
+  }
+  resampled->before = n;
+  resampled->reference = reference;
+  resampled->total = total;
+}
+
+static enum gpumc_status
+weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct gpumc_error *error)
+{
+  const size_t runs = work->population.runs;
+  const int inside = threads_inside(device, runs);
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, runs))
+  for (size_t m = 0; m < runs; m++)
+    weigh_run(work, m, inside);
+  return GPUMC_OK;
+}
+
+/* What the copies of one run need to know. */
+struct lot {
+  struct gpumc_random random;
+  uint32_t time;
+  uint64_t total, target, offset;
+  size_t n;
+  const uint64_t *weight;
+  uint32_t *copies;
+  uint64_t base; /* of the cumulated weights: those of the runs before */
+};
+
+/* The replicas first .. end-1. */
+static struct pa_copied overlap_alone(const struct lot *lot, size_t first, size_t end)
+{
+  struct pa_copied copied = {0};
+  for (size_t r = first; r < end; r++)
+    pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
+  return copied;
+}
+
+static struct pa_copied nearest_integer(const struct lot *lot, size_t first, size_t end)
+{
+  struct pa_copied copied = {0};
+  for (size_t r = first; r < end; r++) {
+    const uint64_t copies = pa_copies_nearest_integer(lot->random, (uint32_t)r, lot->time,
+                                                      lot->weight[r], lot->target, lot->total);
+    pa_add_share(&copied, lot->weight[r], lot->n, lot->total);
+    lot->copies[r] = (uint32_t)copies;
+    copied.size += copies;
+  }
+  return copied;
+}
+
+/* One uniform number for all; the population stays exactly at the target. */
+static struct pa_copied systematic(const struct lot *lot, size_t first, size_t end)
+{
+  struct pa_copied copied = {0};
+  uint64_t cumulated = first > 0 ? lot->weight[first - 1] - lot->base : 0;
+  uint64_t before = pa_points_below(cumulated, lot->offset, lot->target, lot->total);
+  for (size_t r = first; r < end; r++) {
+    const uint64_t weight = lot->weight[r] - lot->base - cumulated;
+    cumulated += weight;
+    const uint64_t after = pa_points_below(cumulated, lot->offset, lot->target, lot->total);
+    pa_add_share(&copied, weight, lot->n, lot->total);
+    lot->copies[r] = (uint32_t)(after - before);
+    copied.size += after - before;
+    before = after;
+  }
+  return copied;
+}
+
+static void copy_run(const struct pa_resample_work *work, size_t m, int method, size_t threads)
+{
+  const struct pa_work *population = &work->population;
+  struct pa_resampled *resampled = &population->resampled[m];
+  const size_t first = m * population->capacity, n = resampled->before;
+  const uint32_t run = work->request.first_run + (uint32_t)m;
+  struct lot lot = {.random = gpumc_random_make(work->request.seed, run, work->request.rounds),
+                    .time = work->request.time,
+                    .total = resampled->total,
+                    .target = work->request.target,
+                    .n = n,
+                    .weight = population->weight + first,
+                    .copies = population->copies + first,
+                    .base = first > 0 ? population->weight[first - 1] : 0};
+  uint64_t high = 0, low = 0, size = 0;
+  if (n == 0)
+    return;
+  if (method == PA_RESAMPLING_SYSTEMATIC)
+    lot.offset = pa_resampling_uniform(lot.random, 0, lot.time, lot.total);
+#pragma omp parallel for num_threads((int)threads) reduction(+ : high, low, size)
+  for (size_t t = 0; t < threads; t++) {
+    const size_t begin = n * t / threads, end = n * (t + 1) / threads;
+    struct pa_copied copied = {0};
+    if (begin == end)
+      continue;
+    if (method == PA_RESAMPLING_SYSTEMATIC)
+      copied = systematic(&lot, begin, end);
+    else if (method == PA_RESAMPLING_NEAREST_INTEGER)
+      copied = nearest_integer(&lot, begin, end);
+    else
+      copied = overlap_alone(&lot, begin, end);
+    high += copied.high;
+    low += copied.low;
+    size += copied.size;
+  }
+  resampled->overlap_high = high;
+  resampled->overlap_low = low;
+  resampled->size = size;
+}
+
+static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
+                                int method, struct gpumc_error *error)
+{
+  const size_t runs = work->population.runs;
+  const size_t inside = (size_t)threads_inside(device, runs);
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, runs))
+  for (size_t m = 0; m < runs; m++)
+    copy_run(work, m, method, inside);
+  return GPUMC_OK;
+}
+
+/* n replicas, of which `size` come. */
+static void assign_places(const uint32_t *copies, size_t n, size_t size, uint32_t *parent)
+{
+  const uint32_t free_place = UINT32_MAX;
+  for (size_t r = 0; r < size; r++)
+    parent[r] = r < n && copies[r] > 0 ? (uint32_t)r : free_place;
+  size_t place = 0;
+  for (size_t r = 0; r < n; r++) {
+    uint32_t children = copies[r] - (r < size && copies[r] > 0);
+    for (; children > 0; children--) {
+      while (parent[place] != free_place)
+        place++;
+      parent[place] = (uint32_t)r;
+    }
+  }
+}
+
+/* A parent below `size` is its own parent, so no thread writes what another reads. */
+static void inherit_families(const uint32_t *parent, uint32_t *family, size_t size, int threads)
+{
+#pragma omp parallel for num_threads(threads)
+  for (size_t r = 0; r < size; r++)
+    if (parent[r] != r)
+      family[r] = family[parent[r]];
+}
+
+static enum gpumc_status
+places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
+{
+  const int inside = threads_inside(device, work->runs);
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, work->runs))
+  for (size_t m = 0; m < work->runs; m++) {
+    const struct pa_resampled *resampled = &work->resampled[m];
+    const size_t first = m * work->capacity;
+    const size_t size = resampled->size <= work->capacity ? resampled->size : 0;
+    if (size > 0)
+      assign_places(work->copies + first, resampled->before, size, work->parent + first);
+    inherit_families(work->parent + first, work->family + first, size, inside);
+    work->size[m] = (uint32_t)size;
+  }
+  return GPUMC_OK;
+}
+
+/* Families of run m, and its lowest energy. */
+static void survey_run(const struct pa_survey_work *work, size_t m)
+{
+  const struct pa_work *population = &work->population;
+  const size_t first = m * population->capacity, n = population->size[m];
+  const uint32_t *family = population->family + first;
+  const int64_t *energy = population->energy + first;
+  uint32_t *members = work->members + first, *mark = work->mark + first;
+  struct pa_tallied tallied = {0};
+  int64_t lowest = INT64_MAX;
+  for (size_t r = 0; r < n; r++) {
+    members[family[r]]++;
+    lowest = energy[r] < lowest ? energy[r] : lowest;
+  }
+  for (size_t f = 0; f < population->founders; f++)
+    pa_add_family(&tallied, members[f], n);
+  tallied.depth = (uint64_t)INT64_MAX - (uint64_t)lowest;
+  for (size_t r = 0; r < n; r++) {
+    if (energy[r] != lowest)
+      continue;
+    tallied.lowest_replicas++;
+    tallied.lowest_families += mark[family[r]] == 0;
+    mark[family[r]] = 1;
+  }
+  population->tallied[m] = tallied;
+}
+
+/* Runs of one stratum add to the same bins, one after another. */
+static void add_to_histograms(const struct gpumc_device *device, const struct pa_survey_work *work)
+{
+  const struct pa_work *population = &work->population;
+  const size_t strata = work->strata, runs = population->runs;
+#pragma omp parallel for num_threads(device->threads) schedule(dynamic)
+  for (size_t stratum = 0; stratum < (runs < strata ? runs : strata); stratum++)
+    for (size_t m = stratum; m < runs; m += strata) {
+      const size_t first = m * population->capacity;
+      for (size_t r = first; r < first + population->size[m]; r++)
+        work->bins[pa_bin_of(work, work->first_run + m, population->family[r],
+                             population->energy[r])]++;
+    }
+}
+
+static enum gpumc_status
+survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gpumc_error *error)
+{
+  const size_t runs = work->population.runs;
+  (void)error;
+#pragma omp parallel for num_threads(gpumc_threads_outside(device, runs))
+  for (size_t m = 0; m < runs; m++)
+    survey_run(work, m);
+  if (work->bins != NULL)
+    add_to_histograms(device, work);
+  return GPUMC_OK;
+}
+
+const struct pa_steps pa_steps_cpu = {
+    .found = found,
+    .weigh = weigh,
+    .copies = copies,
+    .places = places,
+    .survey = survey,
+};

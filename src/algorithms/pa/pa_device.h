@@ -1,0 +1,132 @@
+/* The steps of population annealing that each device does in its own way: pa_cpu.c on the CPU,
+ * pa_gpu.cu on CUDA. What comes between them (clearing, sums by block, prefix sums) is the
+ * device's, and pa_population.c puts them in order. */
+#ifndef GPUMC_ALGORITHMS_PA_DEVICE_H
+#define GPUMC_ALGORITHMS_PA_DEVICE_H
+
+#include <assert.h>
+
+#include "algorithms/pa/pa_population.h"
+#include "algorithms/pa/pa_rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sums over the replicas of one run, but for `before` and `reference`. */
+struct pa_resampled {
+  uint64_t before, size, total;
+  uint64_t overlap_high, overlap_low; /* of pa_overlap */
+  int64_t reference;
+};
+
+struct pa_tallied {
+  uint64_t depth; /* INT64_MAX - lowest energy, so that 0 is nothing found and the largest wins */
+  uint64_t lowest_replicas, lowest_families, families, square_sum;
+  int64_t entropy; /* of pa_family_entropy */
+};
+
+GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_tallied *tallied)
+{
+  return (int64_t)((uint64_t)INT64_MAX - tallied->depth);
+}
+
+/* What every step gets; arrays as in struct pa_population. */
+struct pa_work {
+  size_t runs, capacity, founders, blocks;
+  uint32_t *size;
+  const int64_t *energy;
+  uint64_t *weight;
+  uint32_t *parent, *copies, *family;
+  struct pa_resampled *resampled; /* [runs], cleared: of the record, or the one of `trial` */
+  struct pa_tallied *tallied;     /* [runs] */
+  void *scan;
+};
+
+struct pa_resample_work {
+  struct pa_work population;
+  struct pa_resampling_request request;
+  int weight_shift;
+};
+
+struct pa_survey_work {
+  struct pa_work population;
+  uint64_t *bins; /* NULL: no histogram */
+  size_t first_run, strata, levels;
+  int64_t lowest, spacing;
+  /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest energy.
+   */
+  uint32_t *members, *mark;
+};
+
+/* The methods of resampling as `copies` takes them, and one more: the overlap alone. */
+enum { PA_OVERLAP_ONLY = -1 };
+
+struct pa_steps {
+  /* Families of the founders; `before` and `size`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_device *device,
+                                              const struct pa_work *work,
+                                              struct gpumc_error *error);
+  /* Weights and their sum; `before` and `reference`. */
+  GPUMC_MUST_CHECK enum gpumc_status (*weigh)(struct gpumc_device *device,
+                                              const struct pa_resample_work *work,
+                                              struct gpumc_error *error);
+  /* The overlap, copies and their sum. Systematic resampling expects the sums of the weights up to
+   * and with each, through all runs. */
+  GPUMC_MUST_CHECK enum gpumc_status (*copies)(struct gpumc_device *device,
+                                               const struct pa_resample_work *work, int method,
+                                               struct gpumc_error *error);
+  /* Parents, families and sizes from the copies; weight is overwritten. */
+  GPUMC_MUST_CHECK enum gpumc_status (*places)(struct gpumc_device *device,
+                                               const struct pa_work *work,
+                                               struct gpumc_error *error);
+  /* Families, lowest energies, histogram; `tallied` is cleared. */
+  GPUMC_MUST_CHECK enum gpumc_status (*survey)(struct gpumc_device *device,
+                                               const struct pa_survey_work *work,
+                                               struct gpumc_error *error);
+};
+
+extern const struct pa_steps pa_steps_cpu, pa_steps_gpu;
+
+/* ---- for both compilers ---- */
+
+/* What `copies` adds up. */
+struct pa_copied {
+  uint64_t high, low, size;
+};
+
+GPUMC_HOST_DEVICE static inline void
+pa_add_share(struct pa_copied *copied, uint64_t weight, uint64_t n, uint64_t total)
+{
+  const uint64_t share = pa_overlap_share(weight, n, total);
+  copied->high += share >> PA_OVERLAP_LOW_BITS;
+  copied->low += share & (((uint64_t)1 << PA_OVERLAP_LOW_BITS) - 1);
+}
+
+/* What `survey` adds up over families. */
+GPUMC_HOST_DEVICE static inline void
+pa_add_family(struct pa_tallied *tallied, uint64_t members, uint64_t size)
+{
+  if (members == 0)
+    return;
+  tallied->families++;
+  tallied->square_sum += members * members;
+  tallied->entropy += pa_family_entropy(members, size);
+}
+
+/* The counter of an energy in the histograms; run: of all runs. */
+GPUMC_HOST_DEVICE static inline size_t
+pa_bin_of(const struct pa_survey_work *work, size_t run, uint32_t family, int64_t energy)
+{
+  const size_t blocks = work->population.blocks;
+  const size_t level = (size_t)((energy - work->lowest) / work->spacing);
+  assert(energy >= work->lowest && level < work->levels &&
+         (energy - work->lowest) % work->spacing == 0);
+  return (run % work->strata * blocks + family % (uint32_t)blocks) * work->levels + level;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,324 @@
+/* The steps of population annealing on CUDA. A block of threads works on replicas of one run
+ * (core/device/sums_gpu.cuh); all sums are of integers, so that the order of the threads does not
+ * matter. */
+#include "algorithms/pa/pa_device.h"
+#include "core/device/cuda_error.h"
+#include "core/device/sums_gpu.cuh"
+
+static struct gpumc_grid grid_of(const struct gpumc_device *device, const struct pa_work *work)
+{
+  return gpumc_grid_make(device, work->runs, work->capacity);
+}
+
+/* ---- founding ---- */
+
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    found_families(const struct gpumc_grid grid, const struct pa_work work)
+{
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  if (stretch.first == 0 && threadIdx.x == 0) {
+    work.resampled[stretch.m].before = work.founders;
+    work.resampled[stretch.m].size = work.founders;
+  }
+  for (size_t r = stretch.first + threadIdx.x; r < work.founders; r += stretch.stride)
+    work.family[stretch.m * work.capacity + r] = (uint32_t)r;
+}
+
+static enum gpumc_status
+found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
+{
+  const struct gpumc_grid grid = grid_of(device, work);
+  found_families<<<gpumc_grid_blocks(&grid), grid.threads, 0, (cudaStream_t)device->stream>>>(
+      grid, *work);
+  return GPUMC_CUDA_LAUNCHED("found_families", error);
+}
+
+/* ---- weights and copies ---- */
+
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    weigh_replicas(const struct gpumc_grid grid, const struct pa_resample_work work)
+{
+  const struct pa_work *population = &work.population;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t n = population->size[stretch.m];
+  const size_t start = stretch.m * population->capacity;
+  const int64_t reference = pa_lowest_of(&population->tallied[stretch.m]);
+  struct pa_resampled *resampled = &population->resampled[stretch.m];
+  if (stretch.first == 0 && threadIdx.x == 0) {
+    resampled->before = n;
+    resampled->reference = reference;
+  }
+  if (stretch.first >= n)
+    return;
+  uint64_t total = 0;
+  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
+    uint64_t weight =
+        pa_weight(work.request.step, population->energy[start + r], reference, work.weight_shift);
+    population->weight[start + r] = weight;
+    total += weight;
+  }
+  gpumc_add_over_block(&resampled->total, total);
+}
+
+static enum gpumc_status
+weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct gpumc_error *error)
+{
+  const struct gpumc_grid grid = grid_of(device, &work->population);
+  weigh_replicas<<<gpumc_grid_blocks(&grid), grid.threads, 0, (cudaStream_t)device->stream>>>(
+      grid, *work);
+  return GPUMC_CUDA_LAUNCHED("weigh_replicas", error);
+}
+
+/* Copies of replica r under systematic resampling, and its weight, from the cumulated weights. */
+__device__ static inline uint64_t
+systematic_copies(const struct pa_resample_work *work, const uint64_t *cumulated, uint64_t base,
+                  size_t r, uint64_t offset, uint64_t total, uint64_t *weight)
+{
+  uint64_t after = cumulated[r] - base;
+  uint64_t before = r > 0 ? cumulated[r - 1] - base : 0;
+  *weight = after - before;
+  return pa_points_below(after, offset, work->request.target, total) -
+         pa_points_below(before, offset, work->request.target, total);
+}
+
+template <int METHOD>
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    find_copies(const struct gpumc_grid grid, const struct pa_resample_work work)
+{
+  const struct pa_work *population = &work.population;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t start = stretch.m * population->capacity;
+  struct pa_resampled *resampled = &population->resampled[stretch.m];
+  const uint64_t n = resampled->before;
+  const uint64_t total = resampled->total;
+  if (stretch.first >= n)
+    return;
+  const uint32_t run = work.request.first_run + (uint32_t)stretch.m;
+  const struct gpumc_random random = gpumc_random_make(work.request.seed, run, work.request.rounds);
+  uint64_t base = 0;
+  uint64_t offset = 0;
+  if (METHOD == PA_RESAMPLING_SYSTEMATIC) {
+    base = start > 0 ? population->weight[start - 1] : 0;
+    offset = pa_resampling_uniform(random, 0, work.request.time, total);
+  }
+  struct pa_copied copied = {0, 0, 0};
+  for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
+    uint64_t weight = population->weight[start + r];
+    uint64_t copies = 0;
+    if (METHOD == PA_RESAMPLING_SYSTEMATIC)
+      copies =
+          systematic_copies(&work, population->weight + start, base, r, offset, total, &weight);
+    if (METHOD == PA_RESAMPLING_NEAREST_INTEGER)
+      copies = pa_copies_nearest_integer(random, (uint32_t)r, work.request.time, weight,
+                                         work.request.target, total);
+    if (METHOD != PA_OVERLAP_ONLY)
+      population->copies[start + r] = (uint32_t)copies;
+    pa_add_share(&copied, weight, n, total);
+    copied.size += copies;
+  }
+  gpumc_add_over_block(&resampled->overlap_high, copied.high);
+  gpumc_add_over_block(&resampled->overlap_low, copied.low);
+  if (METHOD != PA_OVERLAP_ONLY)
+    gpumc_add_over_block(&resampled->size, copied.size);
+}
+
+static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
+                                int method, struct gpumc_error *error)
+{
+  const struct gpumc_grid grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  if (method == PA_RESAMPLING_SYSTEMATIC)
+    find_copies<PA_RESAMPLING_SYSTEMATIC><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  else if (method == PA_RESAMPLING_NEAREST_INTEGER)
+    find_copies<PA_RESAMPLING_NEAREST_INTEGER><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  else
+    find_copies<PA_OVERLAP_ONLY><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  return GPUMC_CUDA_LAUNCHED("find_copies", error);
+}
+
+/* ---- places: one scan numbers the children that need a place and the places that are free; child
+ * i takes free place i ---- */
+
+/* The new size, or 0 where it has no room. */
+__device__ static inline size_t size_after(const struct pa_work *work, size_t m)
+{
+  uint64_t size = work->resampled[m].size;
+  return size <= work->capacity ? size : 0;
+}
+
+/* What is scanned, for every element of the run: children of r that need a place in the high word,
+ * whether place r is free in the low one. Their sums over all runs stay below 2^32. */
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    demand_and_supply(const struct gpumc_grid grid, const struct pa_work work)
+{
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t start = stretch.m * work.capacity;
+  const size_t n = work.resampled[stretch.m].before;
+  const size_t size = size_after(&work, stretch.m);
+  for (size_t r = stretch.first + threadIdx.x; r < work.capacity; r += stretch.stride) {
+    uint32_t copies = size > 0 && r < n ? work.copies[start + r] : 0;
+    bool place = r < size;
+    uint64_t children = copies - (place && copies > 0);
+    work.weight[start + r] = children << 32 | (place && copies == 0);
+  }
+}
+
+__device__ static inline uint32_t children_before(const uint64_t *scanned, size_t r)
+{
+  return (uint32_t)((scanned[r] - scanned[0]) >> 32);
+}
+
+/* The replica of which child number `child` is: the last one with no more children before it. */
+__device__ static inline uint32_t parent_of_child(const uint64_t *scanned, size_t n, uint32_t child)
+{
+  size_t low = 0;
+  size_t high = n;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (children_before(scanned, middle) <= child)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (uint32_t)low;
+}
+
+/* A free place has no children and the parent of another is not free, so no thread reads a family
+ * that another writes. */
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    find_places(const struct gpumc_grid grid, const struct pa_work work)
+{
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t start = stretch.m * work.capacity;
+  const size_t n = work.resampled[stretch.m].before;
+  const size_t size = size_after(&work, stretch.m);
+  const uint64_t *scanned = work.weight + start;
+  if (stretch.first == 0 && threadIdx.x == 0)
+    work.size[stretch.m] = (uint32_t)size;
+  for (size_t p = stretch.first + threadIdx.x; p < size; p += stretch.stride) {
+    uint32_t parent = (uint32_t)p;
+    if (p >= n || work.copies[start + p] == 0) {
+      parent = parent_of_child(scanned, n, (uint32_t)(scanned[p] - scanned[0]));
+      work.family[start + p] = work.family[start + parent];
+    }
+    work.parent[start + p] = parent;
+  }
+}
+
+static enum gpumc_status
+places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
+{
+  const struct gpumc_grid grid = grid_of(device, work);
+  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  demand_and_supply<<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("demand_and_supply", error));
+  GPUMC_TRY(device->ops->scan(device, work->weight, work->runs * work->capacity, false, work->scan,
+                              error));
+  find_places<<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  return GPUMC_CUDA_LAUNCHED("find_places", error);
+}
+
+/* ---- families, lowest energies, histogram ---- */
+
+/* Whether this thread is the first of those in `mask` with the same key; *count: how many there
+ * are. Every thread of the mask calls it. */
+__device__ static inline bool first_with_key(uint32_t mask, unsigned long long key, uint32_t *count)
+{
+  uint32_t same = __match_any_sync(mask, key);
+  *count = (uint32_t)__popc(same);
+  return (uint32_t)__ffs((int)same) - 1 == threadIdx.x % GPUMC_WARP_THREADS;
+}
+
+/* *into becomes the largest of it and the warp's values. Every thread of the warp calls it. */
+__device__ static inline void raise_over_warp(uint64_t *into, uint64_t value)
+{
+  for (int distance = GPUMC_WARP_THREADS / 2; distance > 0; distance /= 2) {
+    uint64_t other = __shfl_down_sync(GPUMC_WARP_ALL, value, distance);
+    value = other > value ? other : value;
+  }
+  if (threadIdx.x % GPUMC_WARP_THREADS == 0 && value > *into)
+    atomicMax((unsigned long long *)into, (unsigned long long)value);
+}
+
+/* All that needs one look at every replica. The threads of a warp go through the loop together. */
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    survey_replicas(const struct gpumc_grid grid, const struct pa_survey_work work)
+{
+  const struct pa_work *population = &work.population;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t n = population->size[stretch.m];
+  const size_t start = stretch.m * population->capacity;
+  uint64_t depth = 0;
+  if (stretch.first >= n)
+    return;
+  for (size_t group = stretch.first; group < n; group += stretch.stride) {
+    size_t r = group + threadIdx.x;
+    uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, r < n);
+    if (r >= n)
+      continue;
+    uint32_t family = population->family[start + r];
+    int64_t energy = population->energy[start + r];
+    uint64_t mine = (uint64_t)INT64_MAX - (uint64_t)energy;
+    uint32_t count;
+    depth = mine > depth ? mine : depth;
+    if (first_with_key(mask, family, &count))
+      atomicAdd(&work.members[start + family], count);
+    if (work.bins == NULL)
+      continue;
+    const size_t bin = pa_bin_of(&work, work.first_run + stretch.m, family, energy);
+    if (first_with_key(mask, bin, &count))
+      gpumc_atomic_add(&work.bins[bin], count);
+  }
+  raise_over_warp(&population->tallied[stretch.m].depth, depth);
+}
+
+/* What needs the lowest energy and the families' sizes: every thread sees to replica r and to
+ * family r. */
+__global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
+    survey_families(const struct gpumc_grid grid, const struct pa_survey_work work)
+{
+  const struct pa_work *population = &work.population;
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
+  const size_t n = population->size[stretch.m];
+  const size_t start = stretch.m * population->capacity;
+  const size_t end = n > population->founders ? n : population->founders;
+  struct pa_tallied *tallied = &population->tallied[stretch.m];
+  const int64_t lowest = pa_lowest_of(tallied);
+  struct pa_tallied mine = {0, 0, 0, 0, 0, 0};
+  for (size_t group = stretch.first; group < end; group += stretch.stride) {
+    size_t r = group + threadIdx.x;
+    bool holds = r < n && population->energy[start + r] == lowest;
+    uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, holds);
+    if (r < population->founders)
+      pa_add_family(&mine, work.members[start + r], n);
+    if (!holds)
+      continue;
+    uint32_t family = population->family[start + r];
+    uint32_t count;
+    mine.lowest_replicas++;
+    if (first_with_key(mask, family, &count))
+      mine.lowest_families += atomicExch(&work.mark[start + family], 1) == 0;
+  }
+  gpumc_add_over_block(&tallied->lowest_replicas, mine.lowest_replicas);
+  gpumc_add_over_block(&tallied->lowest_families, mine.lowest_families);
+  gpumc_add_over_block(&tallied->families, mine.families);
+  gpumc_add_over_block(&tallied->square_sum, mine.square_sum);
+  gpumc_add_over_block((uint64_t *)&tallied->entropy, (uint64_t)mine.entropy);
+}
+
+static enum gpumc_status
+survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gpumc_error *error)
+{
+  const struct gpumc_grid grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  survey_replicas<<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("survey_replicas", error));
+  survey_families<<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  return GPUMC_CUDA_LAUNCHED("survey_families", error);
+}
+
+/* In the order of the struct: C++17 has no designated initialisers. */
+extern const struct pa_steps pa_steps_gpu = {found, weigh, copies, places, survey};

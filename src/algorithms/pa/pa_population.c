@@ -1,0 +1,337 @@
+/* The populations of a batch: their memory, the order of their steps, and what comes to the host.
+ */
+#include "algorithms/pa/pa_population.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_device.h"
+#include "core/base/memory.h"
+
+static const struct pa_steps *steps_of(const struct gpumc_device *device)
+{
+  static const struct pa_steps *const steps[GPUMC_KINDS] = {
+      [GPUMC_KIND_CPU] = &pa_steps_cpu, [GPUMC_KIND_CUDA] = &pa_steps_gpu};
+  return steps[device->ops->kind];
+}
+
+static size_t places_count(const struct pa_population_plan *plan)
+{
+  return plan->runs * plan->capacity;
+}
+
+static size_t bins_count(const struct pa_population_plan *plan)
+{
+  return plan->strata * plan->blocks * plan->levels;
+}
+
+/* ---- memory ---- */
+
+static struct pa_layout layout_make(const struct pa_population_plan *plan)
+{
+  struct pa_layout layout;
+  struct gpumc_tally_plan by_value = {.capacity = plan->capacity,
+                                      .rows = plan->blocks,
+                                      .count = true,
+                                      .n_channels = plan->n_channels};
+  const struct gpumc_tally_plan by_weight = {
+      .capacity = plan->capacity,
+      .rows = plan->blocks,
+      .n_channels = 1,
+      .sums = {GPUMC_SUM_FIRST},
+      .bound = {gpumc_power_of_two(pa_weight_shift(plan->capacity))}};
+  memcpy(by_value.sums, plan->sums, sizeof by_value.sums);
+  memcpy(by_value.bound, plan->bound, sizeof by_value.bound);
+  gpumc_tally_make(&by_weight, &layout.by_weight);
+  gpumc_tally_make(&by_value, &layout.by_value);
+  layout.weights = plan->runs * sizeof(struct pa_resampled);
+  layout.tallied = layout.weights + plan->runs * layout.by_weight.stride;
+  layout.sums = layout.tallied + plan->runs * sizeof(struct pa_tallied);
+  layout.bytes = layout.sums + plan->runs * layout.by_value.stride;
+  return layout;
+}
+
+static size_t record_bytes(const struct pa_layout *layout)
+{
+  return layout->bytes + sizeof(struct pa_resampled);
+}
+
+size_t pa_population_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan)
+{
+  const struct pa_population *population = NULL;
+  const struct pa_layout layout = layout_make(plan);
+  const size_t replica = plan->n_channels * sizeof *population->channel[0] +
+                         sizeof *population->weight + sizeof *population->parent +
+                         sizeof *population->copies + sizeof *population->family;
+  return places_count(plan) * replica + bins_count(plan) * sizeof *population->bins +
+         record_bytes(&layout) + device->ops->scan_bytes(places_count(plan)) +
+         gpumc_slots_device_bytes(device, layout.bytes);
+}
+
+size_t
+pa_population_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan)
+{
+  const struct pa_population *population = NULL;
+  const size_t block =
+      sizeof *population->block_weight + plan->n_channels * sizeof *population->moments;
+  return gpumc_slots_host_bytes(device, layout_make(plan).bytes) +
+         plan->runs * plan->blocks * block;
+}
+
+static enum gpumc_status
+allocate_on_device(struct pa_population *population, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  const struct pa_population_plan *plan = &population->plan;
+  const size_t count = places_count(plan);
+  for (size_t c = 0; c < plan->n_channels; c++)
+    GPUMC_TRY(gpumc_device_array(device, &population->channel[c], count, "measurements", error));
+  GPUMC_TRY(gpumc_device_array(device, &population->weight, count, "weights", error));
+  GPUMC_TRY(gpumc_device_array(device, &population->parent, count, "parents", error));
+  GPUMC_TRY(gpumc_device_array(device, &population->copies, count, "numbers of copies", error));
+  GPUMC_TRY(gpumc_device_array(device, &population->family, count, "families", error));
+  if (plan->levels > 0)
+    GPUMC_TRY(gpumc_device_array(device, &population->bins, bins_count(plan), "energy histograms",
+                                 error));
+  GPUMC_TRY(gpumc_device_array(device, &population->record, record_bytes(&population->layout),
+                               "sums of a population", error));
+  return device->ops->allocate(device, device->ops->scan_bytes(count), 1, "scan of a population",
+                               &population->scan, error);
+}
+
+static enum gpumc_status
+allocate_on_host(struct pa_population *population, struct gpumc_error *error)
+{
+  const struct pa_population_plan *plan = &population->plan;
+  const size_t rows = plan->runs * plan->blocks;
+  GPUMC_TRY(gpumc_slots_create(population->device, population->layout.bytes, "outcomes",
+                               population->slot, error));
+  GPUMC_TRY(gpumc_allocate_array(&population->block_weight, rows, "weights by block", error));
+  return gpumc_allocate_array(&population->moments, rows * plan->n_channels, "sums by block",
+                              error);
+}
+
+enum gpumc_status pa_population_create(struct gpumc_device *device,
+                                       const struct pa_population_plan *plan, uint32_t *size,
+                                       struct pa_population *population, struct gpumc_error *error)
+{
+  *population = (struct pa_population){.plan = *plan,
+                                       .device = device,
+                                       .steps = steps_of(device),
+                                       .size = size,
+                                       .layout = layout_make(plan)};
+  enum gpumc_status status = allocate_on_device(population, error);
+  if (status == GPUMC_OK)
+    status = allocate_on_host(population, error);
+  if (status != GPUMC_OK)
+    pa_population_free(population);
+  return status;
+}
+
+void pa_population_free(struct pa_population *population)
+{
+  struct gpumc_device *device = population->device;
+  if (device == NULL)
+    return;
+  gpumc_slots_free(device, population->slot);
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    device->ops->release(device, population->channel[c]);
+  device->ops->release(device, population->weight);
+  device->ops->release(device, population->parent);
+  device->ops->release(device, population->copies);
+  device->ops->release(device, population->family);
+  device->ops->release(device, population->bins);
+  device->ops->release(device, population->record);
+  device->ops->release(device, population->scan);
+  free(population->block_weight);
+  free(population->moments);
+  memset(population, 0, sizeof *population);
+}
+
+/* ---- steps ---- */
+
+static struct pa_work work_of(const struct pa_population *population, size_t runs)
+{
+  const struct pa_population_plan *plan = &population->plan;
+  return (struct pa_work){
+      .runs = runs,
+      .capacity = plan->capacity,
+      .founders = plan->founders,
+      .blocks = plan->blocks,
+      .size = population->size,
+      .energy = population->channel[0],
+      .weight = population->weight,
+      .parent = population->parent,
+      .copies = population->copies,
+      .family = population->family,
+      .resampled = (struct pa_resampled *)(void *)population->record,
+      .tallied = (struct pa_tallied *)(void *)(population->record + population->layout.tallied),
+      .scan = population->scan,
+  };
+}
+
+/* Clears a part of the record. */
+static enum gpumc_status
+clear(struct pa_population *population, size_t first, size_t bytes, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  return device->ops->fill(device, population->record + first, 0, bytes, error);
+}
+
+static enum gpumc_status add_weights(struct pa_population *population, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  const struct gpumc_tally_values values = {
+      .runs = population->runs,
+      .size = population->size,
+      .label = population->family,
+      .channel = {(const int64_t *)population->weight}, /* below 2^63 */
+      .sums = population->record + population->layout.weights};
+  return device->ops->tally(device, &population->layout.by_weight, &values, error);
+}
+
+static enum gpumc_status add_values(struct pa_population *population, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  struct gpumc_tally_values values = {.runs = population->runs,
+                                      .size = population->size,
+                                      .label = population->family,
+                                      .sums = population->record + population->layout.sums};
+  for (size_t c = 0; c < population->plan.n_channels; c++)
+    values.channel[c] = population->channel[c];
+  return device->ops->tally(device, &population->layout.by_value, &values, error);
+}
+
+enum gpumc_status pa_population_found(struct pa_population *population, struct gpumc_error *error)
+{
+  const struct pa_work work = work_of(population, population->runs);
+  GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
+  return population->steps->found(population->device, &work, error);
+}
+
+/* The tally does not need the weights: their memory holds two words for every family. */
+enum gpumc_status pa_population_tally(struct pa_population *population, uint32_t first_run,
+                                      bool histogram, struct gpumc_error *error)
+{
+  const struct pa_population_plan *plan = &population->plan;
+  const struct pa_layout *layout = &population->layout;
+  struct gpumc_device *device = population->device;
+  const size_t count = population->runs * plan->capacity;
+  const struct pa_survey_work work = {
+      .population = work_of(population, population->runs),
+      .bins = histogram ? population->bins : NULL,
+      .first_run = first_run,
+      .strata = plan->strata,
+      .levels = plan->levels,
+      .lowest = plan->lowest,
+      .spacing = plan->spacing,
+      .members = (uint32_t *)population->weight,
+      .mark = (uint32_t *)population->weight + count,
+  };
+  GPUMC_TRY(clear(population, layout->tallied, layout->bytes - layout->tallied, error));
+  GPUMC_TRY(
+      device->ops->fill(device, population->weight, 0, count * sizeof *population->weight, error));
+  GPUMC_TRY(add_values(population, error));
+  return population->steps->survey(device, &work, error);
+}
+
+static struct pa_resample_work resample_work(const struct pa_population *population, size_t runs,
+                                             const struct pa_resampling_request *request)
+{
+  return (struct pa_resample_work){.population = work_of(population, runs),
+                                   .request = *request,
+                                   .weight_shift = pa_weight_shift(population->plan.capacity)};
+}
+
+enum gpumc_status pa_population_trial(struct pa_population *population, double step,
+                                      double *overlap, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  const struct pa_resampling_request request = {.step = step};
+  const size_t bytes = population->layout.bytes;
+  struct pa_resampled resampled;
+  struct pa_resample_work work = resample_work(population, 1, &request);
+  work.population.resampled = (struct pa_resampled *)(void *)(population->record + bytes);
+  GPUMC_TRY(clear(population, bytes, sizeof resampled, error));
+  GPUMC_TRY(population->steps->weigh(device, &work, error));
+  GPUMC_TRY(population->steps->copies(device, &work, PA_OVERLAP_ONLY, error));
+  GPUMC_TRY(device->ops->copy_to_host(device, &resampled, work.population.resampled,
+                                      sizeof resampled, error));
+  *overlap =
+      pa_overlap(resampled.overlap_high, resampled.overlap_low, resampled.before, resampled.total);
+  return GPUMC_OK;
+}
+
+enum gpumc_status pa_population_resample(struct pa_population *population,
+                                         const struct pa_resampling_request *request,
+                                         struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  const struct pa_resample_work work = resample_work(population, population->runs, request);
+  GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
+  GPUMC_TRY(population->steps->weigh(device, &work, error));
+  GPUMC_TRY(add_weights(population, error));
+  if (request->method == PA_RESAMPLING_SYSTEMATIC)
+    GPUMC_TRY(device->ops->scan(device, population->weight,
+                                population->runs * population->plan.capacity, true,
+                                population->scan, error));
+  GPUMC_TRY(population->steps->copies(device, &work, (int)request->method, error));
+  return population->steps->places(device, &work.population, error);
+}
+
+/* ---- outcomes ---- */
+
+enum gpumc_status
+pa_population_publish(struct pa_population *population, size_t slot, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  population->published[slot] = population->runs;
+  return device->ops->publish(device, &population->slot[slot], population->record,
+                              population->layout.bytes, error);
+}
+
+/* Reads what was found for run m. */
+static void read_outcome(const struct pa_population *population, const uint8_t *record, size_t m,
+                         struct pa_outcome *outcome)
+{
+  const struct pa_layout *layout = &population->layout;
+  const size_t blocks = population->plan.blocks, n_channels = population->plan.n_channels;
+  const struct pa_resampled *resampled = (const struct pa_resampled *)(const void *)record + m;
+  const struct pa_tallied *tallied =
+      (const struct pa_tallied *)(const void *)(record + layout->tallied) + m;
+  struct gpumc_moment_sums *moments = population->moments + m * n_channels * blocks;
+  uint64_t *block_weight = population->block_weight + m * blocks;
+  /* The channels' come after the weights' in the same memory. */
+  gpumc_tally_read(&layout->by_weight, record + layout->weights + m * layout->by_weight.stride,
+                   moments);
+  for (size_t b = 0; b < blocks; b++)
+    block_weight[b] = (uint64_t)moments[b].first;
+  gpumc_tally_read(&layout->by_value, record + layout->sums + m * layout->by_value.stride, moments);
+  *outcome = (struct pa_outcome){
+      .before = resampled->before,
+      .size = resampled->size,
+      .reference = resampled->reference,
+      .total = resampled->total,
+      .overlap = pa_overlap(resampled->overlap_high, resampled->overlap_low, resampled->before,
+                            resampled->total),
+      .block_weight = block_weight,
+      .lowest = pa_lowest_of(tallied),
+      .lowest_replicas = tallied->lowest_replicas,
+      .lowest_families = tallied->lowest_families,
+      .families = tallied->families,
+      .square_sum = tallied->square_sum,
+      .entropy = (double)tallied->entropy * PA_ENTROPY_UNIT,
+  };
+  for (size_t c = 0; c < n_channels; c++)
+    outcome->sums[c] = moments + c * blocks;
+}
+
+enum gpumc_status pa_population_collect(struct pa_population *population, size_t slot,
+                                        struct pa_outcome *outcome, struct gpumc_error *error)
+{
+  struct gpumc_device *device = population->device;
+  GPUMC_TRY(device->ops->collect(device, &population->slot[slot], error));
+  for (size_t m = 0; m < population->published[slot]; m++)
+    read_outcome(population, population->slot[slot].memory, m, &outcome[m]);
+  return GPUMC_OK;
+}

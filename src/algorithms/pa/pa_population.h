@@ -1,0 +1,136 @@
+/* The populations of a batch of runs, and what population annealing does with them on a device:
+ * weights, resampling, families, sums. Every sum is exact (integers or 64-bit fixed point), so that
+ * no result depends on threads, blocks, order or device; the formulas stand in pa_rules.h.
+ *
+ * The runs of a batch stand side by side: replica r of run m is element m * capacity + r of every
+ * array. How many replicas a run has is decided on the device and stays there. Operations are
+ * enqueued in the order of the calls and need not be done when the call returns; what they found
+ * comes to the host by `publish` and, one step later, `collect`, so that the device never waits for
+ * the host. */
+#ifndef GPUMC_ALGORITHMS_PA_POPULATION_H
+#define GPUMC_ALGORITHMS_PA_POPULATION_H
+
+#include "core/device/device.h"
+
+struct pa_steps;
+
+enum pa_resampling { PA_RESAMPLING_NEAREST_INTEGER, PA_RESAMPLING_SYSTEMATIC };
+
+/* What is fixed when a population is created. A block is the families f with f mod blocks = block.
+ */
+struct pa_population_plan {
+  size_t runs;     /* of a batch, at most */
+  size_t capacity; /* replicas of a run, at most; runs * capacity < 2^32 */
+  size_t founders; /* replicas that a run starts with: family labels are below */
+  size_t blocks;
+  size_t n_channels;
+  unsigned sums[GPUMC_CHANNELS_MAXIMUM]; /* of enum gpumc_moment_choice */
+  /* Largest |x| of each channel: capacity times the largest power summed stays below 2^127. */
+  double bound[GPUMC_CHANNELS_MAXIMUM];
+  /* Histograms of channel 0, run by run into the stratum run mod strata. levels = 0: none. */
+  size_t strata, levels;
+  int64_t lowest, spacing;
+};
+
+/* One resampling step of every run of the batch. */
+struct pa_resampling_request {
+  enum pa_resampling method;
+  uint64_t seed;
+  uint32_t rounds;    /* of Philox */
+  uint32_t first_run; /* of the batch */
+  uint32_t time;      /* annealing step, for the counter */
+  double step;        /* difference of inverse temperatures times the quantum of channel 0, > 0 */
+  size_t target;      /* R, the population aimed at */
+};
+
+/* What the last resampling and the last tally found in one run. */
+struct pa_outcome {
+  /* The resampling; `before` = `size` and all else 0 after `found`. */
+  size_t before;     /* replicas that were weighed */
+  size_t size;       /* replicas that came of it; outside 1 .. capacity the run is left empty */
+  int64_t reference; /* the energy of the largest weight */
+  uint64_t total;    /* sum of the weights, in units of 2^-pa_weight_shift(capacity) */
+  double overlap;    /* eq. 8 of Barash et al. (2017), with `before` for R */
+  const uint64_t *block_weight; /* [blocks] weights by block */
+  /* The tally. */
+  const struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM]; /* [blocks] each */
+  int64_t lowest;                                               /* energy */
+  size_t lowest_replicas, lowest_families;                      /* that have it */
+  size_t families;
+  uint64_t square_sum; /* of the family sizes */
+  double entropy;      /* sum of share ln(share) over the families */
+};
+
+/* Where the findings of all runs stand in the record that is published: bytes from its beginning.
+ *
+ *   struct pa_resampled[runs] | weights by block | struct pa_tallied[runs] | sums by block
+ *   `- of the resampling                           `- of the tally */
+struct pa_layout {
+  size_t weights, tallied, sums, bytes;
+  struct gpumc_tally by_weight, by_value;
+};
+
+/* Pointers are to device memory but for `found` and `moments`. `size` belongs to the ensemble. */
+struct pa_population {
+  struct pa_population_plan plan;
+  struct gpumc_device *device;
+  const struct pa_steps *steps; /* the device's */
+  size_t runs;                  /* of the present batch, <= plan.runs; set by whoever starts it */
+  uint32_t *size;               /* [plan.runs] */
+  /* [plan.runs][plan.capacity] each: */
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
+  uint64_t *weight;
+  uint32_t *parent, *copies, *family;
+  uint64_t *bins; /* [strata][blocks][levels] */
+  void *scan;     /* memory of the device's prefix sums */
+  struct pa_layout layout;
+  uint8_t *record; /* layout.bytes, and one struct pa_resampled more for `trial` */
+  struct gpumc_slot slot[GPUMC_SLOTS];
+  size_t published[GPUMC_SLOTS];     /* runs */
+  uint64_t *block_weight;            /* [plan.runs][blocks], of what was collected */
+  struct gpumc_moment_sums *moments; /* [plan.runs][n_channels][blocks] */
+};
+
+/* Device memory that a population takes, and host memory beside it. */
+size_t
+pa_population_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
+size_t
+pa_population_host_bytes(const struct gpumc_device *device, const struct pa_population_plan *plan);
+/* `size`: gpumc_ensemble.size, borrowed. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_population_create(struct gpumc_device *device, const struct pa_population_plan *plan,
+                     uint32_t *size, struct pa_population *population, struct gpumc_error *error);
+/* Legal on a zeroed object; leaves it zeroed. */
+void pa_population_free(struct pa_population *population);
+
+/* family[r] = r for every founder of the runs 0 .. runs-1; no resampling took place. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_population_found(struct pa_population *population, struct gpumc_error *error);
+/* Sums, families and extremes of the present channels; with `histogram`, bins += 1 for every
+ * replica, run m into the stratum (first_run + m) mod strata. */
+GPUMC_MUST_CHECK enum gpumc_status pa_population_tally(struct pa_population *population,
+                                                       uint32_t first_run, bool histogram,
+                                                       struct gpumc_error *error);
+/* The overlap of a step from the present energies of the batch's first run, waited for. Needs a
+ * tally of these energies. */
+GPUMC_MUST_CHECK enum gpumc_status pa_population_trial(struct pa_population *population,
+                                                       double step, double *overlap,
+                                                       struct gpumc_error *error);
+/* Weigh every replica, draw its number of copies, and let the copies find places: parent[r] for r <
+ * the new size. A replica that lives on keeps its place; further children, and children of replicas
+ * beyond the new size, fill the free places in ascending order of parent and place. So parent[p] =
+ * p for every parent p < size, and copying in place is safe. Families are inherited and *size is
+ * updated: 0 where the outcome's size is outside 1 .. capacity. Needs a tally of the present
+ * energies. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_population_resample(struct pa_population *population,
+                       const struct pa_resampling_request *request, struct gpumc_error *error);
+/* Begin to bring what the last `resample` (or `found`) and `tally` found into `slot`. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_population_publish(struct pa_population *population, size_t slot, struct gpumc_error *error);
+/* Wait for it: outcome[runs], whose arrays are valid until the next call. */
+GPUMC_MUST_CHECK enum gpumc_status pa_population_collect(struct pa_population *population,
+                                                         size_t slot, struct pa_outcome *outcome,
+                                                         struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,353 @@
+/* Parallel tempering's work on a device: its arrays, its state, the order of its calls, and its way
+ * to and from a checkpoint. */
+#include "algorithms/pt/pt_tempering.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pt/pt_device.h"
+#include "core/base/memory.h"
+#include "core/storage/checkpoint_parts.h"
+
+static const struct pt_steps *steps_of(const struct gpumc_device *device)
+{
+  static const struct pt_steps *const steps[GPUMC_KINDS] = {
+      [GPUMC_KIND_CPU] = &pt_steps_cpu, [GPUMC_KIND_CUDA] = &pt_steps_gpu};
+  return steps[device->ops->kind];
+}
+
+/* Elements of an array of overlaps. */
+static size_t overlap_count(const struct pt_tempering_plan *plan)
+{
+  return pt_tempering_pairs(plan) * plan->temperatures * plan->samples;
+}
+
+static size_t swap_count(const struct pt_tempering_plan *plan)
+{
+  return plan->copies * plan->temperatures * gpumc_swap_words(plan->samples);
+}
+
+static size_t bins_count(const struct pt_tempering_plan *plan, size_t overlap)
+{
+  return plan->strata * plan->temperatures * plan->histogram[overlap].bins;
+}
+
+static bool is_term(const struct pt_tempering_plan *plan, enum pt_source source, size_t index)
+{
+  for (size_t i = 0; i < plan->n_terms; i++)
+    if (plan->term[i].source == source && plan->term[i].index == index)
+      return true;
+  return false;
+}
+
+static bool keeps_channel(const struct pt_tempering_plan *plan, size_t channel)
+{
+  return channel == 0 || channel == plan->conjugate || is_term(plan, PT_SOURCE_CHANNEL, channel) ||
+         is_term(plan, PT_SOURCE_PRODUCT, channel);
+}
+
+static bool keeps_overlap(const struct pt_tempering_plan *plan, size_t overlap)
+{
+  return plan->histogram[overlap].bins > 0 || is_term(plan, PT_SOURCE_OVERLAP, overlap);
+}
+
+size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan)
+{
+  const struct pt_tempering *tempering = NULL;
+  size_t bytes = pt_tempering_places(plan) * sizeof *tempering->walker +
+                 swap_count(plan) * sizeof *tempering->swap +
+                 plan->temperatures * sizeof *tempering->step + pt_layout_make(plan).bytes +
+                 gpumc_slots_device_bytes(device, pt_layout_make(plan).bytes);
+  for (size_t c = 0; c < plan->n_channels; c++)
+    if (keeps_channel(plan, c))
+      bytes += pt_tempering_places(plan) * sizeof *tempering->channel[c];
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+    bytes += bins_count(plan, k) * sizeof *tempering->bins[k];
+    if (keeps_overlap(plan, k))
+      bytes += overlap_count(plan) * sizeof *tempering->overlap[k];
+  }
+  return bytes;
+}
+
+size_t
+pt_tempering_host_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan)
+{
+  return gpumc_slots_host_bytes(device, pt_layout_make(plan).bytes);
+}
+
+static enum gpumc_status
+allocate_measurements(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  struct gpumc_device *device = tempering->device;
+  const struct pt_tempering_plan *plan = &tempering->plan;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t c = 0; c < plan->n_channels && status == GPUMC_OK; c++)
+    if (keeps_channel(plan, c))
+      status = gpumc_device_array(device, &tempering->channel[c], pt_tempering_places(plan),
+                                  "measurements", error);
+  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+    if (keeps_overlap(plan, k))
+      status = gpumc_device_array(device, &tempering->overlap[k], overlap_count(plan), "overlaps",
+                                  error);
+  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+    if (plan->histogram[k].bins > 0)
+      status = gpumc_device_array(device, &tempering->bins[k], bins_count(plan, k),
+                                  "histograms of overlaps", error);
+  return status;
+}
+
+static enum gpumc_status allocate_state(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  struct gpumc_device *device = tempering->device;
+  const struct pt_tempering_plan *plan = &tempering->plan;
+  enum gpumc_status status =
+      gpumc_device_array(device, &tempering->swap, swap_count(plan), "exchanges", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_device_array(device, &tempering->walker, pt_tempering_places(plan), "walkers", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_device_array(device, &tempering->step, plan->temperatures, "temperatures", error);
+  if (status == GPUMC_OK)
+    status = gpumc_device_array(device, &tempering->record, pt_layout_make(plan).bytes,
+                                "sums of the samples", error);
+  return status;
+}
+
+static void assert_sound(const struct pt_tempering_plan *plan)
+{
+  assert(plan->temperatures > 0 && plan->copies > 0 && plan->samples > 0 && plan->strata > 0);
+  assert(pt_tempering_places(plan) <= UINT32_MAX);
+  assert(plan->n_channels > 0 && plan->n_channels <= GPUMC_CHANNELS_MAXIMUM);
+  assert(plan->n_terms <= PT_TERMS_MAXIMUM);
+  for (size_t i = 0; i < plan->n_terms; i++)
+    assert(plan->term[i].index <
+           (plan->term[i].source == PT_SOURCE_OVERLAP ? GPUMC_OVERLAPS : plan->n_channels));
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    assert(plan->histogram[k].bins == 0 || plan->histogram[k].spacing > 0);
+}
+
+enum gpumc_status pt_tempering_create(struct gpumc_device *device,
+                                      const struct pt_tempering_plan *plan,
+                                      struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  assert_sound(plan);
+  *tempering = (struct pt_tempering){.plan = *plan, .device = device, .steps = steps_of(device)};
+  enum gpumc_status status = allocate_measurements(tempering, error);
+  if (status == GPUMC_OK)
+    status = allocate_state(tempering, error);
+  if (status == GPUMC_OK)
+    status = gpumc_slots_create(device, pt_layout_make(plan).bytes, "sums of the samples",
+                                tempering->slot, error);
+  if (status == GPUMC_OK)
+    status = pt_tempering_start(tempering, error);
+  if (status != GPUMC_OK)
+    pt_tempering_free(tempering);
+  return status;
+}
+
+void pt_tempering_free(struct pt_tempering *tempering)
+{
+  struct gpumc_device *device = tempering->device;
+  if (device == NULL)
+    return;
+  gpumc_slots_free(device, tempering->slot);
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    device->ops->release(device, tempering->channel[c]);
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+    device->ops->release(device, tempering->overlap[k]);
+    device->ops->release(device, tempering->bins[k]);
+  }
+  device->ops->release(device, tempering->swap);
+  device->ops->release(device, tempering->walker);
+  device->ops->release(device, tempering->step);
+  device->ops->release(device, tempering->record);
+  memset(tempering, 0, sizeof *tempering);
+}
+
+static enum gpumc_status place_walkers(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  const struct pt_tempering_plan *plan = &tempering->plan;
+  const size_t places = pt_tempering_places(plan);
+  uint32_t *walker = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&walker, places, "walkers", error);
+  for (size_t i = 0; i < places && status == GPUMC_OK; i++) {
+    const size_t t = i / plan->samples % plan->temperatures;
+    bool returned;
+    walker[i] = pt_walker_arrived(pt_walker((uint32_t)t, PT_WALKER_FRESH), t, plan->temperatures,
+                                  &returned);
+  }
+  if (status == GPUMC_OK)
+    status = tempering->device->ops->copy_to_device(tempering->device, tempering->walker, walker,
+                                                    places * sizeof *walker, error);
+  free(walker);
+  return status;
+}
+
+static enum gpumc_status clear_record(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  struct gpumc_device *device = tempering->device;
+  const struct pt_layout layout = pt_layout_make(&tempering->plan);
+  tempering->calls = (struct pt_calls){.measurements = 0};
+  GPUMC_TRY(device->ops->fill(device, tempering->record, 0, layout.lowest, error));
+  return device->ops->fill(device, tempering->record + layout.lowest, PT_LOWEST_BYTE,
+                           layout.bytes - layout.lowest, error);
+}
+
+enum gpumc_status pt_tempering_start(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  enum gpumc_status status = place_walkers(tempering, error);
+  if (status == GPUMC_OK)
+    status = clear_record(tempering, error);
+  return status == GPUMC_OK ? pt_tempering_clear_histograms(tempering, error) : status;
+}
+
+enum gpumc_status pt_tempering_set_temperatures(struct pt_tempering *tempering,
+                                                const double *coefficient, double quantum,
+                                                struct gpumc_error *error)
+{
+  const size_t temperatures = tempering->plan.temperatures;
+  double *step = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&step, temperatures, "temperatures", error);
+  for (size_t t = 0; t + 1 < temperatures && status == GPUMC_OK; t++)
+    step[t] = (coefficient[t + 1] - coefficient[t]) * quantum;
+  if (status == GPUMC_OK)
+    status = tempering->device->ops->copy_to_device(tempering->device, tempering->step, step,
+                                                    temperatures * sizeof *step, error);
+  free(step);
+  return status;
+}
+
+enum gpumc_status
+pt_tempering_accumulate(struct pt_tempering *tempering, bool histogram, struct gpumc_error *error)
+{
+  tempering->calls.measurements++;
+  return tempering->steps->accumulate(tempering, histogram, error);
+}
+
+enum gpumc_status pt_tempering_exchange(struct pt_tempering *tempering, struct gpumc_random random,
+                                        uint32_t round, struct gpumc_error *error)
+{
+  tempering->calls.rounds[round % 2]++;
+  return tempering->steps->exchange(tempering, random, round, error);
+}
+
+enum gpumc_status
+pt_tempering_publish(struct pt_tempering *tempering, size_t slot, struct gpumc_error *error)
+{
+  assert(slot < GPUMC_SLOTS);
+  tempering->published[slot] = tempering->calls;
+  struct gpumc_device *device = tempering->device;
+  GPUMC_TRY(device->ops->publish(device, &tempering->slot[slot], tempering->record,
+                                 pt_layout_make(&tempering->plan).bytes, error));
+  return clear_record(tempering, error);
+}
+
+enum gpumc_status pt_tempering_collect(struct pt_tempering *tempering, size_t slot,
+                                       struct pt_outcome *outcome, struct gpumc_error *error)
+{
+  const struct pt_layout layout = pt_layout_make(&tempering->plan);
+  const struct pt_calls *calls = &tempering->published[slot];
+  const uint8_t *record = tempering->slot[slot].memory;
+  GPUMC_TRY(tempering->device->ops->collect(tempering->device, &tempering->slot[slot], error));
+  *outcome = (struct pt_outcome){
+      .measurements = calls->measurements,
+      .rounds = {calls->rounds[0], calls->rounds[1]},
+      .sums = (const void *)(record + layout.sums),
+      .accepted = (const void *)(record + layout.accepted),
+      .labelled = (const void *)(record + layout.labelled),
+      .from_hottest = (const void *)(record + layout.from_hottest),
+      .lowest = (const void *)(record + layout.lowest),
+      .round_trips = (const void *)(record + layout.round_trips),
+  };
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error *error)
+{
+  struct gpumc_device *device = tempering->device;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+    if (tempering->bins[k] != NULL)
+      status =
+          device->ops->fill(device, tempering->bins[k], 0,
+                            bins_count(&tempering->plan, k) * sizeof *tempering->bins[k], error);
+  return status;
+}
+
+/* ---- checkpoints: the same arrays from every device ---- */
+
+enum { PARTS_MAXIMUM = 8 + GPUMC_OVERLAPS };
+
+/* Those that hold anything. */
+static size_t
+list_parts(const struct pt_tempering *tempering, struct gpumc_part part[PARTS_MAXIMUM])
+{
+  static const char *const bins[GPUMC_OVERLAPS] = {"spin_bins", "link_bins", "wave_bins"};
+  const struct pt_tempering_plan *plan = &tempering->plan;
+  const struct pt_layout layout = pt_layout_make(plan);
+  const size_t temperatures = plan->temperatures, samples = plan->samples;
+  uint8_t *record = tempering->record;
+  const struct gpumc_part all[PARTS_MAXIMUM] = {
+      {"walker", GPUMC_UINT32, plan->copies * temperatures, samples, tempering->walker},
+      {"sums", GPUMC_FLOAT64, plan->n_terms * temperatures, samples, record + layout.sums},
+      {"accepted", GPUMC_UINT64, temperatures, 1, record + layout.accepted},
+      {"labelled", GPUMC_UINT64, temperatures, 1, record + layout.labelled},
+      {"from_hottest", GPUMC_UINT64, temperatures, 1, record + layout.from_hottest},
+      {"lowest", GPUMC_INT64, samples, 1, record + layout.lowest},
+      {"round_trips", GPUMC_UINT32, plan->copies, samples, record + layout.round_trips},
+  };
+  size_t count = 0;
+  for (size_t i = 0; i < PARTS_MAXIMUM; i++)
+    if (all[i].rows > 0)
+      part[count++] = all[i];
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    if (tempering->bins[k] != NULL)
+      part[count++] = (struct gpumc_part){bins[k], GPUMC_UINT64, plan->strata * temperatures,
+                                          plan->histogram[k].bins, tempering->bins[k]};
+  return count;
+}
+
+/* The calls that the record is about. */
+enum { CALLS_MEASUREMENTS, CALLS_EVEN_ROUNDS, CALLS_ODD_ROUNDS, N_CALLS };
+
+static struct gpumc_part calls_part(uint64_t numbers[N_CALLS])
+{
+  return (struct gpumc_part){"calls", GPUMC_UINT64, N_CALLS, 1, numbers};
+}
+
+enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
+                                    struct gpumc_checkpoint_writer *writer, const char *name,
+                                    struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t count = list_parts(tempering, part);
+  const struct pt_calls *calls = &tempering->calls;
+  uint64_t numbers[N_CALLS] = {[CALLS_MEASUREMENTS] = calls->measurements,
+                               [CALLS_EVEN_ROUNDS] = calls->rounds[0],
+                               [CALLS_ODD_ROUNDS] = calls->rounds[1]};
+  const struct gpumc_part of_calls = calls_part(numbers);
+  enum gpumc_status status = gpumc_parts_save(&of_calls, 1, NULL, writer, name, error);
+  return status == GPUMC_OK ? gpumc_parts_save(part, count, tempering->device, writer, name, error)
+                            : status;
+}
+
+enum gpumc_status pt_tempering_load(struct pt_tempering *tempering,
+                                    struct gpumc_checkpoint_reader *reader, const char *name,
+                                    struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t count = list_parts(tempering, part);
+  uint64_t numbers[N_CALLS];
+  const struct gpumc_part of_calls = calls_part(numbers);
+  enum gpumc_status status = gpumc_parts_load(&of_calls, 1, NULL, reader, name, error);
+  if (status == GPUMC_OK)
+    status = gpumc_parts_load(part, count, tempering->device, reader, name, error);
+  if (status == GPUMC_OK)
+    tempering->calls =
+        (struct pt_calls){.measurements = numbers[CALLS_MEASUREMENTS],
+                          .rounds = {numbers[CALLS_EVEN_ROUNDS], numbers[CALLS_ODD_ROUNDS]}};
+  return status;
+}
