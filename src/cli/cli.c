@@ -123,6 +123,11 @@ const cJSON *cli_member(const cJSON *json, const char *name)
   return cJSON_GetObjectItemCaseSensitive(json, name);
 }
 
+const cJSON *cli_first(const cJSON *json)
+{
+  return json != NULL ? json->child : NULL;
+}
+
 int cli_report(cJSON *json, bool as_json, void (*print)(const cJSON *json))
 {
   if (as_json || json == NULL)

@@ -57,6 +57,8 @@ double cli_number(const cJSON *json, const char *name);
 bool cli_true(const cJSON *json, const char *name);
 bool cli_has(const cJSON *json, const char *name);
 const cJSON *cli_member(const cJSON *json, const char *name);
+/* The first item of an array or object; NULL of an empty one and of NULL. */
+const cJSON *cli_first(const cJSON *json);
 
 /* "1.23 flips/ns" of a rate in updates per second, into `text`; returns it. */
 const char *cli_rate_text(double updates_per_second, char text[static 32]);

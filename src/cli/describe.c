@@ -312,7 +312,7 @@ static void print_model(const cJSON *model)
   const cJSON *kernel, *derived = cli_member(model, "derived");
   print_quantities("\nObservables, besides energy, specific heat, free energy and entropy:",
                    cli_member(model, "observables"));
-  if (derived != NULL && derived->child != NULL)
+  if (cli_first(derived) != NULL)
     print_quantities("\nDerived from their averages:", derived);
   puts("\nKernels, in order of preference:");
   cJSON_ArrayForEach(kernel, cli_member(model, "kernels")) printf(
@@ -326,7 +326,7 @@ static void print_subject(const cJSON *subject)
   const cJSON *keys = cli_member(subject, "keys");
   printf("%s (%s): %s\n", cli_text(subject, "name"), cli_text(subject, "kind"),
          cli_text(subject, "summary"));
-  if (keys != NULL && keys->child != NULL) {
+  if (cli_first(keys) != NULL) {
     puts("\nKeys:");
     print_keys(keys, 2);
   }

@@ -143,7 +143,7 @@ static void print_field(const cJSON *field)
 static void print_fields(const char *title, const cJSON *fields)
 {
   const cJSON *field;
-  if (fields->child == NULL)
+  if (cli_first(fields) == NULL)
     return;
   printf("\n%s:\n", title);
   cJSON_ArrayForEach(field, fields) print_field(field);
@@ -217,7 +217,7 @@ static bool same_group(const char *a, const char *b)
  * that is the curve itself. */
 static const cJSON *axis_of(const cJSON *summary, const cJSON *curve)
 {
-  for (const cJSON *d = summary->child; d != curve; d = d->next)
+  for (const cJSON *d = cli_first(summary); d != curve; d = d->next)
     if (rank_of(d) == 1 && length_of(d, 0) == length_of(curve, 0) &&
         same_group(d->string, curve->string) && error_of(summary, d) == NULL &&
         !is_error(d->string))
@@ -283,7 +283,7 @@ static void print_other(const cJSON *summary, const cJSON *dataset)
 static void print_summary(const cJSON *summary)
 {
   const cJSON *dataset;
-  if (summary->child == NULL) {
+  if (cli_first(summary) == NULL) {
     puts("\nsummary: none yet");
     return;
   }
@@ -330,7 +330,7 @@ static void run_row(struct cli_table *table, const cJSON *run, int n_columns)
 /* Of an unfinished result: the rows of each run, and the last one. */
 static void print_progress(const cJSON *progress)
 {
-  if (progress->child == NULL) {
+  if (cli_first(progress) == NULL) {
     puts("\nprogress: no run yet");
     return;
   }

@@ -103,7 +103,7 @@ static void print_kernels(const cJSON *models)
 
 static void kernel_row(struct cli_table *cells, const char *model, const cJSON *kernel)
 {
-  const cJSON *cell = cli_member(kernel, "algorithms")->child;
+  const cJSON *cell = cli_first(cli_member(kernel, "algorithms"));
   cli_table_cell(cells, "%s", model);
   cli_table_cell(cells, "%s", cli_text(kernel, "device"));
   cli_table_cell(cells, "%s", cli_text(kernel, "variant"));

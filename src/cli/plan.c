@@ -206,7 +206,7 @@ static cJSON *totals_json(const cJSON *tasks, const struct cli_plan_gpu *gpu)
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "updates", updates);
   cJSON_AddBoolToObject(json, "updates_estimated", estimated);
-  if (cli_has(tasks->child, "fits"))
+  if (cli_has(cli_first(tasks), "fits"))
     cJSON_AddNumberToObject(json, "estimated_seconds", seconds);
   cJSON_AddNumberToObject(json, "memory_bytes", memory);
   if (configurations > 0)
@@ -360,7 +360,7 @@ static void print_tasks(const cJSON *tasks, bool configurations)
 
 static void print_totals(const cJSON *totals, const cJSON *tasks)
 {
-  const bool on_gpu = cli_has(tasks->child, "device_bytes");
+  const bool on_gpu = cli_has(cli_first(tasks), "device_bytes");
   char text[32];
   printf("\n%d tasks, %.4g updates", cJSON_GetArraySize(tasks), cli_number(totals, "updates"));
   if (cli_has(totals, "estimated_seconds"))
@@ -385,13 +385,13 @@ static void print_plan(const cJSON *json)
 {
   const cJSON *tasks = cli_member(json, "tasks"), *totals = cli_member(json, "totals"), *remark;
   if (cJSON_GetArraySize(tasks) == 1) {
-    print_single(tasks->child);
+    print_single(cli_first(tasks));
     return;
   }
   print_tasks(tasks, cli_has(totals, "configuration_bytes"));
   print_totals(totals, tasks);
-  printf("device: %s; kernel: %s\n", cli_text(tasks->child, "device_description"),
-         cli_text(tasks->child, "kernel_reason"));
+  printf("device: %s; kernel: %s\n", cli_text(cli_first(tasks), "device_description"),
+         cli_text(cli_first(tasks), "kernel_reason"));
   cJSON_ArrayForEach(remark, cli_member(json, "remarks"))
       printf("remark: %s\n", remark->valuestring);
 }

@@ -35,14 +35,14 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
       .rounds = rounds,
       .plan = *plan,
   };
-  enum gpumc_status status =
-      gpumc_device_array(device, &ensemble->size, plan->runs, "sizes of the populations", error);
-  if (status == GPUMC_OK)
-    status = create_controls(ensemble, error);
-  if (status == GPUMC_OK)
-    status = ops->create(ensemble, error);
-  if (status != GPUMC_OK)
-    gpumc_ensemble_free(ensemble);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
+                                           "sizes of the populations", error));
+  GPUMC_TRY_OUT(status, create_controls(ensemble, error));
+  GPUMC_TRY_OUT(status, ops->create(ensemble, error));
+  return GPUMC_OK;
+out:
+  gpumc_ensemble_free(ensemble);
   return status;
 }
 
@@ -67,12 +67,10 @@ static enum gpumc_status
 set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error *error)
 {
   uint32_t *sizes = NULL;
-  enum gpumc_status status =
-      gpumc_allocate_array(&sizes, ensemble->runs, "sizes of the populations", error);
-  for (size_t m = 0; status == GPUMC_OK && m < ensemble->runs; m++)
+  GPUMC_TRY(gpumc_allocate_array(&sizes, ensemble->runs, "sizes of the populations", error));
+  for (size_t m = 0; m < ensemble->runs; m++)
     sizes[m] = (uint32_t)size;
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
+  const enum gpumc_status status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
   free(sizes);
   return status;
 }
@@ -84,8 +82,8 @@ enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint
   ensemble->first_run = first_run;
   ensemble->runs = runs;
   ensemble->time = 0;
-  enum gpumc_status status = set_equal_sizes(ensemble, size, error);
-  return status == GPUMC_OK ? ensemble->ops->randomize(ensemble, error) : status;
+  GPUMC_TRY(set_equal_sizes(ensemble, size, error));
+  return ensemble->ops->randomize(ensemble, error);
 }
 
 static void set_moved(struct gpumc_ensemble *ensemble, size_t m, double value)
