@@ -7,6 +7,7 @@
 #include "cli/bench_case.h"
 #include "cli/cli.h"
 #include "core/base/threads.h"
+#include "core/config/params_internal.h"
 #include "core/device/device_cpu.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/registry.h"
@@ -89,13 +90,28 @@ static void read_threads(struct bench_arguments *arguments, const char *text)
     cli_usage_error(arguments->command, "--threads names no thread count");
 }
 
+/* The kernel's own key of that name, if it has one. */
+static const struct gpumc_key *hits_of(const struct gpumc_kernel_ops *kernel)
+{
+  return kernel->keys != NULL ? gpumc_key_find(kernel->keys, "hits") : NULL;
+}
+
+static int hits_maximum(void)
+{
+  for (const struct gpumc_model_ops *const *model = gpumc_models(); *model != NULL; model++)
+    for (size_t k = 0; (*model)->kernels[k] != NULL; k++)
+      if (hits_of((*model)->kernels[k]) != NULL)
+        return (int)hits_of((*model)->kernels[k])->maximum;
+  return INT_MAX;
+}
+
 static void read_hits(struct bench_arguments *arguments, const char *text)
 {
   char word[32];
   arguments->hits.count = 0;
   while (bench_list_word(&text, word, sizeof word))
     add_value(arguments, &arguments->hits, "--hits",
-              (int)cli_integer(arguments->command, "--hits", word, 1, GPUMC_HITS_MAXIMUM));
+              (int)cli_integer(arguments->command, "--hits", word, 1, hits_maximum()));
   if (arguments->hits.count == 0)
     cli_usage_error(arguments->command, "--hits names no number of hits");
 }
@@ -351,7 +367,7 @@ static enum gpumc_status measure_all(const struct bench_arguments *arguments, co
                                   .isa = (enum gpumc_isa)arguments->levels.values[which[1]],
                                   .rounds = rounds[which[2]],
                                   .threads = arguments->threads.values[which[3]]};
-    const bool tiles = (measured.kernel->capabilities & GPUMC_CAN_TILE) != 0;
+    const bool tiles = hits_of(measured.kernel) != NULL;
     if (tiles)
       measured.hits = (uint32_t)arguments->hits.values[which[4]];
     if ((!tiles && which[4] > 0) || !bench_wants(&arguments->settings, kind, measured.kernel) ||

@@ -219,7 +219,7 @@ struct rate_request {
   size_t runs, population; /* runs side by side; replicas of each */
   uint32_t sweeps;         /* of one repeat; more of them where that is too short to be timed */
   uint32_t rounds;         /* of Philox */
-  struct gpumc_tiling tiling;
+  struct gpumc_kernel_options options;
   double beta;
   double repeat_seconds; /* shorter repeats do not count */
   double seconds;        /* repeats go on for about that long, */
@@ -295,7 +295,7 @@ measure_rate(const struct rate_request *request, struct bench_rate *rate, struct
   const struct gpumc_ensemble_plan plan = {.runs = request->runs,
                                            .capacity = request->population,
                                            .samples = 1,
-                                           .tiling = request->tiling};
+                                           .options = request->options};
   enum gpumc_status status;
   GPUMC_TRY_OUT(
       status, gpumc_allocate_array(&repeats.rate, repeats.capacity, "rates of the repeats", error));
@@ -309,6 +309,16 @@ out:
   gpumc_ensemble_free(&ensemble);
   free(repeats.rate);
   return status;
+}
+
+/* Of a kernel that has the key; the others of its keys are at their defaults. */
+static void set_hits(struct rate_request *request, uint32_t hits)
+{
+  cJSON *values = cJSON_CreateObject();
+  const struct gpumc_params params = {.values = values};
+  if (cJSON_AddNumberToObject(values, "hits", hits) != NULL)
+    request->kernel->read(&params, &request->options);
+  cJSON_Delete(values);
 }
 
 enum gpumc_status bench_measure(const struct bench_settings *settings, const struct bench_bed *bed,
@@ -326,14 +336,15 @@ enum gpumc_status bench_measure(const struct bench_settings *settings, const str
                                  .population = settings->population,
                                  .sweeps = groups * hits,
                                  .rounds = measured->rounds,
-                                 .tiling = {.hits = measured->hits},
                                  .beta = settings->beta,
                                  .repeat_seconds = repeat_seconds,
                                  .seconds = settings->seconds,
                                  .repeats = REPEATS_MINIMUM};
+  if (measured->hits > 0)
+    set_hits(&request, measured->hits);
   enum gpumc_status status = measure_rate(&request, &measured->rate, error);
   const struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = settings->population, .samples = 1, .tiling = request.tiling};
+      .runs = 1, .capacity = settings->population, .samples = 1, .options = request.options};
   measured->bytes_per_site = (double)measured->kernel->bytes(&bed->model, &device, &plan) /
                              ((double)settings->population * (double)bed->model.sites);
   gpumc_device_close(&device);

@@ -50,7 +50,7 @@ struct bench_case {
   enum gpumc_isa isa;
   uint32_t rounds;
   int threads;
-  uint32_t hits; /* of kernels with tiles; else 0 */
+  uint32_t hits; /* of kernels that have the key; else 0 */
   struct bench_rate rate;
   double bytes_per_site; /* of the ensemble */
 };

@@ -50,7 +50,9 @@ struct subject {
   const struct gpumc_model_ops *model;
 };
 
-static bool find_subject(const char *name, struct subject *subject)
+/* `tables`: filled, and borrowed by some. */
+static bool
+find_subject(const char *name, const struct gpumc_language_tables *tables, struct subject *subject)
 {
   const struct gpumc_model_ops *model = gpumc_model_find(name);
   const struct gpumc_algorithm_ops *algorithm = gpumc_algorithm_find(name);
@@ -61,11 +63,11 @@ static bool find_subject(const char *name, struct subject *subject)
     *subject = (struct subject){algorithm->name,     "algorithm",     algorithm->summary,
                                 algorithm->citation, algorithm->keys, NULL};
   else if (strcmp(name, "config") == 0)
-    *subject = (struct subject){
-        "config", "file", "the keys of a configuration file", NULL, gpumc_language_keys(), NULL};
+    *subject = (struct subject){"config", "file",       "the keys of a configuration file",
+                                NULL,     tables->root, NULL};
   else if (strcmp(name, "kernel") == 0)
-    *subject = (struct subject){
-        "kernel", "block", "which kernel runs, and where", NULL, gpumc_kernel_keys(), NULL};
+    *subject = (struct subject){"kernel", "block",        "which kernel runs, and where",
+                                NULL,     tables->kernel, NULL};
   else
     return false;
   return true;
@@ -360,7 +362,9 @@ int cli_describe(int argc, char **argv)
     return print_reference();
   if (arguments.common.subject == NULL)
     cli_usage_error(argv[0], "a name is missing; 'gpumc list' shows them");
-  if (!find_subject(arguments.common.subject, &subject))
+  struct gpumc_language_tables tables;
+  gpumc_language_tables_fill(&tables, gpumc_models());
+  if (!find_subject(arguments.common.subject, &tables, &subject))
     return unknown_name(arguments.common.subject);
   return cli_report(subject_json(&subject), arguments.common.json, print_subject);
 }

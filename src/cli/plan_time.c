@@ -15,7 +15,7 @@ enum {
   /* Of one sweep, at most, unless the replicas above need more; a GPU wants to be filled. */
   UPDATES_CPU = 1 << 24,
   UPDATES_GPU = 1 << 30,
-  HITS_MOST = 1 << 11,
+  TOGETHER_MOST = 1 << 11,
   STEP_SWEEPS_MOST = 16,
   SEED = 1,
 };
@@ -149,10 +149,10 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   if (plan->samples > 1)
     plan->samples = probe->replicas;
   probe->sites = sites * (double)plan->runs * (double)plan->capacity;
-  /* Fewer hits are enough to measure the rate of a large lattice. */
-  const size_t hits = plan->tiling.hits > 0 ? plan->tiling.hits : 1;
+  /* Fewer than the kernel does as one are enough to measure the rate of a large lattice. */
+  const size_t together = plan->options.together > 0 ? plan->options.together : 1;
   const double most = fmax(updates / probe->sites, 1);
-  probe->sweeps = (uint32_t)bounded(fmin(most, HITS_MOST), 1, hits);
+  probe->sweeps = (uint32_t)bounded(fmin(most, TOGETHER_MOST), 1, together);
   probe->stepped = (uint32_t)bounded(fmin(most, STEP_SWEEPS_MOST), 1, demand->work.sweeps);
 }
 

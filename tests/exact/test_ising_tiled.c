@@ -19,30 +19,30 @@ static const double betas[RUNS] = {0.35, 0.9};
 struct tiled_case {
   size_t dimension, shape[3];
   uint32_t tile, hits;
-  enum gpumc_tiling_order order;
+  enum ising_tiling_order order;
   enum gpumc_update update;
   double coupling, field;
 };
 
 static const struct tiled_case cases[] = {
-    {2, {4, 4, 1}, 2, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {8, 12, 1}, 2, 3, GPUMC_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.2},
-    {2, {16, 8, 1}, 4, 2, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS, -1.0, 0.0},
-    {2, {36, 24, 1}, 6, 4, GPUMC_ORDER_SYMMETRISED, GPUMC_HEAT_BATH, 1.0, 0.0},
-    {2, {32, 16, 1}, 8, 2, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1.3, -0.4},
-    {2, {40, 20, 1}, 10, 5, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {64, 128, 1}, 32, 2, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {128, 128, 1}, 64, 7, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {4, 4, 4}, 2, 2, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {8, 4, 12}, 2, 1, GPUMC_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.3},
-    {3, {8, 16, 8}, 4, 3, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, -0.7, 0.1},
-    {3, {12, 12, 12}, 6, 4, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {16, 16, 16}, 8, 3, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {32, 32, 32}, 16, 2, GPUMC_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.0},
+    {2, {4, 4, 1}, 2, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
+    {2, {8, 12, 1}, 2, 3, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.2},
+    {2, {16, 8, 1}, 4, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, -1.0, 0.0},
+    {2, {36, 24, 1}, 6, 4, ISING_ORDER_SYMMETRISED, GPUMC_HEAT_BATH, 1.0, 0.0},
+    {2, {32, 16, 1}, 8, 2, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.3, -0.4},
+    {2, {40, 20, 1}, 10, 5, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
+    {2, {64, 128, 1}, 32, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
+    {2, {128, 128, 1}, 64, 7, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
+    {3, {4, 4, 4}, 2, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
+    {3, {8, 4, 12}, 2, 1, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.3},
+    {3, {8, 16, 8}, 4, 3, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, -0.7, 0.1},
+    {3, {12, 12, 12}, 6, 4, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
+    {3, {16, 16, 16}, 8, 3, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
+    {3, {32, 32, 32}, 16, 2, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static struct ising_case case_from(const struct tiled_case *tiled, enum gpumc_generator generator)
+static struct ising_case case_from(const struct tiled_case *tiled, enum ising_generator generator)
 {
   struct ising_case with =
       fixture_case(fixture_tiled_kernel(), tiled->dimension, tiled->shape, ROOM);
@@ -53,7 +53,7 @@ static struct ising_case case_from(const struct tiled_case *tiled, enum gpumc_ge
   with.seed = 1234567890123 + tiled->tile;
   with.rounds = tiled->hits % 2 == 0 ? 10 : 7;
   with.update = tiled->update;
-  with.tiling = (struct gpumc_tiling){
+  with.tiling = (struct ising_tiling){
       .hits = tiled->hits, .tile = tiled->tile, .order = tiled->order, .generator = generator};
   return with;
 }
@@ -114,16 +114,16 @@ static void trajectories(void **state)
 {
   (void)state;
   for (size_t i = 0; i < CASES; i++)
-    compare(case_from(&cases[i], GPUMC_GENERATOR_PHILOX));
+    compare(case_from(&cases[i], ISING_GENERATOR_PHILOX));
 }
 
 static void generators(void **state)
 {
   (void)state;
   static const size_t chosen[] = {2, 3, 4, 6, 10};
-  for (int generator = 1; generator < GPUMC_GENERATORS; generator++)
+  for (int generator = 1; generator < ISING_GENERATORS; generator++)
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-      compare(case_from(&cases[chosen[i]], (enum gpumc_generator)generator));
+      compare(case_from(&cases[chosen[i]], (enum ising_generator)generator));
 }
 
 /* Without a side asked for it is the one that documents promise. */
@@ -141,7 +141,7 @@ static void sides(void **state)
     struct tiled_case tiled = {
         .dimension = wanted[i].dimension, .tile = wanted[i].tile, .hits = 1, .coupling = 1.0};
     memcpy(tiled.shape, wanted[i].shape, sizeof tiled.shape);
-    struct ising_case with = case_from(&tiled, GPUMC_GENERATOR_PHILOX);
+    struct ising_case with = case_from(&tiled, ISING_GENERATOR_PHILOX);
     struct ising_fixture explicit, automatic;
     fixture_open(&explicit, &with);
     with.tiling.tile = 0;
@@ -163,7 +163,7 @@ static void measurements(void **state)
 {
   (void)state;
   for (size_t i = 0; i < CASES; i++) {
-    struct ising_case with = case_from(&cases[i], GPUMC_GENERATOR_PHILOX);
+    struct ising_case with = case_from(&cases[i], ISING_GENERATOR_PHILOX);
     struct ising_fixture fixture;
     int64_t value[ISING_CHANNELS][RUNS * ROOM];
     int64_t *const wanted[ISING_CHANNELS] = {value[0], value[1], value[2]};
@@ -196,9 +196,9 @@ static void measurements(void **state)
 static void saved_states(void **state)
 {
   (void)state;
-  for (int generator = 0; generator < GPUMC_GENERATORS; generator++) {
+  for (int generator = 0; generator < ISING_GENERATORS; generator++) {
     struct gpumc_error error = {0};
-    struct ising_case with = case_from(&cases[4], (enum gpumc_generator)generator);
+    struct ising_case with = case_from(&cases[4], (enum ising_generator)generator);
     struct ising_fixture whole, part;
     const uint32_t sizes[RUNS] = {REPLICAS, REPLICAS};
     fixture_open(&whole, &with);
@@ -211,7 +211,7 @@ static void saved_states(void **state)
     fixture_set_sizes(&part, sizes);
     const struct gpumc_kernel_ops *ops = with.kernel;
     const size_t bytes = ops->state_bytes(&whole.ensemble);
-    assert_int_equal(bytes == 0, generator == GPUMC_GENERATOR_PHILOX);
+    assert_int_equal(bytes == 0, generator == ISING_GENERATOR_PHILOX);
     for (size_t m = 0; m < RUNS; m++) {
       uint8_t *replicas = fixture_get(&whole, m), *saved = malloc(bytes + 1);
       assert_non_null(saved);
@@ -237,12 +237,12 @@ static void saved_states(void **state)
 static void refused(const struct tiled_case *tiled, const char *text)
 {
   struct gpumc_error error = {0};
-  struct ising_case with = case_from(tiled, GPUMC_GENERATOR_PHILOX);
+  struct ising_case with = case_from(tiled, ISING_GENERATOR_PHILOX);
   struct gpumc_device device = test_device(test_setting());
   struct gpumc_ensemble ensemble;
   struct gpumc_model model;
   const struct gpumc_ensemble_plan plan = {
-      .runs = 1, .capacity = 1, .samples = 1, .tiling = with.tiling};
+      .runs = 1, .capacity = 1, .samples = 1, .options = ising_tiling_options(&with.tiling)};
   assert_int_equal(ising_instance(&with.settings, &model, &error), GPUMC_OK);
   assert_int_equal(
       gpumc_ensemble_create(with.kernel, &model, &device, &plan, 1, 10, &ensemble, &error),
@@ -255,12 +255,12 @@ static void refused(const struct tiled_case *tiled, const char *text)
 static void refusals(void **state)
 {
   (void)state;
-  const struct tiled_case odd = {2, {6, 8, 1}, 0, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1, 0};
-  const struct tiled_case wide = {2, {24, 32, 1}, 8, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
+  const struct tiled_case odd = {2, {6, 8, 1}, 0, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1, 0};
+  const struct tiled_case wide = {2, {24, 32, 1}, 8, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
                                   0};
-  const struct tiled_case deep = {3, {64, 64, 64}, 32, 1, GPUMC_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
+  const struct tiled_case deep = {3, {64, 64, 64}, 32, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
                                   0};
-  const struct tiled_case hits = {2, {8, 8, 1}, 4, 3, GPUMC_ORDER_SYMMETRISED, GPUMC_METROPOLIS,
+  const struct tiled_case hits = {2, {8, 8, 1}, 4, 3, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS,
                                   1, 0};
   refused(&odd, "a multiple of 4");
   refused(&wide, "a multiple of twice kernel.tile");

@@ -52,7 +52,7 @@ static void system_init(struct system *system, enum gpumc_update update)
   static const struct gpumc_model_ops any_model = {.name = "ising", .destroy = ising_destroy};
   const struct ising_settings settings = {
       .ops = &any_model, .dimension = 2, .shape = {SIDE, SIDE}, .coupling = 1.0};
-  const struct gpumc_tiling tiling = {.tile = 2};
+  const struct ising_tiling tiling = {.tile = 2};
   double total = 0;
   assert_int_equal(ising_instance(&settings, &system->model, &error), GPUMC_OK);
   system->geometry = ising_tiled_geometry(&system->model, &tiling);
@@ -102,7 +102,7 @@ static void update_colour(const struct system *system, uint32_t half, uint32_t c
 
 /* g becomes P g of a call: the last update of the call comes first. */
 static void
-call(const struct system *system, const struct gpumc_tiling *tiling, uint32_t sweeps, double *g)
+call(const struct system *system, const struct ising_tiling *tiling, uint32_t sweeps, double *g)
 {
   struct ising_tiled_visit visit[VISITS_MAXIMUM];
   uint32_t visits = 0;
@@ -135,11 +135,11 @@ static double product(const struct system *system, const double *f, const double
 
 /* How far a call is from leaving the distribution as it is, and from detailed balance, relative to
  * the size of <f, f>; f: the number of spins up in one tile, g: random. */
-static void judge(enum gpumc_update update, enum gpumc_tiling_order order, uint32_t hits,
+static void judge(enum gpumc_update update, enum ising_tiling_order order, uint32_t hits,
                   uint32_t sweeps, double *change, double *asymmetry)
 {
   struct system system;
-  const struct gpumc_tiling tiling = {.hits = hits, .tile = 2, .order = order};
+  const struct ising_tiling tiling = {.hits = hits, .tile = 2, .order = order};
   double *one = new_vector(), *f = new_vector(), *g = new_vector();
   double *after_f = new_vector(), *after_g = new_vector();
   system_init(&system, update);
@@ -165,7 +165,7 @@ static void judge(enum gpumc_update update, enum gpumc_tiling_order order, uint3
   free(after_g);
 }
 
-static void expect(enum gpumc_tiling_order order, uint32_t hits, uint32_t sweeps, bool detailed)
+static void expect(enum ising_tiling_order order, uint32_t hits, uint32_t sweeps, bool detailed)
 {
   for (int update = GPUMC_METROPOLIS; update <= GPUMC_HEAT_BATH; update++) {
     double change, asymmetry;
@@ -182,25 +182,25 @@ static void expect(enum gpumc_tiling_order order, uint32_t hits, uint32_t sweeps
 static void symmetrised_has_detailed_balance(void **state)
 {
   (void)state;
-  expect(GPUMC_ORDER_SYMMETRISED, 2, 2, true);
-  expect(GPUMC_ORDER_SYMMETRISED, 2, 6, true);
-  expect(GPUMC_ORDER_SYMMETRISED, 4, 4, true);
-  expect(GPUMC_ORDER_SYMMETRISED, 4, 2, true); /* fewer than the hits, all in one group */
+  expect(ISING_ORDER_SYMMETRISED, 2, 2, true);
+  expect(ISING_ORDER_SYMMETRISED, 2, 6, true);
+  expect(ISING_ORDER_SYMMETRISED, 4, 4, true);
+  expect(ISING_ORDER_SYMMETRISED, 4, 2, true); /* fewer than the hits, all in one group */
 }
 
 static void forward_has_global_balance(void **state)
 {
   (void)state;
-  expect(GPUMC_ORDER_FORWARD, 1, 1, false);
-  expect(GPUMC_ORDER_FORWARD, 2, 2, false);
-  expect(GPUMC_ORDER_FORWARD, 4, 4, false);
+  expect(ISING_ORDER_FORWARD, 1, 1, false);
+  expect(ISING_ORDER_FORWARD, 2, 2, false);
+  expect(ISING_ORDER_FORWARD, 4, 4, false);
 }
 
 static void rests_have_global_balance(void **state)
 {
   (void)state;
-  expect(GPUMC_ORDER_SYMMETRISED, 2, 3, false);
-  expect(GPUMC_ORDER_SYMMETRISED, 4, 6, false);
+  expect(ISING_ORDER_SYMMETRISED, 2, 3, false);
+  expect(ISING_ORDER_SYMMETRISED, 4, 6, false);
 }
 
 int main(void)

@@ -23,13 +23,13 @@ static const double errors_of_control = 8;
 static void philox(void **state)
 {
   (void)state;
-  tiled_expect_right(&size, (struct gpumc_tiling){.hits = 1}, GPUMC_METROPOLIS);
+  tiled_expect_right(&size, (struct ising_tiling){.hits = 1}, GPUMC_METROPOLIS);
 }
 
 static void one_sequence_for_all_threads(void **state)
 {
   (void)state;
-  const struct gpumc_tiling tiling = {.hits = 1, .generator = GPUMC_GENERATOR_LCG64};
+  const struct ising_tiling tiling = {.hits = 1, .generator = ISING_GENERATOR_LCG64};
   const struct tiled_deviation found = tiled_deviation(&size, tiling, GPUMC_METROPOLIS);
   print_message("lcg64: energy %+.2f, specific heat %+.2f errors\n", found.energy,
                 found.specific_heat);

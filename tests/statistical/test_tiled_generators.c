@@ -27,11 +27,11 @@ static const double errors_of_control = 20;
 static void philox(void **state)
 {
   (void)state;
-  tiled_expect_right(&small, (struct gpumc_tiling){.hits = 1}, GPUMC_METROPOLIS);
-  tiled_expect_right(&small, (struct gpumc_tiling){.hits = 4}, GPUMC_METROPOLIS);
-  tiled_expect_right(&small, (struct gpumc_tiling){.hits = 4, .order = GPUMC_ORDER_SYMMETRISED},
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 1}, GPUMC_METROPOLIS);
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 4}, GPUMC_METROPOLIS);
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 4, .order = ISING_ORDER_SYMMETRISED},
                      GPUMC_METROPOLIS);
-  tiled_expect_right(&small, (struct gpumc_tiling){.hits = 2, .order = GPUMC_ORDER_SYMMETRISED},
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 2, .order = ISING_ORDER_SYMMETRISED},
                      GPUMC_HEAT_BATH);
 }
 
@@ -39,21 +39,21 @@ static void random_seeds(void **state)
 {
   (void)state;
   tiled_expect_right(&small,
-                     (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_LCG32_RANDOM},
+                     (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_LCG32_RANDOM},
                      GPUMC_METROPOLIS);
   tiled_expect_right(&small,
-                     (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_LCG64_RANDOM},
+                     (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_LCG64_RANDOM},
                      GPUMC_METROPOLIS);
   tiled_expect_right(&small,
-                     (struct gpumc_tiling){.hits = 1, .generator = GPUMC_GENERATOR_FIBONACCI_1279},
+                     (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_FIBONACCI_1279},
                      GPUMC_METROPOLIS);
 }
 
 static void one_sequence_for_all_threads(void **state)
 {
   (void)state;
-  const struct gpumc_tiling right = {.hits = 1};
-  const struct gpumc_tiling tiling = {.hits = 1, .generator = GPUMC_GENERATOR_LCG32};
+  const struct ising_tiling right = {.hits = 1};
+  const struct ising_tiling tiling = {.hits = 1, .generator = ISING_GENERATOR_LCG32};
   tiled_expect_right(&large, right, GPUMC_METROPOLIS);
   const struct tiled_deviation found = tiled_deviation(&large, tiling, GPUMC_METROPOLIS);
   print_message("lcg32: energy %+.2f, specific heat %+.2f errors\n", found.energy,

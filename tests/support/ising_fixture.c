@@ -31,8 +31,7 @@ size_t fixture_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAX
   const struct gpumc_device device = test_device(test_setting());
   size_t count = 0;
   for (size_t k = 0; ising_kernels[k] != NULL; k++)
-    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0 &&
-        (ising_kernels[k]->capabilities & GPUMC_CAN_TILE) == 0) {
+    if (strcmp(ising_kernels[k]->device, device.ops->name) == 0 && ising_kernels[k]->keys == NULL) {
       assert_true(count < FIXTURE_KERNELS_MAXIMUM);
       kernel[count++] = ising_kernels[k];
     }
@@ -51,7 +50,7 @@ enum reference_trajectory fixture_trajectory(const struct gpumc_kernel_ops *kern
     return REFERENCE_MULTISPIN;
   if (strcmp(kernel->trajectory, ising_packed_cpu.trajectory) == 0)
     return REFERENCE_PACKED;
-  if ((kernel->capabilities & GPUMC_CAN_TILE) == 0)
+  if (kernel->keys == NULL)
     assert_string_equal(kernel->trajectory, ising_spin_cpu.trajectory);
   return REFERENCE_SPIN;
 }
@@ -107,7 +106,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
       .update = with->update,
-      .tiling = with->tiling};
+      .options = ising_tiling_options(&with->tiling)};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);
   assert_ok(ising_instance(&with->settings, &fixture->model, error), error);

@@ -3,6 +3,7 @@
 #define TESTS_SUPPORT_ISING_FIXTURE_H
 
 #include "models/ising/ising.h"
+#include "models/ising/tiled/tiling.h"
 #include "support/ising_reference.h"
 #include "support/test_device.h"
 
@@ -17,7 +18,7 @@ struct ising_case {
   enum ising_control moved; /* what sweeps are given, the inverse temperature unless set */
   bool fixes;               /* the other one, at `fixed`; otherwise it is the instance's own */
   double fixed[ISING_CONTROLS];
-  struct gpumc_tiling tiling;
+  struct ising_tiling tiling;
   uint32_t first_run;
   uint64_t seed;
   uint32_t rounds;

@@ -26,7 +26,7 @@ static double deviation_of(const double *value, double exact)
 
 /* Specific heat by the exact energy, so that it is linear in what is measured. */
 struct tiled_deviation
-tiled_deviation(const struct tiled_size *size, struct gpumc_tiling tiling, enum gpumc_update update)
+tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum gpumc_update update)
 {
   const size_t side = size->side, sites = side * side;
   const struct exact_thermodynamics exact = kaufman_ising2d(side, side, 1.0, beta);
@@ -55,12 +55,12 @@ tiled_deviation(const struct tiled_size *size, struct gpumc_tiling tiling, enum 
                                   deviation_of(square, (double)exact.specific_heat)};
 }
 
-void tiled_expect_right(const struct tiled_size *size, struct gpumc_tiling tiling,
+void tiled_expect_right(const struct tiled_size *size, struct ising_tiling tiling,
                         enum gpumc_update update)
 {
   const struct tiled_deviation found = tiled_deviation(size, tiling, update);
   print_message("%s, %s, %u hits: energy %+.2f, specific heat %+.2f errors\n",
-                gpumc_generators[tiling.generator], gpumc_tiling_orders[tiling.order], tiling.hits,
+                ising_generators[tiling.generator], ising_tiling_orders[tiling.order], tiling.hits,
                 found.energy, found.specific_heat);
   assert_true(fabs(found.energy) < errors_allowed);
   assert_true(fabs(found.specific_heat) < errors_allowed);

@@ -6,25 +6,25 @@
 
 static bool is_fibonacci(const struct tiled_reference *tiled)
 {
-  return tiled->tiling.generator == GPUMC_GENERATOR_FIBONACCI_521 ||
-         tiled->tiling.generator == GPUMC_GENERATOR_FIBONACCI_1279;
+  return tiled->tiling.generator == ISING_GENERATOR_FIBONACCI_521 ||
+         tiled->tiling.generator == ISING_GENERATOR_FIBONACCI_1279;
 }
 
 static size_t lag(const struct tiled_reference *tiled)
 {
-  return tiled->tiling.generator == GPUMC_GENERATOR_FIBONACCI_521 ? 521 : 1279;
+  return tiled->tiling.generator == ISING_GENERATOR_FIBONACCI_521 ? 521 : 1279;
 }
 
 static bool is_skipping(const struct tiled_reference *tiled)
 {
-  return tiled->tiling.generator == GPUMC_GENERATOR_LCG32 ||
-         tiled->tiling.generator == GPUMC_GENERATOR_LCG64;
+  return tiled->tiling.generator == ISING_GENERATOR_LCG32 ||
+         tiled->tiling.generator == ISING_GENERATOR_LCG64;
 }
 
 static bool is_wide(const struct tiled_reference *tiled)
 {
-  return tiled->tiling.generator == GPUMC_GENERATOR_LCG64 ||
-         tiled->tiling.generator == GPUMC_GENERATOR_LCG64_RANDOM;
+  return tiled->tiling.generator == ISING_GENERATOR_LCG64 ||
+         tiled->tiling.generator == ISING_GENERATOR_LCG64_RANDOM;
 }
 
 static uint64_t congruential(const struct tiled_reference *tiled, uint64_t x)
@@ -55,7 +55,7 @@ static void seed(struct tiled_reference *tiled)
 }
 
 void tiled_reference_init(struct tiled_reference *tiled, struct reference *spins, size_t replica,
-                          struct gpumc_tiling tiling)
+                          struct ising_tiling tiling)
 {
   *tiled = (struct tiled_reference){.spins = spins, .replica = replica, .tiling = tiling};
   size_t tiles = 1;
@@ -142,7 +142,7 @@ static uint32_t number(struct tiled_reference *tiled, const struct where *at, ui
 {
   const size_t t = tiled->tiling.tile, place = (at->z * t + at->y) * (t / 2) + at->x / 2;
   const size_t block = block_of(tiled, at->tile, at->half);
-  if (tiled->tiling.generator == GPUMC_GENERATOR_PHILOX)
+  if (tiled->tiling.generator == ISING_GENERATOR_PHILOX)
     return philox(tiled, at, time);
   if (is_fibonacci(tiled))
     return next_fibonacci(tiled, tiled->last + block * lag(tiled));
@@ -165,7 +165,7 @@ update(struct tiled_reference *tiled, double beta, size_t half, uint32_t time, b
 void tiled_reference_sweep(struct tiled_reference *tiled, double beta, uint32_t time,
                            uint32_t sweeps)
 {
-  const bool symmetrised = tiled->tiling.order == GPUMC_ORDER_SYMMETRISED;
+  const bool symmetrised = tiled->tiling.order == ISING_ORDER_SYMMETRISED;
   while (sweeps > 0) {
     uint32_t group = sweeps < tiled->tiling.hits ? sweeps : tiled->tiling.hits;
     if (symmetrised && group > 1)

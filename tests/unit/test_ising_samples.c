@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/simulation/registry.h"
 #include "models/ising/disorder/disorder_state.h"
 #include "models/ising/ising_keys.h"
 #include "models/ising2d/ising2d.h"
@@ -457,8 +458,8 @@ static void test_refusals(void **state)
     settings.disorder.fields = cases[i].fields;
     settings.disorder.width = 1.0;
     open_model(&settings, &model);
-    assert_int_equal(ising_refuses(&model, &ising_multispin_cpu) != NULL, cases[i].refused);
-    assert_null(ising_refuses(&model, &ising_spin_cpu));
+    assert_int_equal(gpumc_kernel_refusal(&ising_multispin_cpu, &model) != NULL, cases[i].refused);
+    assert_null(gpumc_kernel_refusal(&ising_spin_cpu, &model));
     ising_destroy(&model);
   }
 }

@@ -37,7 +37,6 @@ static bool bits_match(const struct gpumc_kernel_ops *kernel, const char **which
       {GPUMC_CAN_GATHER, kernel->gather != NULL, "gather"},
       {GPUMC_CAN_EXCHANGE, kernel->exchange != NULL, "exchange"},
       {GPUMC_CAN_OVERLAP, kernel->overlap != NULL, "overlap"},
-      {GPUMC_CAN_TILE, kernel->refuses_tiling != NULL, "refuses_tiling"},
   };
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
     if (((kernel->capabilities & operations[i].bit) != 0) != operations[i].there) {

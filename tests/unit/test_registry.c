@@ -157,17 +157,18 @@ static void test_kernels_that_a_build_lacks(void **state)
   assert_ptr_equal(kernel, &near);
 }
 
-static const struct gpumc_kernel_ops picky = {.device = "cpu", .variant = "picky"};
-static const struct gpumc_kernel_ops *const picky_kernels[] = {&picky, &near, NULL};
-
-static const char *
-refuses_odd(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
+static const char *refuses_odd(const struct gpumc_model *model,
+                               const struct gpumc_kernel_options *options, const char **key)
 {
-  return kernel == &picky && model->sites % 2 == 1 ? "it takes no odd number of sites" : NULL;
+  (void)options;
+  (void)key;
+  return model->sites % 2 == 1 ? "it takes no odd number of sites" : NULL;
 }
 
-static const struct gpumc_model_ops choosy = {
-    .name = "choosy", .kernels = picky_kernels, .refuses = refuses_odd};
+static const struct gpumc_kernel_ops picky = {
+    .device = "cpu", .variant = "picky", .refuses = refuses_odd};
+static const struct gpumc_kernel_ops *const picky_kernels[] = {&picky, &near, NULL};
+static const struct gpumc_model_ops choosy = {.name = "choosy", .kernels = picky_kernels};
 
 /* `auto` passes over a kernel that cannot take the instance; asked for, it is refused. */
 static void test_kernels_that_cannot_take_the_instance(void **state)

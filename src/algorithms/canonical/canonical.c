@@ -79,11 +79,12 @@ static uint32_t next_measurement(const struct canonical_settings *settings, uint
   return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
 }
 
-/* `end` or later, so that no group of the hits of a tile is cut off. */
-static uint32_t after_whole_hits(const struct gpumc_ensemble *ensemble, uint32_t end)
+/* `end` or later, so that nothing that the kernel does as one is cut off. */
+static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32_t end)
 {
-  const uint64_t hits = ensemble->plan.tiling.hits > 1 ? ensemble->plan.tiling.hits : 1;
-  const uint64_t whole = ensemble->time + (end - ensemble->time + hits - 1) / hits * hits;
+  const uint32_t together = ensemble->plan.options.together;
+  const uint64_t group = together > 1 ? together : 1;
+  const uint64_t whole = ensemble->time + (end - ensemble->time + group - 1) / group * group;
   return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
 }
 
@@ -94,7 +95,7 @@ sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
 {
   struct gpumc_ensemble *ensemble = canonical->context.ensemble;
   const uint32_t next = next_measurement(&canonical->settings, ensemble->time);
-  const uint32_t whole = after_whole_hits(ensemble, end);
+  const uint32_t whole = after_whole_groups(ensemble, end);
   const uint32_t to = next < whole ? next : whole;
   const bool pending = canonical->pending;
   enum gpumc_status status = pending ? canonical_fetch(canonical, error) : GPUMC_OK;

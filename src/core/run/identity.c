@@ -109,7 +109,10 @@ char *gpumc_json_text(const cJSON *value)
 char *gpumc_task_identity(const struct gpumc_task *task)
 {
   char *text = NULL;
-  cJSON *identity = copy_deciding(gpumc_language_keys(), task->resolved);
+  struct gpumc_language_tables tables;
+  gpumc_language_tables_fill(&tables, gpumc_models());
+  gpumc_language_tables_add(&tables, task->model);
+  cJSON *identity = copy_deciding(tables.root, task->resolved);
   if (identity != NULL && strip_block(identity, task->resolved, "model", task->model->keys) &&
       strip_block(identity, task->resolved, "algorithm", task->algorithm->keys))
     text = gpumc_json_text(identity);

@@ -85,6 +85,7 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   if (status != GPUMC_OK || language->config->document.root == NULL)
     return status;
   check_overrides(language, assignments, n_assignments);
+  gpumc_language_tables_fill(&language->tables, language->plugins->models);
   if (!gpumc_language_find_plugins(language) ||
       !check_removals(language, assignments, n_assignments))
     return out_of_memory(error);

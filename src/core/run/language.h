@@ -63,8 +63,14 @@ cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
 
 /* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
  * reference. */
-const struct gpumc_key *gpumc_language_keys(void);
-const struct gpumc_key *gpumc_kernel_keys(void);
+enum { GPUMC_ROOT_KEYS = 16, GPUMC_KERNEL_KEYS = 48 };
+struct gpumc_language_tables {
+  struct gpumc_key root[GPUMC_ROOT_KEYS], kernel[GPUMC_KERNEL_KEYS];
+};
+void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
+                                const struct gpumc_model_ops *const *models);
+void gpumc_language_tables_add(struct gpumc_language_tables *tables,
+                               const struct gpumc_model_ops *model);
 
 /* The JSON Schema (draft 2020-12) of the language with all plugins; caller deletes. */
 cJSON *gpumc_language_schema(void);

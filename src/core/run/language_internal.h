@@ -14,6 +14,9 @@ struct gpumc_plugins {
 };
 struct gpumc_plugins gpumc_plugins_registered(void);
 
+/* The keys that kernels add to their block: the end of tables->kernel. */
+const struct gpumc_key *gpumc_own_keys(const struct gpumc_language_tables *tables);
+
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
                        const char *const *assignments, size_t n_assignments,
@@ -41,6 +44,7 @@ struct gpumc_language {
   struct gpumc_config *config;
   bool look; /* gpumc_config_look */
   struct gpumc_report report;
+  struct gpumc_language_tables tables;
   const char **model_names, **algorithm_names;
   const struct gpumc_model_ops *model;
   const struct gpumc_algorithm_ops *algorithm;
@@ -64,17 +68,19 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
                         const char *const *axes, size_t n_axes, struct gpumc_error *error);
-/* The keys of kernels with tiles in `block`, the resolved `kernel` block that `params` views:
- * mistakes where a kernel without tiles is given one, or where tiles do not fit the instance (NULL:
- * there is none). */
-void gpumc_language_settle_tiling(struct gpumc_language *language,
-                                  const struct gpumc_params *params, cJSON *block,
-                                  const struct gpumc_model *instance,
-                                  const struct gpumc_kernel_ops *kernel);
-/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
- * `params` and `algorithm` view the resolved blocks. */
-void gpumc_language_check_order(struct gpumc_language *language, const struct gpumc_params *params,
-                                const struct gpumc_params *algorithm);
+/* The keys of kernels in `block`, the resolved `kernel` block that `params` views: mistakes where a
+ * kernel is given one of another, or where its own do not suit the instance (NULL: there is none).
+ * False when memory ran out. */
+bool gpumc_language_settle_kernel_keys(struct gpumc_language *language,
+                                       const struct gpumc_params *params, cJSON *block,
+                                       const struct gpumc_model *instance,
+                                       const struct gpumc_kernel_ops *kernel);
+/* Mistakes of its keys beside the algorithm's `interval`; `params` and `algorithm` view the
+ * resolved blocks. False when memory ran out. */
+bool gpumc_language_check_kernel_keys(struct gpumc_language *language,
+                                      const struct gpumc_params *params,
+                                      const struct gpumc_params *algorithm,
+                                      const struct gpumc_kernel_ops *kernel);
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);
 /* Every combination of the campaign, or the one task without. */

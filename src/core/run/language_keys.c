@@ -1,4 +1,5 @@
 /* The keys of the language itself: the root and the blocks that belong to no plugin. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,6 @@
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
-#include "models/ising/tiled/tiling.h"
 
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
 static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",
@@ -41,7 +41,6 @@ static const struct gpumc_key kernel_keys[] = {
      .maximum = 1024,
      .multiple_of = 32,
      .incidental = true},
-    GPUMC_TILING_KEY_TABLE,
     {0}};
 
 static const struct gpumc_key checkpoint_keys[] = {{.name = "every",
@@ -85,10 +84,7 @@ static const struct gpumc_key root_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .doc = "How it is simulated: the name of an algorithm and its parameters.",
      .required = true},
-    {.name = "kernel",
-     .type = GPUMC_KEY_MAPPING,
-     .doc = "Which kernel runs, and on which device.",
-     .children = kernel_keys},
+    {.name = "kernel", .type = GPUMC_KEY_MAPPING, .doc = "Which kernel runs, and on which device."},
     {.name = "output",
      .type = GPUMC_KEY_STRING,
      .doc = "Path of the result file. {key} stands for the value of a key, {{ and }} "
@@ -105,14 +101,41 @@ static const struct gpumc_key root_keys[] = {
             "first key varies slowest."},
     {0}};
 
-const struct gpumc_key *gpumc_language_keys(void)
+/* Those of a kernel behind the others, but for names that are there. */
+static void add_keys(struct gpumc_language_tables *tables, const struct gpumc_key *keys)
 {
-  return root_keys;
+  for (; keys != NULL && keys->name != NULL; keys++) {
+    const size_t count = gpumc_key_count(tables->kernel);
+    assert(count + 1 < GPUMC_KERNEL_KEYS && "there is room for the keys of all kernels");
+    if (count + 1 < GPUMC_KERNEL_KEYS && gpumc_key_find(tables->kernel, keys->name) == NULL)
+      tables->kernel[count] = *keys;
+  }
 }
 
-const struct gpumc_key *gpumc_kernel_keys(void)
+void gpumc_language_tables_add(struct gpumc_language_tables *tables,
+                               const struct gpumc_model_ops *model)
 {
-  return kernel_keys;
+  for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++)
+    add_keys(tables, model->kernels[k]->keys);
+}
+
+void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
+                                const struct gpumc_model_ops *const *models)
+{
+  _Static_assert(sizeof root_keys <= sizeof tables->root, "there is room for the keys of the root");
+  memset(tables, 0, sizeof *tables);
+  memcpy(tables->root, root_keys, sizeof root_keys);
+  memcpy(tables->kernel, kernel_keys, sizeof kernel_keys);
+  for (size_t i = 0; models[i] != NULL; i++)
+    gpumc_language_tables_add(tables, models[i]);
+  for (struct gpumc_key *key = tables->root; key->name != NULL; key++)
+    if (strcmp(key->name, "kernel") == 0)
+      key->children = tables->kernel;
+}
+
+const struct gpumc_key *gpumc_own_keys(const struct gpumc_language_tables *tables)
+{
+  return tables->kernel + sizeof kernel_keys / sizeof *kernel_keys - 1;
 }
 
 struct gpumc_plugins gpumc_plugins_registered(void)
@@ -176,7 +199,7 @@ gpumc_language_find(const struct gpumc_language *language, const char *dotted_ke
     return gpumc_key_find(language->model_keys, rest);
   if ((rest = below(dotted_key, "algorithm")) != NULL)
     return gpumc_key_find(language->algorithm_keys, rest);
-  return gpumc_key_find(root_keys, dotted_key);
+  return gpumc_key_find(language->tables.root, dotted_key);
 }
 
 bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key)
@@ -210,7 +233,7 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
                              bool sweepable)
 {
   struct search search = {.wanted = dotted_key, .sweepable = sweepable};
-  gpumc_keys_visit(root_keys, "", consider, &search);
+  gpumc_keys_visit(language->tables.root, "", consider, &search);
   gpumc_keys_visit(language->model_keys, "model", consider, &search);
   gpumc_keys_visit(language->algorithm_keys, "algorithm", consider, &search);
   return search.best;

@@ -55,13 +55,22 @@ static bool reads_file(const struct gpumc_language *language, const struct gpumc
   return key != NULL && gpumc_params_has(params, key);
 }
 
+/* Whether one of its kernels looks at instances. */
+static bool kernels_ask(const struct gpumc_model_ops *model)
+{
+  bool ask = false;
+  for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++)
+    ask = ask || model->kernels[k]->refuses != NULL;
+  return ask;
+}
+
 /* The instance of the model, if anybody asks for it: `instance->ops` is NULL where there is none.
  * False when memory ran out. */
 static bool make_instance(struct gpumc_language *language, const struct gpumc_params *params,
                           struct gpumc_model *instance)
 {
   struct gpumc_error error = {0};
-  if (language->model->refuses == NULL &&
+  if (!kernels_ask(language->model) &&
       (language->algorithm == NULL ||
        (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
         language->algorithm->ergodicity == NULL)))
@@ -134,18 +143,25 @@ static bool add_warning(struct gpumc_task *task, const char *name, const char *t
 /* For those who do not only look, of blocks without mistakes. False when memory ran out, where
  * `error` may tell more of it. */
 static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
-                          struct gpumc_task *task, struct gpumc_error *error)
+                          const struct gpumc_kernel_ops *kernel, struct gpumc_task *task,
+                          struct gpumc_error *error)
 {
-  const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
+  const struct gpumc_params block = gpumc_task_params(task, "kernel");
   const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
-  const char *warning = NULL;
+  const char *warning = NULL, *name = NULL;
+  bool good = true;
   if (language->look || language->model == NULL || language->algorithm == NULL)
     return true;
   task->warnings = cJSON_CreateObject();
   if (task->warnings == NULL)
     return false;
-  bool good = add_warning(task, "generator_warning",
-                          gpumc_generator_warning(gpumc_tiling_make(&kernel).generator));
+  if (kernel != NULL && kernel->warning != NULL) {
+    struct gpumc_kernel_options options;
+    kernel->read(&block, &options);
+    warning = kernel->warning(&options, &name);
+    good = add_warning(task, name, warning);
+    warning = NULL;
+  }
   if (good && instance != NULL && language->algorithm->ergodicity != NULL)
     good = language->algorithm->ergodicity(&algorithm, instance, &warning, error) == GPUMC_OK;
   return good && add_warning(task, "ergodicity_warning", warning);
@@ -258,7 +274,8 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
     cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
     if (!open)
       good = gpumc_json_replace(values, "variant", cJSON_CreateString((*kernel)->variant));
-    gpumc_language_settle_tiling(language, &block, values, wish->instance, *kernel);
+    good = gpumc_language_settle_kernel_keys(language, &block, values, wish->instance, *kernel) &&
+           good;
     if (open)
       *kernel = NULL;
   } else {
@@ -279,7 +296,7 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   const struct gpumc_kernel_ops *kernel = NULL;
   bool good = check_plugins(language, root, resolved, &instance);
   const struct gpumc_params algorithm = view(language, resolved, root, "algorithm");
-  const struct gpumc_params tiles = view(language, resolved, root, "kernel");
+  const struct gpumc_params own = view(language, resolved, root, "kernel");
   const struct gpumc_kernel_wish wish = {
       .model = language->model_is_guess ? NULL : language->model,
       .instance = instance.ops != NULL ? &instance : NULL,
@@ -288,11 +305,11 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   };
   good = good && pin_variant(language, root, &wish, resolved, &kernel);
   if (good && kernel != NULL)
-    gpumc_language_check_order(language, &tiles, &algorithm);
+    good = gpumc_language_check_kernel_keys(language, &own, &algorithm, kernel);
   if (good && language->report.calls == before)
     good = fill_defaults(language, wish.instance, task);
   if (good && language->report.calls == before)
-    good = fill_warnings(language, wish.instance, task, error);
+    good = fill_warnings(language, wish.instance, kernel, task, error);
   if (instance.ops != NULL)
     language->model->destroy(&instance);
   return good;
@@ -362,7 +379,7 @@ enum gpumc_status gpumc_language_add_task(struct gpumc_language *language,
   bool good = false;
   gpumc_wrong_forget(&language->report);
   task.resolved =
-      gpumc_params_resolve(gpumc_language_keys(), root, root->mark, "", &language->report);
+      gpumc_params_resolve(language->tables.root, root, root->mark, "", &language->report);
   if (task.resolved == NULL)
     return out_of_memory(error);
   cJSON_DeleteItemFromObjectCaseSensitive(task.resolved, "campaign");

@@ -45,7 +45,7 @@ open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                                            error);
 }
 
-/* What the algorithm asks for with that block, and the tiles of the kernel's. */
+/* What the algorithm asks for with that block, and what the kernel's own keys say. */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
                                     struct gpumc_demand *demand, struct gpumc_error *error)
@@ -54,8 +54,8 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   enum gpumc_status status =
       task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error);
-  if (status == GPUMC_OK && (preparation->kernel->capabilities & GPUMC_CAN_TILE) != 0)
-    demand->plan.tiling = gpumc_tiling_make(&kernel);
+  if (status == GPUMC_OK && preparation->kernel->read != NULL)
+    preparation->kernel->read(&kernel, &demand->plan.options);
   return status;
 }
 

@@ -77,15 +77,16 @@ record_work(const struct gpumc_provenance *provenance, struct gpumc_error *error
                       sizeof attributes / sizeof *attributes, error);
 }
 
-/* Of kernels that have more than one generator. */
+/* Of kernels with a key of their own that belongs here. */
 static enum gpumc_status
-record_generator(const struct gpumc_provenance *provenance, struct gpumc_error *error)
+record_key(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
-  const struct text_attribute generator = {
-      "generator", gpumc_generators[provenance->preparation->demand.plan.tiling.generator]};
-  if ((provenance->preparation->kernel->capabilities & GPUMC_CAN_TILE) == 0)
+  const char *name = provenance->preparation->kernel->recorded_key;
+  const struct gpumc_params kernel = gpumc_task_params(provenance->preparation->task, "kernel");
+  if (name == NULL)
     return GPUMC_OK;
-  return record_texts(provenance->context->recorder, &generator, 1, error);
+  const struct text_attribute attribute = {name, gpumc_params_string(&kernel, name)};
+  return record_texts(provenance->context->recorder, &attribute, 1, error);
 }
 
 /* Of models that read their samples from a file. */
@@ -122,7 +123,7 @@ gpumc_provenance_start(const struct gpumc_provenance *provenance, struct gpumc_e
   struct gpumc_recorder *recorder = provenance->context->recorder;
   GPUMC_TRY(record_program(recorder, error));
   GPUMC_TRY(record_work(provenance, error));
-  GPUMC_TRY(record_generator(provenance, error));
+  GPUMC_TRY(record_key(provenance, error));
   GPUMC_TRY(gpumc_trust_record_warnings(provenance->context, "provenance", error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "provenance", "thermal_seed",
                                    (int64_t)preparation->seed, error));

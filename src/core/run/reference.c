@@ -149,7 +149,9 @@ static const char introduction[] =
 void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text)
 {
   gpumc_text_append(text, "%s", introduction);
-  append_table(text, gpumc_language_keys(), "");
+  struct gpumc_language_tables tables;
+  gpumc_language_tables_fill(&tables, plugins->models);
+  append_table(text, tables.root, "");
   for (size_t i = 0; plugins->models[i] != NULL; i++) {
     const struct gpumc_model_ops *model = plugins->models[i];
     gpumc_text_append(text, "## Model `%s`\n\n%s\n\n", model->name, model->summary);

@@ -11,6 +11,7 @@ struct builder {
   const struct gpumc_plugins *plugins;
   cJSON *definitions;
   cJSON *rules;
+  struct gpumc_language_tables tables;
 };
 
 /* A campaign's properties and the array of their names (may be NULL), while keys are visited. */
@@ -137,11 +138,11 @@ static bool describe_block(cJSON *properties, const char *block, const char *con
          gpumc_json_put(schema, "required", cJSON_CreateStringArray(&required, 1));
 }
 
-static bool describe_campaign(cJSON *properties)
+static bool describe_campaign(const struct builder *builder, cJSON *properties)
 {
   cJSON *campaign = cJSON_GetObjectItemCaseSensitive(properties, "campaign");
   struct axes axes = {.properties = cJSON_CreateObject()};
-  gpumc_keys_visit(gpumc_language_keys(), "", add_axis, &axes);
+  gpumc_keys_visit(builder->tables.root, "", add_axis, &axes);
   bool good = gpumc_json_put(campaign, "properties", axes.properties) && !axes.failed;
   return good &&
          gpumc_json_put(campaign, "patternProperties",
@@ -153,7 +154,8 @@ static bool add_plugins(struct builder *builder, cJSON *properties, const char *
                         const char *const *algorithms)
 {
   bool good = describe_block(properties, "model", models) &&
-              describe_block(properties, "algorithm", algorithms) && describe_campaign(properties);
+              describe_block(properties, "algorithm", algorithms) &&
+              describe_campaign(builder, properties);
   for (size_t i = 0; good && models[i] != NULL; i++) {
     const struct gpumc_model_ops *model = builder->plugins->models[i];
     good = add_plugin(builder, "model", models, model->name, model->summary, model->keys);
@@ -169,7 +171,8 @@ static bool build(const struct gpumc_plugins *plugins, cJSON *schema, const char
                   const char **algorithms)
 {
   struct builder builder = {.plugins = plugins, .rules = cJSON_CreateArray()};
-  cJSON *root = gpumc_schema_block(gpumc_language_keys(), "", builder.rules);
+  gpumc_language_tables_fill(&builder.tables, plugins->models);
+  cJSON *root = gpumc_schema_block(builder.tables.root, "", builder.rules);
   bool good = gpumc_json_put(schema, "$schema",
                              cJSON_CreateString("https://json-schema.org/draft/2020-12/schema")) &&
               gpumc_json_put(schema, "title", cJSON_CreateString("Configuration of gpumc"));

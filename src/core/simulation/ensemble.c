@@ -167,8 +167,6 @@ const char *gpumc_capability_name(enum gpumc_capability capability)
     return "exchange";
   case GPUMC_CAN_OVERLAP:
     return "overlap";
-  case GPUMC_CAN_TILE:
-    return "tile";
   }
   return "unknown";
 }

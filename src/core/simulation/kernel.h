@@ -10,7 +10,6 @@
 #include "core/device/device.h"
 #include "core/numerics/random.h"
 #include "core/simulation/target.h"
-#include "models/ising/tiled/tiling.h"
 
 /* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
 enum gpumc_capability {
@@ -23,7 +22,6 @@ enum gpumc_capability {
   GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
   GPUMC_CAN_EXCHANGE = 1 << 7,  /* replicas of neighbouring runs change places */
   GPUMC_CAN_OVERLAP = 1 << 8,   /* replicas of two runs compared site by site */
-  GPUMC_CAN_TILE = 1 << 9,      /* sweeps tile by tile, as gpumc_ensemble_plan.tiling says */
 };
 
 /* How a spin is updated, given its neighbours. */
@@ -39,19 +37,29 @@ enum gpumc_overlap {
   GPUMC_OVERLAPS
 };
 
+struct gpumc_key;
+struct gpumc_params;
+struct gpumc_report;
+
+/* What keys of a kernel's own say: read by the kernel, carried by everybody else. */
+struct gpumc_kernel_options {
+  uint32_t together; /* sweeps that it does as one, which work is better not cut off in; 0: any */
+  uint64_t own[7];
+};
+
 /* What an ensemble is to hold: `runs` runs of up to `capacity` replicas. Quenched disorder: with
  * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
- * = capacity and replica r of every run has the r-th sample from there on. `tiling`: of kernels
- * with GPUMC_CAN_TILE, otherwise zeroed. `moved`: the control that sweeps are given, which differs
- * between runs and from sweep to sweep; all others stay at the instance's own values
- * (gpumc_model.control), or where `fixes`, at `fixed`. */
+ * = capacity and replica r of every run has the r-th sample from there on. `options`: what the
+ * kernel has read from keys of its own, zeroed where it has none. `moved`: the control that sweeps
+ * are given, which differs between runs and from sweep to sweep; all others stay at the instance's
+ * own values (gpumc_model.control), or where `fixes`, at `fixed`. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
   size_t moved;
   bool fixes;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
   enum gpumc_update update;
-  struct gpumc_tiling tiling;
+  struct gpumc_kernel_options options;
 };
 
 struct gpumc_model;
@@ -145,10 +153,22 @@ struct gpumc_kernel_ops {
                                                   uint8_t *state, struct gpumc_error *error);
   GPUMC_MUST_CHECK enum gpumc_status (*set_state)(struct gpumc_ensemble *ensemble, size_t m,
                                                   const uint8_t *state, struct gpumc_error *error);
-  /* GPUMC_CAN_TILE: why the kernel cannot tile an instance so, and `*key`, which of
-   * gpumc_tiling_keys would have to change; NULL where it can. */
-  const char *(*refuses_tiling)(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
-                                const char **key);
+  /* Keys of its own, which it adds to the block `kernel`; NULL: none, and neither of the following.
+   * Kernels of one name on several devices have the same. */
+  const struct gpumc_key *keys;
+  /* From a resolved block `kernel`, in which some of these keys may be missing. */
+  void (*read)(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
+  /* Why the kernel cannot take an instance so, and `*key`, which of its keys would have to change;
+   * NULL where it can. */
+  const char *(*refuses)(const struct gpumc_model *model,
+                         const struct gpumc_kernel_options *options, const char **key);
+  /* Mistakes of its keys beside the number of sweeps between two measurements. May be NULL. */
+  void (*check)(const struct gpumc_params *kernel, int64_t interval, struct gpumc_report *report);
+  /* What is known against results with such options, and the name of the attribute that says so;
+   * NULL: nothing. May be NULL. */
+  const char *(*warning)(const struct gpumc_kernel_options *options, const char **name);
+  /* That of its keys whose value /provenance states as well; NULL: none. */
+  const char *recorded_key;
 };
 
 /* Words of 32 bits that hold one for each replica of a run. */

@@ -125,10 +125,7 @@ struct gpumc_model_ops {
    * control[n_controls]. Fills coefficient[n_channels]. */
   void (*coefficients)(const struct gpumc_model *model, const double *control, double *coefficient);
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
-  /* Why a kernel of the list cannot take the instance ("it keeps a coupling as one bit, ..."), NULL
-   * where it can; may be NULL: every kernel takes every instance. */
-  const char *(*refuses)(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
-  const struct gpumc_check *checks; /* of its block, without an instance; NULL: none */
+  const struct gpumc_check *checks;              /* of its block, without an instance; NULL: none */
   /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
    * told as a mistake of the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,

@@ -24,7 +24,7 @@ static const struct gpumc_algorithm_ops *const algorithms[] = {
 #undef GPUMC_ALGORITHM
     NULL};
 
-enum { CAPABILITY_BITS = 10, NAMES_MAXIMUM = 32 };
+enum { CAPABILITY_BITS = 9, NAMES_MAXIMUM = 32 };
 
 const struct gpumc_model_ops *const *gpumc_models(void)
 {
@@ -167,9 +167,9 @@ enum gpumc_status gpumc_kernel_refuse_variant(const struct gpumc_model_ops *mode
 const char *
 gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance)
 {
-  return instance == NULL || instance->ops->refuses == NULL
-             ? NULL
-             : instance->ops->refuses(instance, kernel);
+  const struct gpumc_kernel_options any = {0};
+  const char *key;
+  return instance == NULL || kernel->refuses == NULL ? NULL : kernel->refuses(instance, &any, &key);
 }
 
 /* `*remedy`: how to do without them, NULL where there are none. */

@@ -17,7 +17,7 @@ const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
 bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
                          struct gpumc_text *missing);
 
-/* Why a kernel cannot take an instance (gpumc_model_ops.refuses), or NULL. */
+/* Why a kernel cannot take an instance, whatever its own keys, or NULL. */
 const char *
 gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance);
 

@@ -72,8 +72,7 @@ GPUMC_MUST_CHECK enum gpumc_status ising_sample_checksum(const struct gpumc_mode
 GPUMC_MUST_CHECK enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t samples,
                                                     const char **warning,
                                                     struct gpumc_error *error);
-/* gpumc_model_ops.refuses and destroy */
-const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel);
+/* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 
 /* The controls, channels, observables and derived quantities that all these models have. */
@@ -90,15 +89,27 @@ extern const struct gpumc_derived ising_derived[ISING_DERIVED];
   .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients, .channels = ising_channels,    \
   .n_channels = ISING_CHANNELS, .observables = ising_observables,                                  \
   .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
-  .refuses = ising_refuses, .ergodicity = ising_ergodicity, .destroy = ising_destroy
+  .ergodicity = ising_ergodicity, .destroy = ising_destroy
 
 /* gpumc_kernel_ops.cost of these kernels, on every device. */
 double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);
 double ising_spin_cost(const struct gpumc_model *model, size_t replicas);
 double ising_packed_cost(const struct gpumc_model *model, size_t replicas);
 
-/* Why the packed kernel cannot take an instance; NULL: it can. */
-const char *ising_packed_refuses(const struct gpumc_model *model);
+/* gpumc_kernel_ops.refuses: of kernels that number sites with 32 bits, and of those that have but
+ * bits for couplings and fields. */
+const char *ising_cpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key);
+const char *ising_gpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key);
+const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key);
+const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key);
+const char *ising_packed_refuses(const struct gpumc_model *model,
+                                 const struct gpumc_kernel_options *options, const char **key);
 /* GPUMC_INVALID, with why. */
 /* What a run's row of gpumc_target.control is, and whether two are the same. */
 static inline const double *ising_controls_of(const double *control, size_t m)

@@ -99,27 +99,45 @@ void ising_read_fields(const struct gpumc_params *params, struct ising_settings 
     disorder->fields = ISING_GAUSSIAN;
 }
 
-/* Of kernels with a site a lane, or a byte, or a bit of their own. */
-static const char *refuses_sites(const struct gpumc_model *model, const char *device)
+static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)
 {
   if (model->sites > ISING_WORD_SITES_MAXIMUM)
     return "it numbers sites with 32 bits, and there are more than 2^32; `packed` takes lattices "
            "without disorder below 2^37 sites";
-  if (strcmp(device, "cuda") == 0 && model->sites >= gpu_sites_limit)
+  if (on_gpu && model->sites >= gpu_sites_limit)
     return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "
            "disorder";
   return NULL;
 }
 
-const char *ising_refuses(const struct gpumc_model *model, const struct gpumc_kernel_ops *kernel)
+const char *ising_cpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key)
 {
-  const struct gpumc_tiling any_tiling = {0};
-  const char *key;
-  if (strcmp(kernel->variant, "packed") == 0)
-    return ising_packed_refuses(model);
-  if (kernel->refuses_tiling != NULL)
-    return kernel->refuses_tiling(model, &any_tiling, &key);
-  if (refuses_sites(model, kernel->device) != NULL)
-    return refuses_sites(model, kernel->device);
-  return strcmp(kernel->variant, "multispin") == 0 ? ising_disorder_no_bits(model) : NULL;
+  (void)options;
+  (void)key;
+  return refuses_sites(model, false);
+}
+
+const char *ising_gpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key)
+{
+  (void)options;
+  (void)key;
+  return refuses_sites(model, true);
+}
+
+const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key)
+{
+  const char *why = ising_cpu_refuses(model, options, key);
+  return why != NULL ? why : ising_disorder_no_bits(model);
+}
+
+const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key)
+{
+  const char *why = ising_gpu_refuses(model, options, key);
+  return why != NULL ? why : ising_disorder_no_bits(model);
 }

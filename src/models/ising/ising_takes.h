@@ -1,5 +1,6 @@
 /* What the kernels ask of a lattice and its couplings, in words (gpumc_kernel_ops.takes): the same
- * on every device where it says no more. What they refuse is decided by gpumc_model_ops.refuses. */
+ * on every device where it says no more. What they refuse is decided by gpumc_kernel_ops.refuses.
+ */
 #ifndef GPUMC_ISING_TAKES_H
 #define GPUMC_ISING_TAKES_H
 

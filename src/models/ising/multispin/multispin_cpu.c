@@ -270,6 +270,7 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     LATTICE_CPU_COMMON,
     .variant = "multispin",
     .cost = ising_multispin_cost,
+    .refuses = ising_multispin_cpu_refuses,
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
     .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.multispin.1",

@@ -3,8 +3,11 @@
 
 #include "models/ising/ising.h"
 
-const char *ising_packed_refuses(const struct gpumc_model *model)
+const char *ising_packed_refuses(const struct gpumc_model *model,
+                                 const struct gpumc_kernel_options *options, const char **key)
 {
+  (void)options;
+  (void)key;
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
   if (ising_parameters(model)->lattice.length_x % ISING_PACKED_PAIR != 0)
     return "Lx must be a multiple of 64, since a word holds 32 sites of one colour of a row";
@@ -15,7 +18,7 @@ const char *ising_packed_refuses(const struct gpumc_model *model)
 
 enum gpumc_status ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error)
 {
-  const char *refusal = ising_packed_refuses(model);
+  const char *refusal = ising_packed_refuses(model, NULL, NULL);
   return refusal == NULL ? GPUMC_OK
                          : gpumc_error_set(error, GPUMC_INVALID,
                                            "the packed kernel cannot take this: %s", refusal);

@@ -179,6 +179,7 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     LATTICE_CPU_COMMON,
     .variant = "packed",
     .cost = ising_packed_cost,
+    .refuses = ising_packed_refuses,
     .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",
     .takes = ISING_TAKES_PACKED,
     .trajectory = "ising.packed.1",

@@ -322,6 +322,7 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     LATTICE_CPU_COMMON,
     .variant = "spin",
     .cost = ising_spin_cost,
+    .refuses = ising_cpu_refuses,
     .summary = "one byte and one 32-bit random number a spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.spin.1",

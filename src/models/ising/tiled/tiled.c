@@ -6,7 +6,7 @@
 enum {
   SIDE_2D = 32, /* the largest sides of a tile that are chosen, and that there may be */
   SIDE_3D = 8,
-  SIDE_2D_MAXIMUM = GPUMC_TILE_MAXIMUM,
+  SIDE_2D_MAXIMUM = ISING_TILE_MAXIMUM,
   SIDE_3D_MAXIMUM = 16,
 };
 
@@ -17,7 +17,7 @@ static bool divides(const struct gpumc_checkerboard *lattice, size_t tile)
 }
 
 /* The side asked for, or the largest that fits; 0: none does. */
-static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct gpumc_tiling *tiling)
+static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct ising_tiling *tiling)
 {
   uint32_t tile = tiling->tile > 0 ? tiling->tile : lattice->dimension == 3 ? SIDE_3D : SIDE_2D;
   while (tile > 0 && tiling->tile == 0 && !divides(lattice, tile))
@@ -25,11 +25,12 @@ static uint32_t side_of(const struct gpumc_checkerboard *lattice, const struct g
   return tile;
 }
 
-const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
-                                const char **key)
+const char *ising_tiled_refuses(const struct gpumc_model *model,
+                                const struct gpumc_kernel_options *options, const char **key)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const uint32_t tile = side_of(lattice, tiling);
+  const struct ising_tiling tiling = ising_tiling_of(options);
+  const uint32_t tile = side_of(lattice, &tiling);
   *key = "tile";
   if (ising_parameters(model)->disorder != NULL)
     return "it handles uniform couplings and fields only";
@@ -40,8 +41,8 @@ const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gp
   if (lattice->dimension == 3 && tile > SIDE_3D_MAXIMUM)
     return "the side of a cubic tile, kernel.tile, is at most 16";
   /* A single hit is the default. */
-  *key = tiling->hits == 1 ? "order" : "hits";
-  if (tiling->order == GPUMC_ORDER_SYMMETRISED && tiling->hits % 2 != 0)
+  *key = tiling.hits == 1 ? "order" : "hits";
+  if (tiling.order == ISING_ORDER_SYMMETRISED && tiling.hits % 2 != 0)
     return "with kernel.order: symmetrised the number kernel.hits must be even";
   return NULL;
 }
@@ -50,13 +51,13 @@ enum gpumc_status
 ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   const char *key;
-  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.tiling, &key);
+  const char *refusal = ising_tiled_refuses(ensemble->model, &ensemble->plan.options, &key);
   return refusal == NULL ? GPUMC_OK
                          : gpumc_error_set(error, GPUMC_INVALID, "kernel tiled: %s", refusal);
 }
 
 struct ising_tiled_geometry
-ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling)
+ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling *tiling)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
   const uint32_t tile = side_of(lattice, tiling), solid = lattice->dimension == 3;
@@ -144,11 +145,11 @@ symmetrised_visit(uint32_t hits, uint32_t sweeps, uint32_t v, struct ising_tiled
   return before + now > 0;
 }
 
-bool ising_tiled_visit(const struct gpumc_tiling *tiling, uint32_t sweeps, uint32_t v,
+bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint32_t v,
                        struct ising_tiled_visit *visit)
 {
   const uint32_t hits = tiling->hits > 0 ? tiling->hits : 1;
-  if (tiling->order == GPUMC_ORDER_FORWARD)
+  if (tiling->order == ISING_ORDER_FORWARD)
     return forward_visit(hits, sweeps, v, visit);
   const uint32_t even = sweeps - sweeps % 2;
   const uint32_t balanced = even == 0 ? 0 : 2 * ((even - 1) / hits + 1) + 1;

@@ -25,10 +25,11 @@
 #include "core/simulation/kernel.h"
 #include "core/simulation/model.h"
 #include "models/ising/tiled/tiled_lattice.h"
+#include "models/ising/tiled/tiling.h"
 
-/* gpumc_kernel_ops.refuses_tiling */
-const char *ising_tiled_refuses(const struct gpumc_model *model, const struct gpumc_tiling *tiling,
-                                const char **key);
+/* gpumc_kernel_ops.refuses */
+const char *ising_tiled_refuses(const struct gpumc_model *model,
+                                const struct gpumc_kernel_options *options, const char **key);
 
 /* gpumc_kernel_ops.create begins with it: GPUMC_INVALID for what is refused. */
 GPUMC_MUST_CHECK enum gpumc_status
@@ -36,12 +37,12 @@ ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *err
 
 /* For a tiling that is not refused. */
 struct ising_tiled_geometry
-ising_tiled_geometry(const struct gpumc_model *model, const struct gpumc_tiling *tiling);
+ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling *tiling);
 struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
                                          const double control[ISING_CONTROLS]);
 
 /* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
-bool ising_tiled_visit(const struct gpumc_tiling *tiling, uint32_t sweeps, uint32_t v,
+bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint32_t v,
                        struct ising_tiled_visit *visit);
 
 #endif

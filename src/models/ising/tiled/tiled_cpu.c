@@ -12,8 +12,9 @@
 static struct ising_tiled_own
 own_for(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  struct ising_tiled_own own = {.geometry = ising_tiled_geometry(model, &plan->tiling)};
-  own.generator = ising_tiled_generator(&own.geometry, plan->tiling.generator);
+  const struct ising_tiling tiling = ising_tiling_of(&plan->options);
+  struct ising_tiled_own own = {.geometry = ising_tiled_geometry(model, &tiling)};
+  own.generator = ising_tiled_generator(&own.geometry, tiling.generator);
   own.state_words = ising_tiled_state_words(&own.generator);
   own.waves.wave = ising_wave_of(model);
   return own;
@@ -21,7 +22,8 @@ own_for(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 
 static size_t block_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  const struct ising_tiled_geometry geometry = ising_tiled_geometry(model, &plan->tiling);
+  const struct ising_tiling tiling = ising_tiling_of(&plan->options);
+  const struct ising_tiled_geometry geometry = ising_tiled_geometry(model, &tiling);
   return ising_tiled_replica_words(&geometry) * sizeof(uint32_t);
 }
 
@@ -198,11 +200,12 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
   struct ising_tiled_own *own = ising_tiled_own_of(ensemble);
+  const struct ising_tiling tiling = ising_tiling_of(&ensemble->plan.options);
   struct ising_tiled_visit visit;
   for (size_t m = 0; m < ensemble->runs && sweeps > 0; m++)
     own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.update,
                                     ising_controls_of(target->control, m));
-  for (uint32_t v = 0; ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &visit); v++)
+  for (uint32_t v = 0; ising_tiled_visit(&tiling, sweeps, v, &visit); v++)
     do_visit(ensemble, &visit);
   return channel != NULL ? ising_tiled_cpu_measure(ensemble, channel, error) : GPUMC_OK;
 }
@@ -242,5 +245,4 @@ const struct gpumc_kernel_ops ising_tiled_cpu = {
     .state_bytes = state_bytes,
     .get_state = get_state,
     .set_state = set_state,
-    .refuses_tiling = ising_tiled_refuses,
 };

@@ -18,7 +18,8 @@ struct table {
 static struct ising_tiled_geometry
 geometry_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  return ising_tiled_geometry(model, &plan->tiling);
+  const struct ising_tiling tiling = ising_tiling_of(&plan->options);
+  return ising_tiled_geometry(model, &tiling);
 }
 
 /* Words of the state of a replica's generator. */
@@ -26,7 +27,7 @@ static size_t state_words(const struct gpumc_model *model, const struct gpumc_en
 {
   const struct ising_tiled_geometry geometry = geometry_of(model, plan);
   const struct ising_tiled_generator generator =
-      ising_tiled_generator(&geometry, plan->tiling.generator);
+      ising_tiled_generator(&geometry, ising_tiling_of(&plan->options).generator);
   return ising_tiled_state_words(&generator);
 }
 
@@ -53,7 +54,8 @@ static struct ising_tiled_replicas replicas_of(const struct gpumc_ensemble *ense
       .rule = lattice_gpu_table(ensemble, table.rules),
       .block_threads = ensemble->device->block_threads,
   };
-  replicas.generator = ising_tiled_generator(&replicas.geometry, ensemble->plan.tiling.generator);
+  replicas.generator =
+      ising_tiled_generator(&replicas.geometry, ising_tiling_of(&ensemble->plan.options).generator);
   return replicas;
 }
 
@@ -156,13 +158,13 @@ static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
+  const struct ising_tiling tiling = ising_tiling_of(&ensemble->plan.options);
   struct ising_tiled_sweep arguments = {.replicas = replicas_of(ensemble)};
   enum gpumc_status status = GPUMC_OK;
   if (sweeps > 0)
     status = set_rules(ensemble, arguments.replicas.rule, target->control, error);
   for (uint32_t v = 0;
-       status == GPUMC_OK && ising_tiled_visit(&ensemble->plan.tiling, sweeps, v, &arguments.visit);
-       v++)
+       status == GPUMC_OK && ising_tiled_visit(&tiling, sweeps, v, &arguments.visit); v++)
     status = ising_tiled_visit_blocks(&arguments, error);
   return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
 }
@@ -194,8 +196,7 @@ static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, co
 }
 
 const struct gpumc_kernel_ops ising_tiled_cuda = {
-    ISING_TILED_NAMES,      LATTICE_GPU_COMMON,     .device = "cuda",
-    .bytes = bytes,         .create = create,       .randomize = randomize,
-    .sweep = sweep,         .measure = measure,     .state_bytes = state_bytes,
-    .get_state = get_state, .set_state = set_state, .refuses_tiling = ising_tiled_refuses,
+    ISING_TILED_NAMES,          LATTICE_GPU_COMMON,     .device = "cuda",       .bytes = bytes,
+    .create = create,           .randomize = randomize, .sweep = sweep,         .measure = measure,
+    .state_bytes = state_bytes, .get_state = get_state, .set_state = set_state,
 };

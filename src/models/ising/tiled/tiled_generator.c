@@ -24,27 +24,27 @@ static void set_congruential(struct ising_tiled_generator *made, enum ising_tile
 }
 
 struct ising_tiled_generator
-ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum gpumc_generator generator)
+ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum ising_generator generator)
 {
   struct ising_tiled_generator made = {.kind = ISING_TILED_PHILOX, .blocks = geometry->n_tiles / 2};
   const uint32_t places = geometry->places;
   switch (generator) {
-  case GPUMC_GENERATOR_LCG32:
-  case GPUMC_GENERATOR_LCG32_RANDOM:
-    set_congruential(&made, ISING_TILED_LCG32, places, generator == GPUMC_GENERATOR_LCG32);
+  case ISING_GENERATOR_LCG32:
+  case ISING_GENERATOR_LCG32_RANDOM:
+    set_congruential(&made, ISING_TILED_LCG32, places, generator == ISING_GENERATOR_LCG32);
     break;
-  case GPUMC_GENERATOR_LCG64:
-  case GPUMC_GENERATOR_LCG64_RANDOM:
-    set_congruential(&made, ISING_TILED_LCG64, places, generator == GPUMC_GENERATOR_LCG64);
+  case ISING_GENERATOR_LCG64:
+  case ISING_GENERATOR_LCG64_RANDOM:
+    set_congruential(&made, ISING_TILED_LCG64, places, generator == ISING_GENERATOR_LCG64);
     break;
-  case GPUMC_GENERATOR_FIBONACCI_521:
+  case ISING_GENERATOR_FIBONACCI_521:
     set_fibonacci(&made, 521, 353);
     break;
-  case GPUMC_GENERATOR_FIBONACCI_1279:
+  case ISING_GENERATOR_FIBONACCI_1279:
     set_fibonacci(&made, 1279, 861);
     break;
-  case GPUMC_GENERATOR_PHILOX:
-  case GPUMC_GENERATORS:
+  case ISING_GENERATOR_PHILOX:
+  case ISING_GENERATORS:
     break;
   }
   return made;

@@ -126,6 +126,6 @@ static inline size_t ising_tiled_state_words(const struct ising_tiled_generator 
 
 struct ising_tiled_geometry;
 struct ising_tiled_generator
-ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum gpumc_generator generator);
+ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum ising_generator generator);
 
 #endif

@@ -3,6 +3,7 @@
 #define GPUMC_ISING_TILED_NAMES_H
 
 #include "models/ising/ising_takes.h"
+#include "models/ising/tiled/tiled.h"
 
 /* Designated initialisers of a struct gpumc_kernel_ops. */
 #define ISING_TILED_NAMES                                                                          \
@@ -10,6 +11,8 @@
   .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \
   .takes = ISING_TAKES_TILED, .trajectory = "ising.tiled.1",                                       \
   .capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |                     \
-                  GPUMC_CAN_HEAT_BATH | GPUMC_CAN_MEASURE | GPUMC_CAN_TILE
+                  GPUMC_CAN_HEAT_BATH | GPUMC_CAN_MEASURE,                                         \
+  .keys = ising_tiling_keys, .read = ising_tiling_read, .refuses = ising_tiled_refuses,            \
+  .check = ising_tiling_check, .warning = ising_tiling_warning, .recorded_key = "generator"
 
 #endif
