@@ -3,8 +3,6 @@
 install(TARGETS gpumc_program gpumc)
 install(DIRECTORY src/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc
   FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
-install(FILES src/models/ising/tiled/tiling.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gpumc/models/ising/tiled)
 install(DIRECTORY configs schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc)
 install(PROGRAMS tools/compare-papers tools/merge-pt tools/plot tools/python tools/time-pa
   DESTINATION ${CMAKE_INSTALL_DATADIR}/gpumc/tools)
