@@ -138,9 +138,9 @@ static void make_replicas(const struct sums_case *which, struct replicas *replic
       replicas->label[m * capacity + r] = (uint32_t)(draw(1, m, r) % which->labels);
       for (uint32_t c = 0; c < plan->n_channels; c++) {
         const int64_t bound = (int64_t)plan->bound[c];
-        const uint64_t any = draw(2 + c, m, r) % (uint64_t)(2 * bound + 1);
+        const uint64_t any = draw(2 + c, m, r) % (2 * (uint64_t)bound + 1);
         replicas->channel[c][m * capacity + r] =
-            r < 2 ? (r == 0 ? bound : -bound) : (int64_t)any - bound;
+            r < 2 ? (r == 0 ? bound : -bound) : (int64_t)(any - (uint64_t)bound);
       }
     }
   }
