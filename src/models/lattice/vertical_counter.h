@@ -61,7 +61,7 @@ static inline size_t gpumc_counter_planes(size_t most)
 }
 
 /* The words of v, word i and word i XOR width exchanged. */
-GPUMC_INLINE gpumc_v32 pt_exchange_words(gpumc_v32 v, uint32_t width)
+GPUMC_INLINE gpumc_v32 gpumc_exchange_words(gpumc_v32 v, uint32_t width)
 {
   return __builtin_shuffle(v, gpumc_lane_numbers() ^ width);
 }
@@ -88,7 +88,7 @@ gpumc_counter_flush(struct gpumc_vertical_counter *counter, size_t planes, int64
   for (uint32_t width = GPUMC_VECTOR_WORDS / 2; width != 0; width /= 2, planes++) {
     gpumc_v32 carry = gpumc_broadcast(0);
     for (size_t p = 0; p < planes; p++) {
-      gpumc_v32 other = pt_exchange_words(plane[p], width);
+      gpumc_v32 other = gpumc_exchange_words(plane[p], width);
       gpumc_v32 next = gpumc_majority(plane[p], other, carry);
       plane[p] = gpumc_xor3(plane[p], other, carry);
       carry = next;

@@ -1,7 +1,174 @@
 /* Overlaps of the replicas of two runs, and waves: a block compares a group with another and counts
  * what is different, by site. Groups too large for shared memory are turned in the place of their
- * tiles, and back. */
-#include "models/ising/multispin/multispin_wave.cuh"
+ * tiles, and back. Waves: cosine and sine sums along the axes, by the sums over the planes of a
+ * group. */
+#include "models/ising/multispin/multispin_group.cuh"
+
+/* Of a thread's counter, and words that it takes at once. */
+enum { ISING_MULTISPIN_WAVE_PLANES = 9, ISING_MULTISPIN_WAVE_WORDS = 4 };
+
+/* By axis and lane, of the bits that are set; sums of signed numbers as unsigned ones. */
+struct ising_multispin_wave_sums {
+  unsigned long long cosine[3][ISING_MULTISPIN_LANES], sine[3][ISING_MULTISPIN_LANES];
+};
+
+/* The planes across one axis, which a warp counts together: thread `lane` the plane first + lane
+ * mod `together`, a power of two, and there one of `parts` parts. Half of a plane, one colour, is
+ * `lines` lines of `points` words, `step` apart from point to point. Threads begin at different
+ * points (`turn`), so that their words are in different banks. */
+struct ising_multispin_planes {
+  uint32_t axis, c;
+  uint32_t together, parts, part;
+  uint32_t lines, points, step, turn;
+};
+
+__device__ static inline struct ising_multispin_planes
+ising_multispin_planes_of(const struct ising_multispin_replicas *lattice, uint32_t length,
+                          uint32_t axis, uint32_t first)
+{
+  const uint32_t lane = threadIdx.x % 32, row = lattice->row.value, height = lattice->height.value;
+  struct ising_multispin_planes planes;
+  planes.axis = axis;
+  planes.together = 2;
+  while (planes.together < length && planes.together < 32)
+    planes.together *= 2;
+  planes.parts = 32 / planes.together;
+  planes.part = lane / planes.together;
+  planes.c = first + lane % planes.together;
+  planes.lines = lattice->colour / lattice->plane;
+  planes.points = axis == 0 ? height / 2 : row;
+  planes.step = axis == 0 ? 2 * row : 1;
+  planes.turn = axis == 0 ? planes.part % planes.points : lane * row / 32;
+  if (axis == 2) {
+    planes.points = min(lattice->plane, planes.together);
+    planes.lines = (lattice->plane + planes.points - 1) / planes.points;
+    planes.turn = planes.c % planes.points;
+  }
+  return planes;
+}
+
+/* Where a line begins in its colour. Across x: of rows 2 i and 2 i + 1 of plane z, which is the
+ * line's number, the one that has x = c in this colour (lattice/checkerboard.h). */
+__device__ static inline uint32_t
+ising_multispin_line_begin(const struct ising_multispin_replicas *lattice,
+                           const struct ising_multispin_planes *planes, uint32_t colour,
+                           uint32_t line)
+{
+  const uint32_t row = lattice->row.value;
+  if (planes->axis == 0)
+    return line * lattice->plane + ((planes->c + line + colour) & 1) * row + planes->c / 2;
+  if (planes->axis == 1)
+    return line * lattice->plane + planes->c * row;
+  return planes->c * lattice->plane + line * planes->points;
+}
+
+/* Count ISING_MULTISPIN_WAVE_WORDS points of one line from its point number i on. */
+__device__ static inline void
+ising_multispin_line_count(const struct ising_multispin_replicas *lattice,
+                           const struct ising_multispin_planes *planes, const uint32_t *sites,
+                           uint32_t colour, uint32_t line, uint32_t i,
+                           struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PLANES> *counter)
+{
+  const uint32_t begin = ising_multispin_line_begin(lattice, planes, colour, line);
+  const uint32_t *half = sites + (size_t)colour * lattice->colour;
+  /* The last line across z may end before. */
+  const uint32_t end = planes->axis == 2 ? lattice->plane - line * planes->points : planes->points;
+  uint32_t word[ISING_MULTISPIN_WAVE_WORDS];
+#pragma unroll
+  for (uint32_t j = 0; j < ISING_MULTISPIN_WAVE_WORDS; j++) {
+    const uint32_t turned = i + j + planes->turn;
+    const uint32_t point = turned >= planes->points ? turned - planes->points : turned;
+    word[j] = i + j < planes->points && point < end ? half[begin + point * planes->step] : 0;
+  }
+  gpumc_counter_add<0, ISING_MULTISPIN_WAVE_WORDS, ISING_MULTISPIN_WAVE_PLANES>(counter, word);
+}
+
+/* The counts of all planes, times cosine and sine, go to the sums of the thread's lane. */
+struct ising_multispin_wave_sum {
+  int64_t cosine, sine;
+};
+
+__device__ static inline void
+ising_multispin_planes_add(struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PLANES> *counter,
+                           uint32_t together, const int32_t *cosine, const int32_t *sine,
+                           uint32_t planes, struct ising_multispin_wave_sum *sum)
+{
+  uint32_t column[ISING_MULTISPIN_WAVE_PLANES];
+  for (uint32_t width = together; width < 32; width *= 2)
+    gpumc_counter_share<ISING_MULTISPIN_WAVE_PLANES>(counter, width);
+#pragma unroll
+  for (int p = 0; p < ISING_MULTISPIN_WAVE_PLANES; p++)
+    column[p] = gpumc_warp_column(counter->plane[p]);
+#pragma unroll 2
+  for (uint32_t c = 0; c < planes; c++) {
+    int32_t count = 0;
+#pragma unroll
+    for (int p = 0; p < ISING_MULTISPIN_WAVE_PLANES; p++)
+      count += (int32_t)((column[p] >> c & 1) << p);
+    sum->cosine += (int64_t)count * cosine[c];
+    sum->sine += (int64_t)count * sine[c];
+  }
+#pragma unroll
+  for (int p = 0; p < ISING_MULTISPIN_WAVE_PLANES; p++)
+    counter->plane[p] = 0;
+}
+
+/* One of `shares` shares of the lines of up to 32 planes across one axis, by a warp; counters are
+ * emptied before they are full. */
+__device__ static inline void
+ising_multispin_wave_share(const struct ising_multispin_replicas *lattice,
+                           const struct ising_multispin_planes *planes, uint32_t length,
+                           const int32_t *cosine, const int32_t *sine, uint32_t share,
+                           uint32_t shares, const uint32_t *sites,
+                           struct ising_multispin_wave_sum *sum)
+{
+  const uint32_t most = ((1u << ISING_MULTISPIN_WAVE_PLANES) - 1) / planes->parts;
+  const uint32_t here = min(planes->together, length), halves = 2 * planes->lines;
+  const bool idle = threadIdx.x % planes->together >= here;
+  struct gpumc_vertical_counter<ISING_MULTISPIN_WAVE_PLANES> counter = {
+    {
+      0
+    }
+  };
+  uint32_t added = 0;
+  for (uint32_t first = share * planes->parts; first < halves; first += shares * planes->parts) {
+    const uint32_t half = first + planes->part;
+    for (uint32_t i = 0; i < planes->points; i += ISING_MULTISPIN_WAVE_WORDS) {
+      if (added + ISING_MULTISPIN_WAVE_WORDS > most) {
+        ising_multispin_planes_add(&counter, planes->together, cosine, sine, here, sum);
+        added = 0;
+      }
+      if (!idle && half < halves)
+        ising_multispin_line_count(lattice, planes, sites, half % 2, half / 2, i, &counter);
+      added += ISING_MULTISPIN_WAVE_WORDS;
+    }
+  }
+  ising_multispin_planes_add(&counter, planes->together, cosine, sine, here, sum);
+}
+
+/* More warps share planes of more words, which are worth it. */
+__device__ static inline void
+ising_multispin_wave_add(const struct ising_multispin_replicas *lattice,
+                         const struct ising_wave *wave, const int32_t *cosine, const int32_t *sine,
+                         const uint32_t *sites, struct ising_multispin_wave_sums *sums)
+{
+  enum { WORTH = 2048 }; /* words */
+  const uint32_t lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  const uint32_t pieces = (wave->length + 31) / 32;
+  const uint32_t shares = min(warps, lattice->colour / WORTH + 1);
+  for (uint32_t task = threadIdx.x / 32; task < 3 * pieces * shares; task += warps) {
+    const uint32_t axis = task / shares % 3, first = task / shares / 3 * 32;
+    if (!wave->along[axis])
+      continue;
+    const struct ising_multispin_planes planes =
+        ising_multispin_planes_of(lattice, wave->length, axis, first);
+    struct ising_multispin_wave_sum sum = {0, 0};
+    ising_multispin_wave_share(lattice, &planes, wave->length - first, cosine + first, sine + first,
+                               task % shares, shares, sites, &sum);
+    atomicAdd(&sums->cosine[axis][lane], (unsigned long long)sum.cosine);
+    atomicAdd(&sums->sine[axis][lane], (unsigned long long)sum.sine);
+  }
+}
 
 enum { THREADS = 256 };
 

@@ -14,15 +14,86 @@
 #include <stdint.h>
 
 #include "core/device/cuda_error.h"
+#include "core/simulation/kernel.h"
 #include "models/ising/ising_channels.h"
+#include "models/ising/ising_physics.h"
 #include "models/ising/ising_wave.h"
-#include "models/ising/multispin/multispin_rule_cuda.h"
 #include "models/lattice/batch.h"
 #include "models/lattice/divisor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Rules: thresholds of one temperature, and the masks that words of 32 replicas are compared with.
+ * For both compilers: a temperature that all runs share is brought along with the launch, those of
+ * each run are worked out on the GPU. */
+enum {
+  ISING_MULTISPIN_PLANES = 32,
+  ISING_MULTISPIN_ALWAYS = ISING_MULTISPIN_PLANES, /* row of the classes that need no comparison */
+  ISING_MULTISPIN_SPIN_UP,                         /* row of the spin that needs it */
+  ISING_MULTISPIN_ROWS,
+  ISING_MULTISPIN_COLUMNS = 8,
+};
+
+/* What all runs have in common. `plain`: Metropolis without a field. `width`: of random fields. */
+struct ising_multispin_physics {
+  double coupling, width;
+  uint32_t neighbours, plain, heat_bath, random_fields;
+};
+
+/* By the number n of neighbours that pull up: the threshold, all ones where nothing needs to be
+ * compared, which is bit n of `always`; Metropolis: bit n of `spin_up` tells which spin does. */
+struct ising_multispin_thresholds {
+  uint32_t threshold[ISING_CLASSES_MAXIMUM];
+  uint32_t always, spin_up;
+};
+
+GPUMC_HOST_DEVICE static inline struct ising_multispin_thresholds
+ising_multispin_thresholds(const struct ising_multispin_physics *physics, double beta,
+                           double uniform_field)
+{
+  const double field = physics->random_fields ? physics->width : uniform_field;
+  struct ising_multispin_thresholds rule = {{0}, 0, 0};
+  struct ising_acceptance acceptance =
+      ising_acceptance(beta, physics->coupling, field, physics->neighbours);
+  if (physics->heat_bath)
+    ising_heat_bath(beta, physics->coupling, field, physics->neighbours, acceptance.threshold);
+  for (uint32_t up = 0; up <= physics->neighbours; up++) {
+    const uint64_t threshold = acceptance.threshold[up];
+    const uint32_t always = threshold >= GPUMC_THRESHOLD_ALWAYS;
+    rule.threshold[up] = always ? UINT32_MAX : (uint32_t)threshold;
+    rule.always |= always << up;
+    rule.spin_up |= acceptance.spin_up[up] << up;
+  }
+  return rule;
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_multispin_rule_bit(const struct ising_multispin_thresholds *rule, uint32_t row, uint32_t up)
+{
+  if (row == ISING_MULTISPIN_ALWAYS)
+    return rule->always >> up & 1;
+  if (row == ISING_MULTISPIN_SPIN_UP)
+    return rule->spin_up >> up & 1;
+  return rule->threshold[up] >> (ISING_MULTISPIN_PLANES - 1 - row) & 1;
+}
+
+/* All ones or none. In general column c is the number of neighbours that pull up. Plain: only spins
+ * with most bonds satisfied are compared; column 0 is the class with the fewest of these, column c
+ * what is different where c more are satisfied. */
+GPUMC_HOST_DEVICE static inline uint32_t
+ising_multispin_mask(const struct ising_multispin_physics *physics,
+                     const struct ising_multispin_thresholds *rule, uint32_t row, uint32_t column)
+{
+  const uint32_t least = physics->plain ? physics->neighbours / 2 + 1 : 0;
+  uint32_t bit = 0;
+  if (least + column <= physics->neighbours)
+    bit = ising_multispin_rule_bit(rule, row, least + column);
+  if (physics->plain && column > 0)
+    bit ^= least + column <= physics->neighbours ? ising_multispin_rule_bit(rule, row, least) : 0;
+  return 0 - bit;
+}
 
 enum {
   ISING_MULTISPIN_LANES = 32,
@@ -135,17 +206,12 @@ struct ising_multispin_replicas
 ising_multispin_replicas_on(const struct gpumc_ensemble *ensemble,
                             const struct gpumc_checkerboard *lattice, size_t groups);
 
-/* In multispin_spread_cuda.c: as fast as we know, or with device->block_threads. */
-struct ising_multispin_spread
-ising_multispin_spread(const struct gpumc_device *device,
-                       const struct ising_multispin_replicas *replicas);
-/* Shared memory that a block of `slots` groups with `threads` each takes. */
-size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
-                                    uint32_t threads);
-/* And one that compares a group. */
+/* Shared memory of a block that compares a group, */
 size_t
 ising_multispin_comparison_bytes(const struct ising_multispin_replicas *replicas, bool in_shared);
-
+/* and of one that sweeps `slots` groups with `threads` each. */
+size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *replicas, uint32_t slots,
+                                    uint32_t threads);
 /* Sweeps, then measurement of the channels that are wanted; a group in shared memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
@@ -154,14 +220,6 @@ ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
-
-/* What they do with cubic lattices. */
-GPUMC_MUST_CHECK enum gpumc_status
-ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
-                                   struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *arguments,
-                                   struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,
@@ -178,6 +236,42 @@ ising_multispin_to_portable(const struct ising_multispin_transfer *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_compare(const struct ising_multispin_comparison *arguments,
                         struct gpumc_error *error);
+
+/* What is kept in device memory beside the replicas: disorder as words, tables of waves, and the
+ * thresholds of every run's temperature. Places of the parts, in bytes from the beginning. Disorder
+ * comes in `sets`, for 32 samples each or one for all; of a part that is not needed there are 0
+ * words a set. */
+struct ising_multispin_table {
+  size_t sets, signs_words, turned_words;
+  size_t signs, turned, cosine, sine, thresholds, bytes;
+};
+
+struct ising_multispin_table
+ising_multispin_table_of(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
+
+/* What the words of the disorder in `table` are. */
+struct ising_multispin_disorder ising_multispin_disorder_of(const struct gpumc_ensemble *ensemble);
+
+/* Draw the samples of the ensemble and bring them to the device, with the tables of the wave, whose
+ * sums, of cosines and of sines, are handed out. The ensemble's storage is there. GPUMC_INVALID:
+ * disorder that has no bits.
+ */
+GPUMC_MUST_CHECK enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemble,
+                                                              int64_t wave_sum[2],
+                                                              struct gpumc_error *error);
+
+/* Every byte of a temperature that none is: a NaN. */
+enum { ISING_NO_TEMPERATURE = UINT8_MAX };
+
+struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ensemble *ensemble);
+
+/* The rest of a rule with physics, thresholds, and `each` where masks of one temperature do not
+ * serve. control[runs][ISING_CONTROLS]; known[plan.runs][..]: those whose thresholds are on the
+ * device, at first filled with ISING_NO_TEMPERATURE. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_set_temperatures(const struct gpumc_ensemble *ensemble, const double *control,
+                                 double *known, struct ising_multispin_device_rule *rule,
+                                 struct gpumc_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* Measuring multispin replicas. */
-#include "models/ising/multispin/multispin_count.h"
+#include "models/ising/multispin/multispin_isa.h"
 #include "models/lattice/checkerboard_simd.h"
 
 /* What is measured, as working copies. */

@@ -1,11 +1,169 @@
 /* The packed kernel on the CPU: one bit a spin, threads over the rows of all replicas. */
-#include "models/ising/packed/packed_cpu.h"
-
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
+#include "models/ising/ising.h"
 #include "models/ising/ising_takes.h"
+#include "models/ising/multispin/multispin_tables.h"
+#include "models/ising/packed/packed.h"
 #include "models/lattice/bit_interleave.h"
+#include "models/lattice/replicas_cpu.h"
+
+/* lattice_cpu_storage.own. counts[plan.runs][plan.capacity] */
+struct own {
+  struct ising_multispin_tables tables;
+  struct gpumc_checkerboard lattice; /* in words */
+  struct ising_packed_counts *counts;
+};
+
+static struct own *own_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return storage->own;
+}
+
+static const struct ising_packed_ops *ops_of(const struct gpumc_ensemble *ensemble)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  return GPUMC_ISA_OBJECT(ising_packed, storage->isa);
+}
+
+/* Rows of all replicas, shared out: number i of the parts with at most `most` rows each. No rows
+ * for a replica that is not in use. */
+static struct ising_packed_part part_at(const struct gpumc_ensemble *ensemble, size_t most,
+                                        size_t i, struct lattice_cpu_place *place)
+{
+  const struct own *own = own_of(ensemble);
+  const size_t lines = ising_packed_lines(&own->lattice), parts = (lines + most - 1) / most;
+  struct ising_packed_part part = {.lattice = &own->lattice, .first = i % parts * most};
+  *place = lattice_cpu_place(ensemble, i / parts);
+  part.words = place->data;
+  part.replica = (uint32_t)place->first;
+  part.lines = lines - part.first < most ? lines - part.first : most;
+  part.lines = place->count > 0 ? part.lines : 0;
+  part.scratch = lattice_cpu_scratch(ensemble->storage);
+  return part;
+}
+
+static size_t parts_of(const struct gpumc_ensemble *ensemble, size_t most)
+{
+  const size_t lines = ising_packed_lines(&own_of(ensemble)->lattice);
+  return lattice_cpu_places(ensemble) * ((lines + most - 1) / most);
+}
+
+/* Threads share what the parts of a replica count. */
+static void add_counts(struct ising_packed_counts *to, const struct ising_packed_counts *part)
+{
+  int64_t *sum = (int64_t *)to;
+  const int64_t *term = (const int64_t *)part;
+  for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) {
+#pragma omp atomic
+    sum[i] += term[i];
+  }
+}
+
+/* Replicas of the runs first + i, or where they differ from those of the runs second + i if these
+ * are others; i < runs. */
+struct subjects {
+  size_t first, second, runs;
+};
+
+/* Bonds and spins, or `waves`; to counts[runs][capacity]. */
+static void
+count_parts(const struct gpumc_ensemble *ensemble, const struct subjects *subjects, bool waves)
+{
+  const struct own *own = own_of(ensemble);
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const struct ising_packed_ops *ops = ops_of(ensemble);
+  const size_t most = waves ? ISING_PACKED_WAVE_ROWS : ising_packed_part_lines(&own->lattice);
+  const size_t of_run = parts_of(ensemble, most) / ensemble->runs, first = subjects->first;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(storage->threads)
+  for (size_t i = 0; i < subjects->runs * of_run; i++) {
+    struct ising_packed_counts counts = {0};
+    struct lattice_cpu_place place;
+    struct ising_packed_part part = part_at(ensemble, most, first * of_run + i, &place);
+    const size_t run = place.run - first;
+    if (part.lines == 0)
+      continue;
+    if (subjects->second != first)
+      part.other = lattice_cpu_block(storage, subjects->second + run, place.block);
+    if (waves)
+      ops->wave(&part, &own->tables.waves, &counts);
+    else
+      ops->count(&part, &counts);
+    add_counts(&own->counts[run * ensemble->plan.capacity + place.first], &counts);
+  }
+}
+
+/* What is wanted of the channels, or of the kinds of overlaps. */
+static void count(const struct gpumc_ensemble *ensemble, const struct subjects *subjects,
+                  bool bonds, bool waves)
+{
+  const size_t n = subjects->runs * ensemble->plan.capacity;
+  memset(own_of(ensemble)->counts, 0, n * sizeof *own_of(ensemble)->counts);
+  if (bonds)
+    count_parts(ensemble, subjects, false);
+  if (waves)
+    count_parts(ensemble, subjects, true);
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)error;
+  const struct own *own = own_of(ensemble);
+  const struct ising_multispin_tables *tables = &own->tables;
+  const struct subjects subjects = {.runs = ensemble->runs};
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const int64_t bonds = (int64_t)own->lattice.dimension * sites;
+  const bool waves = channel[ISING_WAVE] != NULL;
+  count(ensemble, &subjects, channel[ISING_ENERGY] != NULL || channel[ISING_MAGNETIZATION] != NULL,
+        waves);
+  for (size_t i = 0; i < ensemble->runs * ensemble->plan.capacity; i++) {
+    const struct ising_packed_counts *counts = &own->counts[i];
+    const int64_t spins = 2 * counts->up - sites;
+    if (i % ensemble->plan.capacity >= ensemble->size[i / ensemble->plan.capacity])
+      continue;
+    if (channel[ISING_ENERGY] != NULL)
+      channel[ISING_ENERGY][i] = ising_energy(tables->coupling_quanta, tables->field_quanta,
+                                              bonds - 2 * counts->unlike, spins);
+    if (channel[ISING_MAGNETIZATION] != NULL)
+      channel[ISING_MAGNETIZATION][i] = spins;
+    if (waves)
+      channel[ISING_WAVE][i] = ising_wave_square(&tables->waves.wave, counts->cosine, counts->sine);
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 struct gpumc_error *error)
+{
+  (void)error;
+  const struct own *own = own_of(ensemble);
+  const size_t capacity = ensemble->plan.capacity;
+  const struct subjects subjects = {first, second, runs};
+  const int64_t sites = (int64_t)ensemble->model->sites;
+  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  assert(first != second);
+  count(ensemble, &subjects,
+        overlap[GPUMC_OVERLAP_SPIN] != NULL || overlap[GPUMC_OVERLAP_LINK] != NULL, waves);
+  for (size_t i = 0; i < runs * capacity; i++) {
+    const struct ising_packed_counts *counts = &own->counts[i];
+    if (i % capacity >= ensemble->size[first + i / capacity])
+      continue;
+    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
+      overlap[GPUMC_OVERLAP_SPIN][i] = sites - 2 * counts->up;
+    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
+      overlap[GPUMC_OVERLAP_LINK][i] = (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
+    if (waves)
+      overlap[GPUMC_OVERLAP_WAVE][i] =
+          ising_wave_square(&own->tables.waves.wave, counts->cosine, counts->sine);
+  }
+  return GPUMC_OK;
+}
 
 /* Words of one colour that take a thread well longer than to wait for another one, a microsecond or
  * so; parts of each thread, so that none waits long for the slowest. */
@@ -60,8 +218,7 @@ static size_t scratch_bytes(const struct gpumc_model *model, const struct gpumc_
 
 static size_t own_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
-  return sizeof(struct ising_packed_own) +
-         plan->runs * plan->capacity * sizeof(struct ising_packed_counts) +
+  return sizeof(struct own) + plan->runs * plan->capacity * sizeof(struct ising_packed_counts) +
          2 * ising_wave_of(model).length * sizeof(int32_t) +
          plan->runs * sizeof(struct ising_multispin_rule);
 }
@@ -70,7 +227,7 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
                                     const struct gpumc_ensemble_plan *plan, void *own_memory,
                                     struct gpumc_error *error)
 {
-  struct ising_packed_own *own = own_memory;
+  struct own *own = own_memory;
   own->lattice = ising_packed_lattice(&ising_parameters(model)->lattice);
   enum gpumc_status status = gpumc_allocate_array(&own->counts, plan->runs * plan->capacity,
                                                   "counts of the replicas", error);
@@ -81,7 +238,7 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
 
 static void free_own(void *own_memory)
 {
-  struct ising_packed_own *own = own_memory;
+  struct own *own = own_memory;
   ising_multispin_tables_free(&own->tables);
   free(own->counts);
 }
@@ -91,7 +248,7 @@ static const struct lattice_cpu_layout layout = {
     .buffers = 1,
     .block_bytes = block_bytes,
     .scratch_bytes = scratch_bytes,
-    .own_size = sizeof(struct ising_packed_own),
+    .own_size = sizeof(struct own),
     .own_bytes = own_bytes,
     .own_create = create_own,
     .own_free = free_own,
@@ -117,8 +274,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
   enum { OUTPUTS = 4, CHUNK = 1 << 12 };
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_INITIAL, 0);
-  const size_t words = 2 * ising_packed_own_of(ensemble)->lattice.colour,
-               chunks = (words + CHUNK - 1) / CHUNK;
+  const size_t words = 2 * own_of(ensemble)->lattice.colour, chunks = (words + CHUNK - 1) / CHUNK;
   const size_t all = lattice_cpu_places(ensemble) * chunks;
 #pragma omp parallel for schedule(static) num_threads(storage->threads)
   for (size_t i = 0; i < all; i++) {
@@ -136,7 +292,7 @@ static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc
 static size_t threads_of(const struct gpumc_ensemble *ensemble)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  const size_t pay = lattice_cpu_places(ensemble) * ising_packed_own_of(ensemble)->lattice.colour /
+  const size_t pay = lattice_cpu_places(ensemble) * own_of(ensemble)->lattice.colour /
                      WORDS_OF_THREAD,
                all = (size_t)storage->threads;
   return pay < 1 ? 1 : pay < all ? pay : all;
@@ -145,7 +301,7 @@ static size_t threads_of(const struct gpumc_ensemble *ensemble)
 /* Rows of a part: no more than stay in the cache, and few enough that every thread has several. */
 static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
 {
-  const struct gpumc_checkerboard *lattice = &ising_packed_own_of(ensemble)->lattice;
+  const struct gpumc_checkerboard *lattice = &own_of(ensemble)->lattice;
   const size_t most = ising_packed_part_lines(lattice), threads = threads_of(ensemble),
                all = lattice_cpu_places(ensemble) * ising_packed_lines(lattice);
   const size_t lines = threads > 1 ? all / (threads * PARTS_OF_THREAD) : most;
@@ -156,9 +312,9 @@ static size_t lines_of_parts(const struct gpumc_ensemble *ensemble)
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  struct ising_packed_own *own = ising_packed_own_of(ensemble);
-  const struct ising_packed_ops *ops = ising_packed_ops_of(ensemble);
-  const size_t most = lines_of_parts(ensemble), parts = ising_packed_parts(ensemble, most);
+  struct own *own = own_of(ensemble);
+  const struct ising_packed_ops *ops = ops_of(ensemble);
+  const size_t most = lines_of_parts(ensemble), parts = parts_of(ensemble, most);
   const int threads = (int)threads_of(ensemble);
   if (sweeps > 0)
     ising_multispin_set_rules(ensemble, &own->tables, target->control);
@@ -167,12 +323,12 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 #pragma omp for schedule(dynamic)
     for (size_t i = 0; i < parts; i++) {
       struct lattice_cpu_place place;
-      const struct ising_packed_part part = ising_packed_part_at(ensemble, most, i, &place);
+      const struct ising_packed_part part = part_at(ensemble, most, i, &place);
       if (part.lines > 0)
         ops->update(&part, &own->tables.rule[place.run], half % 2, ensemble->time + half / 2);
     }
   }
-  return channel != NULL ? ising_packed_cpu_measure(ensemble, channel, error) : GPUMC_OK;
+  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
 const struct gpumc_kernel_ops ising_packed_cpu = {
@@ -188,8 +344,8 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     .create = create,
     .randomize = randomize,
     .sweep = sweep,
-    .measure = ising_packed_cpu_measure,
+    .measure = measure,
     .gather = lattice_cpu_gather,
     .exchange = lattice_cpu_exchange,
-    .overlap = ising_packed_cpu_overlap,
+    .overlap = overlap,
 };

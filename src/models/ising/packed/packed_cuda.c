@@ -8,7 +8,7 @@
 #include "models/ising/ising_cuda.h"
 #include "models/ising/ising_host_cuda.h"
 #include "models/lattice/replicas_cuda.h"
-#include "models/ising/multispin/multispin_temperature_cuda.h"
+#include "models/ising/multispin/multispin_cuda.h"
 #include "models/ising/packed/packed.h"
 
 /* lattice_gpu_storage.table: where its parts begin, in bytes. */

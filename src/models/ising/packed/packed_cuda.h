@@ -65,6 +65,19 @@ ising_packed_from_portable(const struct ising_packed_transfer *arguments,
 GPUMC_MUST_CHECK enum gpumc_status
 ising_packed_to_portable(const struct ising_packed_transfer *arguments, struct gpumc_error *error);
 
+/* Where a replica stands, and its words. */
+GPUMC_HOST_DEVICE static inline size_t
+ising_packed_words(const struct ising_multispin_replicas *replicas)
+{
+  return 2 * (size_t)replicas->colour;
+}
+
+GPUMC_HOST_DEVICE static inline uint32_t *
+ising_packed_replica(const struct ising_multispin_replicas *replicas, uint32_t m, uint32_t replica)
+{
+  return replicas->words + ((size_t)m * replicas->groups + replica) * ising_packed_words(replicas);
+}
+
 #ifdef __cplusplus
 }
 #endif

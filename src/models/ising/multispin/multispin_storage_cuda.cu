@@ -1,4 +1,6 @@
-/* Replicas drawn at beta = 0, brought in and out. */
+/* Replicas drawn at beta = 0, brought in and out; thresholds of every run's temperature and field.
+ */
+#include "models/ising/multispin/multispin_cuda.h"
 #include "models/ising/multispin/multispin_group.cuh"
 
 enum { THREADS = 256 };
@@ -131,4 +133,23 @@ enum gpumc_status ising_multispin_to_portable(const struct ising_multispin_trans
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<blocks_for(bytes), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("to_portable", error);
+}
+
+enum { RULE_THREADS = 64 };
+
+__global__ void __launch_bounds__(RULE_THREADS)
+    work_out(const __grid_constant__ struct ising_multispin_temperatures arguments)
+{
+  const uint32_t i = blockIdx.x * RULE_THREADS + threadIdx.x;
+  if (i < arguments.count)
+    arguments.thresholds[arguments.first + i] =
+        ising_multispin_thresholds(&arguments.physics, arguments.at[i].beta, arguments.at[i].field);
+}
+
+enum gpumc_status ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,
+                                           struct gpumc_error *error)
+{
+  const uint32_t blocks = (uint32_t)lattice_parts(arguments->count, RULE_THREADS);
+  work_out<<<blocks, RULE_THREADS, 0, (cudaStream_t)arguments->stream>>>(*arguments);
+  return GPUMC_CUDA_LAUNCHED("work_out", error);
 }
