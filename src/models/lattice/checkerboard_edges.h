@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 enum { GPUMC_EDGE_SITES = 16 };
 

@@ -7,7 +7,7 @@
 #include "core/simulation/kernel.h"
 #include "models/ising/ising.h"
 #include "models/ising/multispin/multispin.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 /* GPUMC_INVALID for couplings or fields that are no signs. */
 GPUMC_MUST_CHECK enum gpumc_status

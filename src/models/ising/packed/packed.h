@@ -7,7 +7,7 @@
 #define GPUMC_ISING_PACKED_H
 
 #include "models/ising/multispin/multispin.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 enum {
   ISING_PACKED_BITS = 32,       /* sites of a word */

@@ -8,7 +8,7 @@
 #include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/ising/packed/packed.h"
-#include "models/lattice/bit_interleave.h"
+#include "models/lattice/bit_matrix.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* lattice_cpu_storage.own. counts[plan.runs][plan.capacity] */

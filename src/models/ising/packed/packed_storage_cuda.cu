@@ -2,7 +2,7 @@
  * sides are even, so that a replica has a multiple of four. */
 #include "models/ising/ising_channels.h"
 #include "models/ising/packed/packed_cuda.h"
-#include "models/lattice/bit_interleave.h"
+#include "models/lattice/bit_matrix.h"
 
 enum { THREADS = 256, VECTOR = 4 };
 

@@ -5,7 +5,7 @@
 #include "models/ising/replica/replica_cuda.h"
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/spin/spin_tables_cuda.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 /* One replica: its spins are ISING_REPLICA_GROUP bytes apart. */
 struct lane {

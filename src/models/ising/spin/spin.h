@@ -8,7 +8,7 @@
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
 #include "models/ising/spin/spin_rule.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 /* Where a site is, in the bits of a byte: the first three of its neighbour beside, "side" in
  * lattice/checkerboard.h, the others, in three dimensions, of its plane. */

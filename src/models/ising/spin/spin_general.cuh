@@ -5,7 +5,7 @@
 
 #include "models/ising/spin/spin_block.cuh"
 #include "models/ising/spin/spin_rule.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 /* The neighbours of the 32 spins of a word; in two dimensions the last two are not set. */
 struct ising_spin_near {

@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "models/ising/disorder/disorder_state.h"
 #include "models/ising/ising.h"
-#include "models/lattice/checkerboard_neighbour.h"
+#include "models/lattice/checkerboard.h"
 
 /* Of p by itself: spin_estimate.h has it right to 2^-20. */
 #define ESTIMATE_ERROR 0x1p-19
