@@ -38,7 +38,7 @@ else()
   message(STATUS "CUDA: none, ${gpumc_cuda_why_not}")
 endif()
 
-# Named *_cuda.c, cuda_*.c or *.cu: compiled with CUDA only. Named *_without_cuda.c: stands in for
+# Named *_gpu.c, cuda_*.c or *.cu: compiled with CUDA only. Named *_without_cuda.c: stands in for
 # them without it.
 function(gpumc_select_cuda_sources list)
   set(all ${${list}})
@@ -47,7 +47,7 @@ function(gpumc_select_cuda_sources list)
   else()
     set(stand_ins ${all})
     list(FILTER stand_ins INCLUDE REGEX "_without_cuda\\.c$")
-    list(FILTER all EXCLUDE REGEX "\\.cu$|_cuda\\.c$|/cuda_[^/]*\\.c$")
+    list(FILTER all EXCLUDE REGEX "\\.cu$|_gpu\\.c$|/cuda_[^/]*\\.c$")
     list(APPEND all ${stand_ins})
   endif()
   set(${list} ${all} PARENT_SCOPE)

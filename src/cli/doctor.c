@@ -11,7 +11,7 @@
 #include "core/base/system_memory.h"
 #include "core/base/threads.h"
 #include "core/device/device_cpu.h"
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 
 static const char help[] =
     "Say what this program was built with and what it finds on this machine: processor, memory, "

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 
 /* The address sanitizer asks for it: a failed allocation is an answer, not the end of the test. */
 const char *__asan_default_options(void);

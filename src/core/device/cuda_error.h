@@ -1,4 +1,4 @@
-/* CUDA's calls as ours: an error with file, call and CUDA's own text. For files named *_cuda.c and
+/* CUDA's calls as ours: an error with file, call and CUDA's own text. For files named *_gpu.c and
  * for *.cu.
  *
  *   enum gpumc_status status = GPUMC_CUDA(cudaMemcpyAsync(to, from, n, kind, stream), error);

@@ -10,7 +10,7 @@
 #include "core/base/threads.h"
 #include "core/config/params_internal.h"
 #include "core/device/device_cpu.h"
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 
 enum { CAPABILITY_MINIMUM = 8 }; /* compute capability 8.0, the oldest that is compiled for */
 

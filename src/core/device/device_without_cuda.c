@@ -1,7 +1,7 @@
 /* A build without CUDA: no GPU. */
 #include <string.h>
 
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 
 void gpumc_gpus_find(struct gpumc_gpu_list *gpus)
 {

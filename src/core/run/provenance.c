@@ -9,7 +9,7 @@
 #include <yaml.h>
 
 #include "build_info.h"
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 #include "core/numerics/isa.h"
 #include "core/run/compare.h"
 #include "core/simulation/trust.h"

@@ -3,14 +3,14 @@
 #ifndef GPUMC_ISING_MULTISPIN_SITUATION_CUH
 #define GPUMC_ISING_MULTISPIN_SITUATION_CUH
 
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/multispin/multispin_gpu.h"
 #include "models/lattice/bit_serial.cuh"
 #include "models/lattice/lop3.cuh"
 
 /* WIDTH: words that a thread takes at once. SIGNS: couplings differ, and have words of their own.
  * PLAIN: Metropolis without a field. EACH: every run has its own temperature. ROUNDS: of Philox.
  * ZEROS: planes (0, 2 or 4), from the first, in which all thresholds are 0. PACKED: the lanes of a
- * word are sites of a row of one replica (packed_cuda.h), not replicas. */
+ * word are sites of a row of one replica (packed_gpu.h), not replicas. */
 template <int WIDTH_, int DIMENSION_, bool SIGNS_, bool PLAIN_, bool EACH_, int ROUNDS_, int ZEROS_,
           bool PACKED_ = false>
 struct ising_multispin_kind {
@@ -212,7 +212,7 @@ template <class KIND> struct ising_multispin_situation {
   uint32_t need; /* lanes that need a comparison */
 };
 
-/* Masks of one row (multispin_cuda.h), on four words' boundaries. */
+/* Masks of one row (multispin_gpu.h), on four words' boundaries. */
 template <class KIND>
 __device__ static inline void ising_multispin_row(const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
                                                   uint32_t row, uint32_t value[KIND::CLASSES])

@@ -4,7 +4,7 @@
 #define GPUMC_ISING_SPIN_BLOCK_CUH
 
 #include "models/ising/ising_channels.h"
-#include "models/ising/spin/spin_cuda.h"
+#include "models/ising/spin/spin_gpu.h"
 #include "models/lattice/philox.cuh"
 
 enum { ISING_SPIN_COUNTERS = 16 };

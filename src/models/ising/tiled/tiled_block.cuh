@@ -3,7 +3,7 @@
 #define GPUMC_ISING_TILED_BLOCK_CUH
 
 #include "models/ising/ising_channels.h"
-#include "models/ising/tiled/tiled_cuda.h"
+#include "models/ising/tiled/tiled_gpu.h"
 
 enum { ISING_TILED_WARP = 32, ISING_TILED_THREADS_MAXIMUM = 512 };
 

@@ -1,6 +1,6 @@
 /* Sweeps of packed replicas: one launch updates one colour of all of them, in device memory. */
 #include "models/ising/multispin/multispin_update.cuh"
-#include "models/ising/packed/packed_cuda.h"
+#include "models/ising/packed/packed_gpu.h"
 
 /* Updates that a thread makes in one launch: many, so that full warps finish the open words, unless
  * there would be too few blocks. */

@@ -1,14 +1,14 @@
 /* The packed kernel on a GPU: memory, rules, and what is asked of the drivers. */
-#include "models/ising/packed/packed_cuda.h"
+#include "models/ising/packed/packed_gpu.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "models/ising/ising.h"
-#include "models/ising/ising_cuda.h"
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/ising_gpu.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
+#include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/packed/packed.h"
 
 /* lattice_gpu_storage.table: where its parts begin, in bytes. */

@@ -6,8 +6,8 @@
  *   ... .bytes = lattice_gpu_bytes(&layout, model, plan), .create = lattice_gpu_create(&layout,
  * ...)
  */
-#ifndef GPUMC_LATTICE_REPLICAS_CUDA_H
-#define GPUMC_LATTICE_REPLICAS_CUDA_H
+#ifndef GPUMC_LATTICE_REPLICAS_GPU_H
+#define GPUMC_LATTICE_REPLICAS_GPU_H
 
 #include "core/simulation/kernel.h"
 #include "models/lattice/batch.h"

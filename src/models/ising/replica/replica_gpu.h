@@ -3,12 +3,12 @@
  * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that
  * the threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32],
  * position = colour N/2 + k. */
-#ifndef GPUMC_ISING_REPLICA_CUDA_H
-#define GPUMC_ISING_REPLICA_CUDA_H
+#ifndef GPUMC_ISING_REPLICA_GPU_H
+#define GPUMC_ISING_REPLICA_GPU_H
 
 #include "core/device/cuda_error.h"
 #include "models/lattice/batch.h"
-#include "models/ising/spin/spin_tables_cuda.h"
+#include "models/ising/spin/spin_tables_gpu.h"
 
 #ifdef __cplusplus
 extern "C" {

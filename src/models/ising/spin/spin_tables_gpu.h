@@ -1,7 +1,7 @@
 /* What the CUDA kernels of one number a spin keep beside the replicas, in the storage's table:
  * rules of the runs, waves, samples of the disorder, and what else a kernel wants. */
-#ifndef GPUMC_ISING_SPIN_TABLES_CUDA_H
-#define GPUMC_ISING_SPIN_TABLES_CUDA_H
+#ifndef GPUMC_ISING_SPIN_TABLES_GPU_H
+#define GPUMC_ISING_SPIN_TABLES_GPU_H
 
 #include "core/device/cuda_error.h"
 #include "core/simulation/kernel.h"

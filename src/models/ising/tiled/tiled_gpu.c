@@ -1,8 +1,8 @@
 /* The tiled kernel on a GPU: memory, and what is launched. */
-#include "models/ising/tiled/tiled_cuda.h"
+#include "models/ising/tiled/tiled_gpu.h"
 
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
 #include "models/ising/tiled/tiled.h"
 #include "models/ising/tiled/tiled_names.h"
 

@@ -1,14 +1,14 @@
 /* The multispin kernel on a GPU: memory, rules and spreads for the drivers. */
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/multispin/multispin_gpu.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "core/device/device.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_cuda.h"
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/ising/ising_gpu.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
 
 /* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and control
  * [plan.runs][ISING_CONTROLS], whose thresholds are on the device. */

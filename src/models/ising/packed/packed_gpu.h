@@ -1,15 +1,15 @@
 /* The packed kernel on a GPU below its ops: what the host asks of the drivers in
- * packed_*_cuda.cu.
+ * packed_*_gpu.cu.
  *
  * A word holds 32 neighbouring sites of one colour of a row of one replica (ising_physics.h,
  * trajectory "ising.packed.1"). Sweeps are those of the multispin kernel, with its structs: a group
  * is a replica, words[runs][groups][2][colour], and row, plane and colour count words instead of
  * sites; there are no tiles and no signs. With `stagger` the words of colour 1 are kept turned
  * over, always. */
-#ifndef GPUMC_ISING_PACKED_CUDA_H
-#define GPUMC_ISING_PACKED_CUDA_H
+#ifndef GPUMC_ISING_PACKED_GPU_H
+#define GPUMC_ISING_PACKED_GPU_H
 
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/multispin/multispin_gpu.h"
 
 #ifdef __cplusplus
 extern "C" {

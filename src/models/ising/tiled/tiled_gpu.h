@@ -1,7 +1,7 @@
 /* The tiled kernel on a GPU: the drivers of its CUDA kernels. A block of threads takes a tile and
  * its boundary to shared memory, a thread updates a word of four spins. */
-#ifndef GPUMC_ISING_TILED_CUDA_H
-#define GPUMC_ISING_TILED_CUDA_H
+#ifndef GPUMC_ISING_TILED_GPU_H
+#define GPUMC_ISING_TILED_GPU_H
 
 #include "core/device/cuda_error.h"
 #include "models/lattice/batch.h"

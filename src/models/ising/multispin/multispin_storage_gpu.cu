@@ -1,6 +1,6 @@
 /* Replicas drawn at beta = 0, brought in and out; thresholds of every run's temperature and field.
  */
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/multispin/multispin_group.cuh"
 
 enum { THREADS = 256 };

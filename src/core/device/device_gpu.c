@@ -1,5 +1,5 @@
 /* A GPU as a device: memory, copies and one stream. */
-#include "core/device/device_cuda.h"
+#include "core/device/device_gpu.h"
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
  * A spin is a bit, 1 up. Each colour of a replica is `blocks` blocks of 64 spins in the order of k,
  * two words each; bits from k = colour on are 0. A block of spins is what 16 Philox counters make
  * numbers for, and one thread's work. */
-#ifndef GPUMC_ISING_SPIN_CUDA_H
-#define GPUMC_ISING_SPIN_CUDA_H
+#ifndef GPUMC_ISING_SPIN_GPU_H
+#define GPUMC_ISING_SPIN_GPU_H
 
 #include "core/device/cuda_error.h"
 #include "models/ising/ising_channels.h"
-#include "models/ising/spin/spin_tables_cuda.h"
+#include "models/ising/spin/spin_tables_gpu.h"
 #include "models/lattice/batch.h"
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
 /* The multispin kernel on a GPU below its ops: what the host asks of the drivers in
- * multispin_*_cuda.cu.
+ * multispin_*_gpu.cu.
  *
  * A group is 32 replicas, one bit each. In device memory it is a row of tiles
  * (lattice/bit_tile.cuh) by replica, so that a replica is copied without touching its neighbours;
  * sites are in the order of the trajectory's words, and what a last tile has beyond the lattice is
  * 0. For sweeps the tiles are brought to the form by site: in shared memory where a group fits
  * there, else in place. */
-#ifndef GPUMC_ISING_MULTISPIN_CUDA_H
-#define GPUMC_ISING_MULTISPIN_CUDA_H
+#ifndef GPUMC_ISING_MULTISPIN_GPU_H
+#define GPUMC_ISING_MULTISPIN_GPU_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Packed replicas drawn at beta = 0, brought in and out. Drawing goes by fours of words:
  * sides are even, so that a replica has a multiple of four. */
 #include "models/ising/ising_channels.h"
-#include "models/ising/packed/packed_cuda.h"
+#include "models/ising/packed/packed_gpu.h"
 #include "models/lattice/bit_matrix.h"
 
 enum { THREADS = 256, VECTOR = 4 };

@@ -3,7 +3,7 @@
 #include "models/ising/ising_channels.h"
 #include "models/ising/multispin/multispin_update.cuh"
 #include "models/ising/multispin/multispin_situation.cuh"
-#include "models/ising/packed/packed_cuda.h"
+#include "models/ising/packed/packed_gpu.h"
 #include "models/lattice/vertical_counter.cuh"
 
 enum {

@@ -1,7 +1,7 @@
 /* Host code that the CUDA kernels share: what they tell their drivers, and the operations that are
  * the same for all. */
-#ifndef GPUMC_ISING_HOST_CUDA_H
-#define GPUMC_ISING_HOST_CUDA_H
+#ifndef GPUMC_ISING_HOST_GPU_H
+#define GPUMC_ISING_HOST_GPU_H
 
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"

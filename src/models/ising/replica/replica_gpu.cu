@@ -2,9 +2,9 @@
  * scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
  * model. */
 #include "models/ising/ising_channels.h"
-#include "models/ising/replica/replica_cuda.h"
+#include "models/ising/replica/replica_gpu.h"
 #include "models/ising/spin/spin_rule.h"
-#include "models/ising/spin/spin_tables_cuda.h"
+#include "models/ising/spin/spin_tables_gpu.h"
 #include "models/lattice/checkerboard.h"
 
 /* One replica: its spins are ISING_REPLICA_GROUP bytes apart. */

@@ -1,9 +1,9 @@
 /* The replica kernel on a GPU: replicas of one byte a spin, a thread to each. */
-#include "models/ising/replica/replica_cuda.h"
+#include "models/ising/replica/replica_gpu.h"
 
-#include "models/ising/ising_cuda.h"
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/ising/ising_gpu.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
 
 /* `lanes` samples side by side: those of replicas that lie side by side, or one. */
 static void pack(const struct gpumc_model *model, const struct ising_spin_samples *samples,

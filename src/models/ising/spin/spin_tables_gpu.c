@@ -1,5 +1,5 @@
 /* What the CUDA kernels of one number a spin keep beside the replicas. */
-#include "models/ising/spin/spin_tables_cuda.h"
+#include "models/ising/spin/spin_tables_gpu.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
 
 enum { ALIGNMENT = 256 };
 

@@ -1,6 +1,6 @@
 /* The GPUs that CUDA shows, the choice of one, and opening it. A build without CUDA shows none. */
-#ifndef GPUMC_CORE_DEVICE_CUDA_H
-#define GPUMC_CORE_DEVICE_CUDA_H
+#ifndef GPUMC_CORE_DEVICE_GPU_H
+#define GPUMC_CORE_DEVICE_GPU_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* The spin kernel on a GPU: replicas of one bit a spin, swept in shared memory where they fit. */
-#include "models/ising/spin/spin_cuda.h"
+#include "models/ising/spin/spin_gpu.h"
 
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/ising_cuda.h"
-#include "models/ising/ising_host_cuda.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/ising/ising_gpu.h"
+#include "models/ising/ising_host_gpu.h"
+#include "models/lattice/replicas_gpu.h"
 
 static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
 {

@@ -1,6 +1,6 @@
 /* The names of the kernels on GPUs: the same in builds with and without CUDA. */
-#ifndef GPUMC_ISING_CUDA_H
-#define GPUMC_ISING_CUDA_H
+#ifndef GPUMC_ISING_GPU_H
+#define GPUMC_ISING_GPU_H
 
 #include "models/ising/ising_takes.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/lattice/replicas_gpu.h"
 #include "support/toy_replicas.h"
 
 static size_t units_of(const struct lattice_gpu_layout *layout)

@@ -1,5 +1,5 @@
 /* Replicas of a lattice model in the memory of a GPU: the host's side. */
-#include "models/lattice/replicas_cuda.h"
+#include "models/lattice/replicas_gpu.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Tables of the multispin kernel on a GPU, made on the host; and the thresholds of the runs'
  * temperatures for the kernels that compare bit by bit, multispin and packed. */
-#include "models/ising/multispin/multispin_cuda.h"
+#include "models/ising/multispin/multispin_gpu.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_host_gpu.h"
 #include "models/ising/multispin/multispin_tables.h"
-#include "models/lattice/replicas_cuda.h"
+#include "models/lattice/replicas_gpu.h"
 
 enum { PART_BYTES = 256 }; /* parts of the table begin at multiples of it */
 

@@ -1,7 +1,7 @@
 /* Replicas of the spin kernel on a GPU: drawing them, their portable form; and
  * the rules of the runs on their way there: as arguments, which need no copy and no wait. */
 #include "models/ising/spin/spin_block.cuh"
-#include "models/ising/spin/spin_tables_cuda.h"
+#include "models/ising/spin/spin_tables_gpu.h"
 
 enum { THREADS = 256 };
 

@@ -1,5 +1,5 @@
 /* What the CUDA kernels tell their drivers, and bring to the device. */
-#include "models/ising/ising_host_cuda.h"
+#include "models/ising/ising_host_gpu.h"
 
 #include <stdlib.h>
 
