@@ -2,10 +2,10 @@
 #include <assert.h>
 
 #include "models/ising/ising.h"
-#include "models/lattice/replicas_cpu.h"
 #include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/bit_matrix.h"
+#include "models/lattice/replicas_cpu.h"
 
 /* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
 static size_t positions(const struct gpumc_checkerboard *lattice, size_t i, size_t position[32])

@@ -7,9 +7,9 @@
 #include "models/ising/ising.h"
 #include "models/ising/ising_gpu.h"
 #include "models/ising/ising_host_gpu.h"
-#include "models/lattice/replicas_gpu.h"
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/packed/packed.h"
+#include "models/lattice/replicas_gpu.h"
 
 /* lattice_gpu_storage.table: where its parts begin, in bytes. */
 struct table {

@@ -1,8 +1,8 @@
 /* Packed replicas measured, or what is different between two of them: bonds and spins are counted
  * word by word; for waves along x rows are counted bit by bit, along y and z each as a whole. */
 #include "models/ising/ising_channels.h"
-#include "models/ising/multispin/multispin_update.cuh"
 #include "models/ising/multispin/multispin_situation.cuh"
+#include "models/ising/multispin/multispin_update.cuh"
 #include "models/ising/packed/packed_gpu.h"
 #include "models/lattice/vertical_counter.cuh"
 

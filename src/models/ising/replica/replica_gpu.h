@@ -7,8 +7,8 @@
 #define GPUMC_ISING_REPLICA_GPU_H
 
 #include "core/device/cuda_error.h"
-#include "models/lattice/batch.h"
 #include "models/ising/spin/spin_tables_gpu.h"
+#include "models/lattice/batch.h"
 
 #ifdef __cplusplus
 extern "C" {

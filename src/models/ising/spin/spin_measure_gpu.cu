@@ -1,7 +1,7 @@
 /* Measurement of stored replicas of the spin kernel, of any lattice and disorder, or of products of
  * two: energies, spins, bonds, waves. A block of threads has a replica. */
-#include "models/ising/spin/spin_tables_gpu.h"
 #include "models/ising/spin/spin_general.cuh"
+#include "models/ising/spin/spin_tables_gpu.h"
 
 enum { WARP = 32, THREADS = 256, AXES = 3 };
 

@@ -2,9 +2,9 @@
 #include "models/ising/tiled/tiled_gpu.h"
 
 #include "models/ising/ising_host_gpu.h"
-#include "models/lattice/replicas_gpu.h"
 #include "models/ising/tiled/tiled.h"
 #include "models/ising/tiled/tiled_names.h"
+#include "models/lattice/replicas_gpu.h"
 
 /* The table of lattice_gpu_storage: where its parts begin, in bytes. */
 struct table {

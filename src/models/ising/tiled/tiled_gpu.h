@@ -4,9 +4,9 @@
 #define GPUMC_ISING_TILED_GPU_H
 
 #include "core/device/cuda_error.h"
-#include "models/lattice/batch.h"
 #include "models/ising/tiled/tiled_generator.h"
-#include "models/ising/tiled/tiled_measure.h"
+#include "models/ising/tiled/tiled_lattice.h"
+#include "models/lattice/batch.h"
 
 #ifdef __cplusplus
 extern "C" {
