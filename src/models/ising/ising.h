@@ -111,6 +111,9 @@ const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
 const char *ising_packed_refuses(const struct gpumc_model *model,
                                  const struct gpumc_kernel_options *options, const char **key);
 /* GPUMC_INVALID, with why. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error);
+
 /* What a run's row of gpumc_target.control is, and whether two are the same. */
 static inline const double *ising_controls_of(const double *control, size_t m)
 {
@@ -121,9 +124,6 @@ static inline bool ising_same_controls(const double *control, size_t m, size_t n
   const double *one = ising_controls_of(control, m), *other = ising_controls_of(control, n);
   return one[ISING_BETA] == other[ISING_BETA] && one[ISING_FIELD] == other[ISING_FIELD];
 }
-
-GPUMC_MUST_CHECK enum gpumc_status
-ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error);
 
 /* Of any model, and of one that always has disorder. NULL-terminated; those on GPUs are absent in a
  * build without CUDA. */

@@ -1,10 +1,7 @@
-/* Keys that models of Ising spins share, and which kernel cannot take what. */
+/* Keys that models of Ising spins share. */
 #include "models/ising/ising_keys.h"
 
 #include <string.h>
-
-/* Sites below 2^31 are what kernels on a GPU take. */
-static const size_t gpu_sites_limit = (size_t)1 << 31;
 
 static const char *const distributions[] = {"none", "bimodal", "gaussian", NULL};
 
@@ -97,47 +94,4 @@ void ising_read_fields(const struct gpumc_params *params, struct ising_settings 
     disorder->fields = ISING_BIMODAL;
   if (strcmp(distribution, "gaussian") == 0)
     disorder->fields = ISING_GAUSSIAN;
-}
-
-static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)
-{
-  if (model->sites > ISING_WORD_SITES_MAXIMUM)
-    return "it numbers sites with 32 bits, and there are more than 2^32; `packed` takes lattices "
-           "without disorder below 2^37 sites";
-  if (on_gpu && model->sites >= gpu_sites_limit)
-    return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "
-           "disorder";
-  return NULL;
-}
-
-const char *ising_cpu_refuses(const struct gpumc_model *model,
-                              const struct gpumc_kernel_options *options, const char **key)
-{
-  (void)options;
-  (void)key;
-  return refuses_sites(model, false);
-}
-
-const char *ising_gpu_refuses(const struct gpumc_model *model,
-                              const struct gpumc_kernel_options *options, const char **key)
-{
-  (void)options;
-  (void)key;
-  return refuses_sites(model, true);
-}
-
-const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
-                                        const struct gpumc_kernel_options *options,
-                                        const char **key)
-{
-  const char *why = ising_cpu_refuses(model, options, key);
-  return why != NULL ? why : ising_disorder_no_bits(model);
-}
-
-const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
-                                        const struct gpumc_kernel_options *options,
-                                        const char **key)
-{
-  const char *why = ising_gpu_refuses(model, options, key);
-  return why != NULL ? why : ising_disorder_no_bits(model);
 }

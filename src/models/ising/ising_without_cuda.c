@@ -1,6 +1,6 @@
 /* A build without CUDA: the names of the kernels that it lacks. */
 #include "models/ising/ising.h"
-#include "models/ising/ising_gpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/ising/tiled/tiled_names.h"
 
 const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = true};

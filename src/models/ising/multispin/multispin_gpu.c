@@ -6,8 +6,8 @@
 
 #include "core/device/device.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_gpu.h"
 #include "models/ising/ising_host_gpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/lattice/replicas_gpu.h"
 
 /* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and control

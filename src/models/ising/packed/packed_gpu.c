@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/ising/ising.h"
-#include "models/ising/ising_gpu.h"
 #include "models/ising/ising_host_gpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/packed/packed.h"
 #include "models/lattice/replicas_gpu.h"

@@ -1,8 +1,8 @@
 /* The replica kernel on a GPU: replicas of one byte a spin, a thread to each. */
 #include "models/ising/replica/replica_gpu.h"
 
-#include "models/ising/ising_gpu.h"
 #include "models/ising/ising_host_gpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/lattice/replicas_gpu.h"
 
 /* `lanes` samples side by side: those of replicas that lie side by side, or one. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/ising_gpu.h"
 #include "models/ising/ising_host_gpu.h"
+#include "models/ising/ising_takes.h"
 #include "models/lattice/replicas_gpu.h"
 
 static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
