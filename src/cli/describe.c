@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
 
 enum { OPTION_MARKDOWN = CLI_OPTION_OWN, NAMES_MAXIMUM = 64 };
@@ -166,32 +167,35 @@ static cJSON *keys_json(const struct gpumc_key *keys)
   return list;
 }
 
-static cJSON *
-quantity_json(const char *name, const char *symbol, const char *units, const char *long_name)
+static cJSON *label_json(struct gpumc_label label)
 {
   cJSON *json = cJSON_CreateObject();
-  cJSON_AddStringToObject(json, "name", name);
-  cJSON_AddStringToObject(json, "symbol", symbol);
-  cJSON_AddStringToObject(json, "units", units);
-  cJSON_AddStringToObject(json, "long_name", long_name);
+  cJSON_AddStringToObject(json, "name", label.name);
+  cJSON_AddStringToObject(json, "symbol", label.symbol);
+  cJSON_AddStringToObject(json, "units", label.units);
+  cJSON_AddStringToObject(json, "long_name", label.long_name);
   return json;
 }
 
 static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
 {
   cJSON *observables = cJSON_AddArrayToObject(json, "observables");
-  for (size_t i = 0; i < model->n_observables; i++) {
-    const struct gpumc_observable *one = &model->observables[i];
-    cJSON *observable = quantity_json(one->name, one->symbol, one->units, one->long_name);
-    cJSON_AddBoolToObject(observable, "on_request", model->channels[one->channel].on_request);
-    cJSON_AddItemToArray(observables, observable);
-  }
   cJSON *derived = cJSON_AddArrayToObject(json, "derived");
-  for (size_t i = 0; i < model->n_derived; i++) {
-    const struct gpumc_derived *one = &model->derived[i];
-    cJSON_AddItemToArray(derived,
-                         quantity_json(one->name, one->symbol, one->units, one->long_name));
+  for (size_t q = 0; q < model->n_quantities; q++) {
+    const char *key = gpumc_declared_request(model, q);
+    cJSON *quantity = label_json(gpumc_declared_label(model, q));
+    cJSON_AddBoolToObject(quantity, "on_request", key != NULL);
+    if (key != NULL)
+      cJSON_AddStringToObject(quantity, "request_key", key);
+    cJSON_AddBoolToObject(quantity, "of_pairs", gpumc_declared_paired(model, q));
+    cJSON_AddItemToArray(model->quantities[q].value == NULL ? observables : derived, quantity);
   }
+  cJSON *channels = cJSON_AddArrayToObject(json, "channels");
+  for (size_t c = 0; c < model->n_channels; c++)
+    cJSON_AddItemToArray(channels, label_json(model->channels[c].label));
+  cJSON *pairs = cJSON_AddArrayToObject(json, "pairs");
+  for (size_t k = 0; k < model->n_pairs; k++)
+    cJSON_AddItemToArray(pairs, label_json(model->pairs[k].label));
   cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
   for (const struct gpumc_kernel_ops *const *k = model->kernels; *k != NULL; k++) {
     cJSON *kernel = cJSON_CreateObject();
@@ -302,20 +306,27 @@ static void print_keys(const cJSON *keys, int indent)
 static void print_quantities(const char *title, const cJSON *quantities)
 {
   const cJSON *quantity;
+  if (cli_first(quantities) == NULL)
+    return;
   puts(title);
-  cJSON_ArrayForEach(quantity, quantities) printf(
-      "  %s  %s  (unit %s%s)\n      %s\n", cli_text(quantity, "name"), cli_text(quantity, "symbol"),
-      cli_text(quantity, "units"), cli_true(quantity, "on_request") ? ", on request" : "",
-      cli_text(quantity, "long_name"));
+  cJSON_ArrayForEach(quantity, quantities)
+  {
+    const char *key = cli_text(quantity, "request_key");
+    printf("  %s  %s  (unit %s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
+           cli_text(quantity, "symbol"), cli_text(quantity, "units"),
+           key[0] != '\0' ? ", on request: " : "", key,
+           cli_true(quantity, "of_pairs") ? ", where copies are compared" : "",
+           cli_text(quantity, "long_name"));
+  }
 }
 
 static void print_model(const cJSON *model)
 {
-  const cJSON *kernel, *derived = cli_member(model, "derived");
-  print_quantities("\nObservables, besides energy, specific heat, free energy and entropy:",
-                   cli_member(model, "observables"));
-  if (cli_first(derived) != NULL)
-    print_quantities("\nDerived from their averages:", derived);
+  const cJSON *kernel;
+  print_quantities("\nObservables:", cli_member(model, "observables"));
+  print_quantities("\nDerived from their averages:", cli_member(model, "derived"));
+  print_quantities("\nMeasured of every replica:", cli_member(model, "channels"));
+  print_quantities("\nMeasured of pairs of copies:", cli_member(model, "pairs"));
   puts("\nKernels, in order of preference:");
   cJSON_ArrayForEach(kernel, cli_member(model, "kernels")) printf(
       "  %s on %s%s  (trajectory %s)\n      %s\n      takes: %s\n", cli_text(kernel, "variant"),

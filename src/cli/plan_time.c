@@ -191,7 +191,7 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   for (size_t c = 0; c < work->n_channels; c++)
     GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error));
   for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS; kind++)
-    if (kind == GPUMC_OVERLAP_WAVE ? model->wave_quantum > 0 : model->overlap_bound[kind] > 0)
+    if (model->pair[kind].unit > 0)
       GPUMC_TRY(
           gpumc_device_array(probe->device, &probe->overlap[kind], values, "overlaps", error));
   return work->moved > 0 ? make_swap(probe, error) : GPUMC_OK;

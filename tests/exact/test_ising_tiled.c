@@ -184,7 +184,7 @@ static void measurements(void **state)
                          reference_energy(&reference, r)) <= quantum);
         assert_int_equal(value[ISING_MAGNETIZATION][at], reference_magnetization(&reference, r));
         assert_int_equal(value[ISING_WAVE][at],
-                         reference_wave(&reference, r, fixture.model.wave_quantum));
+                         reference_wave(&reference, r, fixture.model.quantum[ISING_WAVE]));
       }
       reference_free(&reference);
     }

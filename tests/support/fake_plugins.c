@@ -1,4 +1,5 @@
 /* Plugins that compute nothing: every type of key, and kernels that lack capabilities. */
+#include "core/simulation/curves.h"
 #include "support/fake_plugins.h"
 
 #include <math.h>
@@ -217,14 +218,15 @@ static const struct gpumc_kernel_ops *const chain_kernels[] = {&cpu_plain, &cpu_
                                                                &cuda_deep, NULL};
 static const struct gpumc_kernel_ops *const frozen_kernels[] = {&cpu_still, NULL};
 
-static const struct gpumc_channel channels[] = {{.name = "energy"}, {.name = "magnetization"}};
-static const struct gpumc_observable observables[] = {
-    {.name = "abs_magnetization",
-     .symbol = "<|m|>",
-     .units = "1",
-     .long_name = "absolute magnetization per site",
-     .channel = 1,
-     .moment = GPUMC_MOMENT_ABSOLUTE}};
+static const struct gpumc_channel channels[] = {
+    {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+    {.label = {"magnetization", "magnetization per site", "1", "M"}}};
+static const struct gpumc_mean means[] = {
+    {.label = {"abs_magnetization", "absolute magnetization per site", "1", "<|m|>"},
+     .index = 1,
+     .power = 1,
+     .absolute = true}};
+static const struct gpumc_quantity quantities[] = {{.n_uses = 1}};
 
 const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .summary = "A chain that does nothing.",
@@ -232,8 +234,10 @@ const struct gpumc_model_ops fake_chain = {.name = "chain",
                                            .keys = chain_keys,
                                            .channels = channels,
                                            .n_channels = 2,
-                                           .observables = observables,
-                                           .n_observables = 1,
+                                           .means = means,
+                                           .n_means = 1,
+                                           .quantities = quantities,
+                                           .n_quantities = 1,
                                            .kernels = chain_kernels,
                                            .checks = chain_checks,
                                            .create = create_chain,

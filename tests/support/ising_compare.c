@@ -78,7 +78,7 @@ static void expect_energy(const struct ising_pair *pair, size_t m, size_t r, int
 
 void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[ISING_CHANNELS])
 {
-  const double wave_quantum = pair->fixture.model.wave_quantum;
+  const double wave_quantum = pair->fixture.model.quantum[ISING_WAVE];
   for (size_t m = 0; m < pair->with.runs; m++)
     for (size_t r = 0; r < pair->replicas; r++) {
       const struct reference *reference = &pair->reference[m];
@@ -100,7 +100,7 @@ static void expect_overlaps_of(const struct ising_pair *pair, size_t first, size
 {
   static const char *const name[GPUMC_OVERLAPS] = {"overlap", "link overlap",
                                                    "wave of the overlap"};
-  const double wave_quantum = pair->fixture.model.wave_quantum;
+  const double wave_quantum = pair->fixture.model.quantum[ISING_WAVE];
   for (size_t i = 0; i < runs; i++)
     for (size_t r = 0; r < pair->replicas; r++)
       if (kind != GPUMC_OVERLAP_WAVE || has_wave_compared(pair, r))

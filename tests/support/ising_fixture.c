@@ -20,8 +20,8 @@ static const struct gpumc_model_ops any_model = {
     .coefficients = ising_coefficients,
     .channels = ising_channels,
     .n_channels = ISING_CHANNELS,
-    .observables = ising_observables,
-    .n_observables = ISING_OBSERVABLES,
+    .means = ising_means,
+    .n_means = ISING_MEANS,
     .kernels = ising_kernels,
     .destroy = ising_destroy,
 };

@@ -8,7 +8,7 @@
 
 enum { LANES = 4 };
 
-static const struct gpumc_channel channels[] = {{.name = "sum"}};
+static const struct gpumc_channel channels[] = {{.label = {.name = "sum"}}};
 
 static const struct gpumc_model_ops model_ops = {
     .name = "toy", .channels = channels, .n_channels = 1};

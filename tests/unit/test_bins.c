@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/statistics/bins.h"
+#include "core/statistics/estimate.h"
 #include "support/autoregressive.h"
 
 static void add_moments(struct gpumc_bins *bins, struct autoregressive *process, size_t n)
@@ -82,11 +83,31 @@ static void test_impossible_states_are_refused(void **state)
   }
 }
 
+/* What the estimator makes of a series in blocks of `shortest` measurements at least. */
 static void mean_and_kurtosis(const void *state, const double *means, double *results)
 {
-  const double *factor = state;
+  const double *factor = (const double *)state;
   results[0] = *factor * means[0];
   results[1] = means[1] / (means[0] * means[0]);
+}
+
+static size_t estimate(const struct gpumc_bins *bins, double shortest, double factor,
+                       double results[2], struct gpumc_variance variances[2])
+{
+  struct gpumc_error error = {0};
+  double means[2], errors[2], without[GPUMC_BINS_MOST][2];
+  const size_t blocks = gpumc_bins_blocks(bins, shortest);
+  const struct gpumc_estimator estimator = {
+      .width = 2, .n_results = 2, .state = &factor, .results = mean_and_kurtosis};
+  const struct gpumc_replicates replicates = {
+      .strata = 1, .blocks = blocks, .without = without[0], .freedom = INFINITY};
+  gpumc_bins_mean_of_all(bins, means);
+  if (blocks > 1)
+    gpumc_bins_leave_out(bins, blocks, without[0]);
+  assert_int_equal(
+      gpumc_estimate(&estimator, means, &replicates, 1, results, errors, variances, &error),
+      GPUMC_OK);
+  return blocks;
 }
 
 static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
@@ -96,18 +117,15 @@ static void test_jackknife_of_a_mean_is_its_standard_error(void **state)
   struct gpumc_bins bins;
   struct gpumc_variance variances[2];
   double results[2];
-  const double factor = 3;
+  double none[2];
   assert_int_equal(gpumc_bins_init(&bins, 2, &error), GPUMC_OK);
-  assert_int_equal(
-      gpumc_bins_jackknife(&bins, 1, mean_and_kurtosis, &factor, 2, results, variances, &error),
-      GPUMC_OK);
+  assert_true(gpumc_bins_mean_of_all(&bins, none) == 0);
+  assert_int_equal(estimate(&bins, 1, 3, results, variances), 0);
   assert_true(isnan(results[0]) && variances[0].freedom == 0);
   const double x[] = {1.0, 4.0, 2.0, 8.0, 5.0};
   for (int i = 0; i < 5; i++)
     gpumc_bins_add(&bins, (double[]){x[i], x[i] * x[i]});
-  assert_int_equal(
-      gpumc_bins_jackknife(&bins, 1, mean_and_kurtosis, &factor, 2, results, variances, &error),
-      GPUMC_OK);
+  assert_int_equal(estimate(&bins, 1, 3, results, variances), 5);
   /* sample variance 7.5, over 5, times 3^2 */
   assert_true(fabs(results[0] - 12) < 1e-14 && fabs(results[1] - 22.0 / 16.0) < 1e-14);
   assert_true(fabs(variances[0].value - 13.5) < 1e-13 && variances[0].freedom == 4);
@@ -132,7 +150,6 @@ static void test_jackknife_of_correlated_values(void **state)
   struct autoregressive process;
   double results[2];
   struct gpumc_variance variances[2];
-  const double factor = 1;
   const double tau = autoregressive_time(0.9);
   const double exact = autoregressive_mean_variance(0.9, 1 << 13);
   assert_int_equal(gpumc_bins_init(&bins, 2, &error), GPUMC_OK);
@@ -142,9 +159,7 @@ static void test_jackknife_of_correlated_values(void **state)
   const double shortest[] = {1, 300, 1e9};
   const double blocks[] = {64, 21, 8};
   for (int i = 0; i < 3; i++) {
-    assert_int_equal(gpumc_bins_jackknife(&bins, shortest[i], mean_and_kurtosis, &factor, 2,
-                                          results, variances, &error),
-                     GPUMC_OK);
+    assert_int_equal(estimate(&bins, shortest[i], 1, results, variances), (size_t)blocks[i]);
     double expected = exact * (1 - tau * blocks[i] / (1 << 13));
     assert_true(variances[0].freedom <= blocks[i] - 1);
     assert_true(fabs(variances[0].value / expected - 1) < 4 * sqrt(2 / blocks[i]));

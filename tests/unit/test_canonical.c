@@ -155,19 +155,21 @@ static void test_units(void **state)
 static void test_moments_of_channels(void **state)
 {
   static const int64_t channel[] = {-3, 0, 2, 8};
-  static const double expected[][4] = {
-      [GPUMC_MOMENT_MEAN] = {-1.5, 0, 1, 4},
-      [GPUMC_MOMENT_ABSOLUTE] = {1.5, 0, 1, 4},
-      [GPUMC_MOMENT_SECOND] = {2.25, 0, 1, 16},
-      [GPUMC_MOMENT_FOURTH] = {5.0625, 0, 1, 256},
+  static const struct {
+    struct gpumc_mean mean;
+    double expected[4];
+  } cases[] = {
+      {{.power = 1}, {-1.5, 0, 1, 4}},
+      {{.power = 1, .absolute = true}, {1.5, 0, 1, 4}},
+      {{.power = 2}, {2.25, 0, 1, 16}},
+      {{.power = 4}, {5.0625, 0, 1, 256}},
   };
   (void)state;
-  for (int moment = GPUMC_MOMENT_MEAN; moment <= GPUMC_MOMENT_FOURTH; moment++) {
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     double value[4];
-    const struct canonical_quantity quantity = {0, (enum gpumc_moment)moment, 0.5};
-    canonical_moments_of(&quantity, channel, 4, value);
+    canonical_moments_of(&cases[k].mean, 0.5, channel, 4, value);
     for (size_t i = 0; i < 4; i++)
-      assert_true(value[i] == expected[moment][i]);
+      assert_true(value[i] == cases[k].expected[i]);
   }
 }
 
@@ -176,22 +178,26 @@ static void test_results(void **state)
   struct gpumc_error error = {0};
   struct gpumc_model model;
   struct canonical_quantities quantities;
-  double mean[CANONICAL_QUANTITIES_MAXIMUM] = {-1.5, 2.5, 0.75, 0.5, 0.375};
-  double result[CANONICAL_QUANTITIES_MAXIMUM + GPUMC_OBSERVABLES_MAXIMUM];
+  const double mean[GPUMC_MEANS_MAXIMUM] = {-1.5, 2.5, 0.75, 0.5, 0.375};
+  double average[GPUMC_MEANS_MAXIMUM + GPUMC_QUANTITIES_MAXIMUM];
+  double result[GPUMC_QUANTITIES_MAXIMUM];
   (void)state;
   assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
-  const struct gpumc_observables observables = gpumc_observables_select(model.ops, false);
+  const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
+  const struct gpumc_controls controls = gpumc_controls_at(model.control, 0, 0.5);
   canonical_quantities_make(&model, &observables, &quantities);
   assert_int_equal(quantities.count, 5);
-  assert_int_equal(canonical_means(&quantities), 4);
-  assert_string_equal(canonical_label(&quantities, 1).name, "specific_heat");
-  assert_string_equal(canonical_label(&quantities, canonical_mean(1)).name, "abs_magnetization");
-  canonical_connect(&quantities, 0.5, mean, result);
-  canonical_derive(&quantities, result);
-  assert_true(result[CANONICAL_ENERGY] == -1.5);
-  assert_true(result[CANONICAL_SPECIFIC_HEAT] == 0.25 * 16 * 0.25);
-  for (size_t q = quantities.count; q < canonical_results(&quantities); q++)
-    if (strcmp(canonical_label(&quantities, q).name, "binder_parameter") == 0)
+  assert_int_equal(quantities.n_series, 4);
+  assert_string_equal(gpumc_quantity_label(&observables, 1).name, "specific_heat");
+  assert_string_equal(observables.mean[quantities.series_mean[1]]->label.name, "abs_magnetization");
+  assert_string_equal(gpumc_quantity_label(&observables, quantities.series_result[1]).name,
+                      "abs_magnetization");
+  gpumc_averages_of_each(&observables, &model, &controls, mean, average);
+  gpumc_averages_evaluate(&observables, &model, &controls, average, result);
+  assert_true(result[0] == -1.5);
+  assert_true(result[1] == 0.25 * 16 * 0.25);
+  for (size_t q = 2; q < observables.n_quantities; q++)
+    if (strcmp(gpumc_quantity_label(&observables, q).name, "binder_parameter") == 0)
       assert_true(result[q] == 0.5);
   model.ops->destroy(&model);
 }

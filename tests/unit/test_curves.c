@@ -14,6 +14,10 @@
 #include "support/work_directory.h"
 
 static const char path[] = "x.h5";
+static const struct gpumc_label energy_label = {"energy", "energy per site", GPUMC_UNIT_ENERGY,
+                                                "e"};
+static const struct gpumc_label energy2_label = {"energy2", "square of the energy per site",
+                                                 GPUMC_UNIT_ENERGY2, "e²"};
 static const struct gpumc_model model = {.energy_unit = "J/2.5", .beta_unit = "2.5/J"};
 
 static struct gpumc_recorder *create(void)
@@ -74,8 +78,7 @@ static void test_one_axis(void **state)
   const struct gpumc_curve_place place = {recorder, &model, "summary", {"summary/beta"}, {3}};
   start(recorder);
   assert_ok(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, values, &error), &error);
-  assert_ok(gpumc_curve_write_with_error(&place, &gpumc_label_energy, values, values, &error),
-            &error);
+  assert_ok(gpumc_curve_write_with_error(&place, &energy_label, values, values, &error), &error);
   finish(recorder, &result);
   check(&result, "beta", "inverse temperature", "2.5/J", "β", (size_t[]){3, 0});
   check(&result, "energy", "energy per site", "J/2.5", "e", (size_t[]){3, 0});
@@ -97,7 +100,7 @@ static void test_two_axes(void **state)
   start(recorder);
   assert_ok(gpumc_curve_write_axis(&place, 1, &gpumc_label_beta, false, values, &error), &error);
   assert_ok(gpumc_curve_write_axis(&place, 0, &sample, true, values, &error), &error);
-  assert_ok(gpumc_curve_write(&place, &gpumc_label_energy2, false, values, &error), &error);
+  assert_ok(gpumc_curve_write(&place, &energy2_label, false, values, &error), &error);
   finish(recorder, &result);
   check(&result, "beta", "inverse temperature", "2.5/J", "β", (size_t[]){3, 0});
   check(&result, "sample", "number of the sample", "1", "s", (size_t[]){2, 0});
@@ -117,7 +120,7 @@ static void test_table(void **state)
   struct gpumc_error_texts texts;
   struct gpumc_column columns[] = {
       {.label = gpumc_label_beta, .width = 1},
-      {.label = gpumc_error_label(&gpumc_label_energy2, &texts), .width = 1},
+      {.label = gpumc_error_label(&energy2_label, &texts), .width = 1},
   };
   size_t table;
   assert_ok(gpumc_curve_add_table(recorder, &model, "runs/0000", columns, 2, &table, &error),
@@ -135,17 +138,18 @@ static void test_table(void **state)
 /* Each channel of a series has its own unit and name, and the energy that of the model. */
 static void test_series_of_channels(void **state)
 {
-  static const struct gpumc_channel energy = {"energy", "E", GPUMC_UNIT_ENERGY, "energy per site",
-                                              false};
-  static const struct gpumc_channel length = {"length", "l", "σ", "mean length of a bond", false};
+  static const struct gpumc_channel energy = {
+      .label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}};
+  static const struct gpumc_channel length = {
+      .label = {"length", "mean length of a bond", "σ", "l"}};
   (void)state;
   struct gpumc_error error = {0};
   struct gpumc_recorder *recorder = create();
   struct gpumc_result result;
   struct gpumc_column columns[] = {
       {.label = {"sweep", "sweeps done", "sweeps", "t"}, .width = 1, .integer = true},
-      {.label = gpumc_channel_label(&energy), .width = 1},
-      {.label = gpumc_channel_label(&length), .width = 1},
+      {.label = energy.label, .width = 1},
+      {.label = length.label, .width = 1},
   };
   size_t table;
   assert_ok(gpumc_curve_add_series(recorder, &model, "runs/0000", columns, 3, &table, &error),

@@ -1,4 +1,4 @@
-/* The selection of observables, and derived quantities. */
+/* The selection of means, and the quantities of Ising spins that follow from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,34 +9,86 @@
 
 #include "core/numerics/elementary.h"
 #include "core/simulation/observables.h"
+#include "models/ising/ising.h"
 #include "models/ising2d/ising2d.h"
 #include "support/fake_plugins.h"
 
-static void test_selection(void **state)
+static bool is_reported(const struct gpumc_observables *observables, const char *name)
 {
-  const struct gpumc_observables few = gpumc_observables_select(&gpumc_model_ising2d, false);
-  const struct gpumc_observables all = gpumc_observables_select(&gpumc_model_ising2d, true);
-  (void)state;
-  assert_int_equal(few.n_channels, ISING_WAVE);
-  assert_int_equal(few.count, 3);
-  assert_int_equal(few.n_derived, 1);
-  assert_string_equal(few.derived[0].what->name, "binder_parameter");
-  assert_int_equal(all.n_channels, ISING_CHANNELS);
-  assert_int_equal(all.count, ISING_OBSERVABLES);
-  assert_int_equal(all.n_derived, 2);
-  for (size_t k = 0; k < all.n_derived; k++)
-    for (size_t i = 0; i < 2; i++)
-      assert_ptr_equal(all.item[all.derived[k].from[i]],
-                       &gpumc_model_ising2d.observables[all.derived[k].what->from[i]]);
+  bool found = false;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    found = found || strcmp(gpumc_quantity_label(observables, q).name, name) == 0;
+  return found;
 }
 
-static void test_model_without_observables(void **state)
+static void make(struct gpumc_model *model)
 {
-  const struct gpumc_observables none = gpumc_observables_select(&fake_frozen, true);
+  struct gpumc_error error = {0};
+  if (ising2d_instance((size_t[]){4, 4}, 1, 0, model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+}
+
+static void test_selection(void **state)
+{
+  const struct gpumc_observables few = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL);
+  const struct gpumc_observables more =
+      gpumc_observables_select(&gpumc_model_ising2d, 1u << ISING_WAVE, NULL);
   (void)state;
-  assert_int_equal(none.count, 0);
-  assert_int_equal(none.n_derived, 0);
+  assert_int_equal(few.n_channels, ISING_WAVE);
+  assert_int_equal(few.n_means, 5);
+  assert_int_equal(few.n_quantities, 6);
+  assert_true(is_reported(&few, "binder_parameter") && !is_reported(&few, "correlation_length"));
+  assert_int_equal(more.n_channels, ISING_CHANNELS);
+  assert_int_equal(more.n_means, 6);
+  assert_int_equal(more.n_quantities, 8);
+  assert_true(is_reported(&more, "correlation_length") && !more.pairs);
+  for (size_t q = 0; q < more.n_quantities; q++)
+    for (size_t i = 0; i < more.quantity[q].what->n_uses; i++)
+      if (more.quantity[q].uses[i] != GPUMC_NOT_MEASURED)
+        assert_ptr_equal(more.mean[more.quantity[q].uses[i]],
+                         &gpumc_model_ising2d.means[more.quantity[q].what->uses[i]]);
+}
+
+static void test_selection_of_pairs(void **state)
+{
+  struct gpumc_model model;
+  (void)state;
+  make(&model);
+  const struct gpumc_observables plain = gpumc_observables_select(model.ops, 0, &model);
+  assert_true(plain.pairs && is_reported(&plain, "overlap2"));
+  assert_int_equal(plain.n_means, 5 + 5);
+  model.disorder = true;
+  const struct gpumc_observables quenched = gpumc_observables_select(model.ops, 0, &model);
+  assert_int_equal(quenched.n_means, 5 + 5 + 1);
+  assert_int_equal(quenched.n_quantities, plain.n_quantities);
+  model.pair[GPUMC_OVERLAP_LINK].unit = 0;
+  const struct gpumc_observables sites = gpumc_observables_select(model.ops, 0, &model);
+  assert_true(is_reported(&sites, "overlap2") && !is_reported(&sites, "link_overlap"));
+  assert_false(is_reported(&sites, "gaussian_identity"));
+  model.ops->destroy(&model);
+}
+
+static void test_model_without_means(void **state)
+{
+  const struct gpumc_observables none = gpumc_observables_select(&fake_frozen, ~0u, NULL);
+  (void)state;
+  assert_int_equal(none.n_means, 0);
+  assert_int_equal(none.n_quantities, 0);
   assert_int_equal(none.n_channels, 1);
+}
+
+/* Where means stand, and which quantities they are. */
+static void test_places(void **state)
+{
+  const struct gpumc_observables few = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL);
+  (void)state;
+  assert_int_equal(gpumc_observables_power(&few, ISING_ENERGY, 1), 0);
+  assert_int_equal(gpumc_observables_power(&few, ISING_ENERGY, 2), 1);
+  assert_int_equal(gpumc_observables_power(&few, ISING_MAGNETIZATION, 1), few.n_means);
+  assert_int_equal(gpumc_observables_power(&few, ISING_WAVE, 1), few.n_means);
+  assert_int_equal(gpumc_observables_reported(&few, 0), 0);
+  assert_int_equal(gpumc_observables_reported(&few, 1), few.n_quantities);
+  assert_int_equal(gpumc_observables_reported(&few, 2), 2);
 }
 
 /* A mistake where a model has none, and none where it has one or it is not asked for. */
@@ -73,52 +125,137 @@ static void assert_near(double found, double expected, double tolerance)
     fail_msg("%.17g, expected %.17g", found, expected);
 }
 
+/* The quantity `name` of a model whose smallest wave number is `wave`, from the means in `mean` by
+ * their numbers. */
+static double value_of(const char *name, size_t sites, double wave, double beta,
+                       const double mean[ISING_MEANS], double *scale)
+{
+  struct ising_parameters parameters = {.wave_number = wave, .bond_variance = 3.0};
+  struct gpumc_model model = {
+      .ops = &gpumc_model_ising2d, .sites = sites, .disorder = true, .parameters = &parameters};
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    model.pair[k].unit = 1;
+  const struct gpumc_observables all =
+      gpumc_observables_select(model.ops, 1u << ISING_WAVE, &model);
+  const struct gpumc_controls controls = gpumc_controls_at(model.control, ISING_BETA, beta);
+  assert_int_equal(all.n_means, ISING_MEANS);
+  assert_int_equal(all.n_quantities, ISING_QUANTITIES);
+  for (size_t q = 0; q < all.n_quantities; q++)
+    if (strcmp(gpumc_quantity_label(&all, q).name, name) == 0) {
+      if (scale != NULL)
+        *scale = gpumc_quantity_scale(&all, q, &model, &controls, mean);
+      return gpumc_quantity_value(&all, q, &model, &controls, mean);
+    }
+  fail_msg("no quantity %s", name);
+  return 0;
+}
+
 static void test_binder_parameter(void **state)
 {
-  const double ordered[2] = {1.0, 1.0}, gaussian[2] = {0.01, 0.0003}, nothing[2] = {0.0, 0.0};
-  const struct gpumc_model model = {.sites = 16};
+  const double ordered[ISING_MEANS] = {
+      [ISING_MEAN_MAGNETIZATION2] = 1, [ISING_MEAN_MAGNETIZATION4] = 1};
+  const double gaussian[ISING_MEANS] = {
+      [ISING_MEAN_MAGNETIZATION2] = 0.01, [ISING_MEAN_MAGNETIZATION4] = 0.0003};
+  const double nothing[ISING_MEANS] = {0};
+  const char *name = "binder_parameter";
   (void)state;
-  assert_near(gpumc_derive(&model, GPUMC_BINDER_PARAMETER, ordered), 2.0 / 3.0, 1e-15);
-  assert_near(gpumc_derive(&model, GPUMC_BINDER_PARAMETER, gaussian), 0.0, 1e-15);
-  assert_true(isnan(gpumc_derive(&model, GPUMC_BINDER_PARAMETER, nothing)));
+  assert_near(value_of(name, 16, 1, 1, ordered, NULL), 2.0 / 3.0, 1e-15);
+  assert_near(value_of(name, 16, 1, 1, gaussian, NULL), 0.0, 1e-15);
+  assert_true(isnan(value_of(name, 16, 1, 1, nothing, NULL)));
 }
 
 /* A structure factor of the Ornstein-Zernike form on a lattice, S = chi / (1 + xi^2 4 sin^2(k/2)),
- * gives xi back. */
+ * gives xi back: of the magnetization and of the overlap. */
 static void test_correlation_length(void **state)
 {
-  const double chi = 37.0, length = 5.5;
-  const struct gpumc_model model = {.sites = 4096, .wave_number = 2 * GPUMC_PI / 64};
-  const double step = 2 * sin(model.wave_number / 2);
-  const double from[2] = {chi / 4096, chi / (1 + length * length * step * step)};
-  const double steep[2] = {chi / 4096, 1.01 * chi}, none[2] = {chi / 4096, 0.0};
+  static const struct {
+    const char *name;
+    size_t square, wave;
+  } kinds[] = {{"correlation_length", ISING_MEAN_MAGNETIZATION2, ISING_MEAN_STRUCTURE_FACTOR},
+               {"correlation_length_overlap", ISING_MEAN_OVERLAP2, ISING_MEAN_OVERLAP_WAVE}};
+  const double chi = 37.0, length = 5.5, wave = 2 * GPUMC_PI / 64, step = 2 * sin(wave / 2);
   (void)state;
-  assert_near(gpumc_derive(&model, GPUMC_CORRELATION_LENGTH, from), length, 1e-12);
-  assert_true(isnan(gpumc_derive(&model, GPUMC_CORRELATION_LENGTH, steep)));
-  assert_true(isnan(gpumc_derive(&model, GPUMC_CORRELATION_LENGTH, none)));
+  for (size_t i = 0; i < 2; i++) {
+    double mean[ISING_MEANS] = {0};
+    mean[kinds[i].square] = chi / 4096;
+    mean[kinds[i].wave] = chi / (1 + length * length * step * step);
+    assert_near(value_of(kinds[i].name, 4096, wave, 1, mean, NULL), length, 1e-12);
+    mean[kinds[i].wave] = 1.01 * chi;
+    assert_true(isnan(value_of(kinds[i].name, 4096, wave, 1, mean, NULL)));
+    mean[kinds[i].wave] = 0;
+    assert_true(isnan(value_of(kinds[i].name, 4096, wave, 1, mean, NULL)));
+  }
 }
 
-static void test_all_derived(void **state)
+/* With the product of two copies for the square of the energy, and without it. */
+static void test_specific_heat(void **state)
 {
-  const struct gpumc_observables all = gpumc_observables_select(&gpumc_model_ising2d, true);
-  const struct gpumc_model model = {.sites = 16, .wave_number = GPUMC_PI / 2};
-  const double average[] = {0.5, 0.4, 0.3, 3.2};
-  double derived[2];
+  double scale, mean[ISING_MEANS] = {[ISING_MEAN_ENERGY] = -1.5,
+                                     [ISING_MEAN_ENERGY2] = 2.5,
+                                     [ISING_MEAN_ENERGY_PRODUCT] = 2.0};
+  const struct gpumc_observables alone = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL);
+  const struct gpumc_model model = {.ops = &gpumc_model_ising2d, .sites = 16};
+  const struct gpumc_controls hot = gpumc_controls_at(model.control, ISING_BETA, 0);
+  const struct gpumc_controls cold = gpumc_controls_at(model.control, ISING_BETA, 0.5);
   (void)state;
-  gpumc_derive_all(&all, &model, average, derived);
-  assert_near(derived[0], 1 - 0.3 / (3 * 0.16), 1e-15);
-  assert_near(derived[1], 1 / (2 * sin(GPUMC_PI / 4)), 1e-15);
+  assert_near(value_of("specific_heat", 16, 1, 0.5, mean, &scale), 0.25 * 16 * 0.5, 1e-15);
+  assert_near(scale, 0.25 * 16 * 2.5, 1e-15);
+  assert_near(gpumc_quantity_value(&alone, 1, &model, &cold, mean), 0.25 * 16 * 0.25, 1e-15);
+  assert_true(gpumc_quantity_is_known(&alone, 1, &model, &hot));
+  assert_false(gpumc_quantity_is_known(&alone, 1, &model, &cold));
+  assert_false(gpumc_quantity_is_known(&alone, 0, &model, &hot));
+}
+
+static void test_quantities_of_overlaps(void **state)
+{
+  double scale;
+  const double mean[ISING_MEANS] = {[ISING_MEAN_ENERGY] = -1.0,
+                                    [ISING_MEAN_OVERLAP2] = 0.5,
+                                    [ISING_MEAN_OVERLAP4] = 0.375,
+                                    [ISING_MEAN_LINK_OVERLAP] = 0.75};
+  (void)state;
+  assert_near(value_of("binder_overlap", 16, 1, 2, mean, &scale), 0.75, 1e-15);
+  assert_near(scale, 2.25, 1e-15);
+  assert_near(value_of("chi_overlap", 16, 1, 2, mean, NULL), 8, 1e-15);
+  assert_near(value_of("gaussian_identity", 16, 1, 2, mean, &scale), -1 + 3 * 2 * 0.25, 1e-15);
+  assert_near(scale, 1 + 3 * 2, 1e-15);
+}
+
+/* Of two samples: fluctuations are formed of each and averaged, a Binder parameter is that of the
+ * averages. */
+static void test_averages_over_samples(void **state)
+{
+  const struct gpumc_observables few = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL);
+  const struct gpumc_model model = {.ops = &gpumc_model_ising2d, .sites = 16};
+  const struct gpumc_controls controls = gpumc_controls_at(model.control, ISING_BETA, 0.5);
+  const double mean[2][5] = {{-1.0, 1.5, 0.5, 0.4, 0.3}, {-0.5, 0.5, 0.25, 0.2, 0.1}};
+  double average[2][GPUMC_MEANS_MAXIMUM + GPUMC_QUANTITIES_MAXIMUM];
+  double result[GPUMC_QUANTITIES_MAXIMUM];
+  (void)state;
+  for (size_t s = 0; s < 2; s++)
+    gpumc_averages_of_each(&few, &model, &controls, mean[s], average[s]);
+  for (size_t i = 0; i < gpumc_averages(&few); i++)
+    average[0][i] = (average[0][i] + average[1][i]) / 2;
+  gpumc_averages_evaluate(&few, &model, &controls, average[0], result);
+  assert_near(result[0], -0.75, 1e-15);
+  assert_near(result[1], 0.25 * 16 * (0.5 + 0.25) / 2, 1e-15);
+  assert_near(result[2], 0.375, 1e-15);
+  assert_near(result[5], 1 - 0.2 / (3 * 0.3 * 0.3), 1e-15);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_selection),
-      cmocka_unit_test(test_model_without_observables),
+      cmocka_unit_test(test_selection_of_pairs),
+      cmocka_unit_test(test_model_without_means),
+      cmocka_unit_test(test_places),
       cmocka_unit_test(test_check),
       cmocka_unit_test(test_binder_parameter),
       cmocka_unit_test(test_correlation_length),
-      cmocka_unit_test(test_all_derived),
+      cmocka_unit_test(test_specific_heat),
+      cmocka_unit_test(test_quantities_of_overlaps),
+      cmocka_unit_test(test_averages_over_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void open_job(struct batch_job *job, const struct batch_case *with)
       .blocks = with->blocks,
       .strata = 1,
       .run_groups = 1,
-      .observables = gpumc_observables_select(&gpumc_model_ising2d, false),
+      .observables = gpumc_observables_select(&gpumc_model_ising2d, 0, NULL),
   };
   if (ising2d_instance(with->shape, 1.0, 0.0, &job->model, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));

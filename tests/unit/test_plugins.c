@@ -76,31 +76,64 @@ static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kerne
   return NULL;
 }
 
+static bool is_label(const struct gpumc_label *label)
+{
+  return label->name != NULL && label->symbol != NULL && label->units != NULL &&
+         label->long_name != NULL;
+}
+
 static const char *channels_flaw(const struct gpumc_model_ops *model)
 {
   if (model->n_channels < 1 || model->n_channels > GPUMC_CHANNELS_MAXIMUM)
     return "no channel, or too many";
-  if (model->channels[0].on_request)
+  if (model->channels[0].request_key != NULL)
     return "the energy on request";
-  if (model->channels[0].units == NULL || strcmp(model->channels[0].units, GPUMC_UNIT_ENERGY) != 0)
+  if (model->channels[0].label.units == NULL ||
+      strcmp(model->channels[0].label.units, GPUMC_UNIT_ENERGY) != 0)
     return "an energy in another unit";
   for (size_t c = 0; c < model->n_channels; c++)
-    if (model->channels[c].name == NULL || model->channels[c].symbol == NULL ||
-        model->channels[c].units == NULL || model->channels[c].long_name == NULL)
+    if (!is_label(&model->channels[c].label))
       return "a channel without a label";
   for (size_t c = 1; c < model->n_channels; c++)
-    if (model->channels[c - 1].on_request && !model->channels[c].on_request)
+    if (model->channels[c - 1].request_key != NULL && model->channels[c].request_key == NULL)
       return "a channel behind one on request";
-  if (model->n_observables > GPUMC_OBSERVABLES_MAXIMUM ||
-      model->n_derived > GPUMC_OBSERVABLES_MAXIMUM)
-    return "too many observables";
-  for (size_t k = 0; k < model->n_observables; k++)
-    if (model->observables[k].channel >= model->n_channels)
-      return "an observable of no channel";
-  for (size_t k = 0; k < model->n_derived; k++)
-    if (model->derived[k].from[0] >= model->n_observables ||
-        model->derived[k].from[1] >= model->n_observables)
-      return "a derived quantity of no observable";
+  return NULL;
+}
+
+static const char *means_flaw(const struct gpumc_model_ops *model)
+{
+  bool energy[3] = {false};
+  if (model->n_means > GPUMC_MEANS_MAXIMUM || model->n_quantities > GPUMC_QUANTITIES_MAXIMUM ||
+      model->n_pairs > GPUMC_OVERLAPS)
+    return "too many means, quantities or pairs";
+  for (size_t k = 0; k < model->n_pairs; k++)
+    if (!is_label(&model->pairs[k].label))
+      return "a pair without a label";
+  for (size_t k = 0; k < model->n_means; k++) {
+    const struct gpumc_mean *mean = &model->means[k];
+    if (mean->index >= (mean->source == GPUMC_MEAN_PAIR ? model->n_pairs : model->n_channels))
+      return "a mean of no channel";
+    if ((mean->power != 1 && mean->power != 2 && mean->power != 4) ||
+        (mean->power != 1 && (mean->absolute || mean->source == GPUMC_MEAN_PRODUCT)))
+      return "a mean of another power";
+    if (!is_label(&mean->label))
+      return "a mean without a label";
+    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == 0 && mean->power <= 2)
+      energy[mean->power] = true;
+  }
+  if (!energy[1] || !energy[2])
+    return "no mean of the energy or its square";
+  for (size_t q = 0; q < model->n_quantities; q++) {
+    const struct gpumc_quantity *quantity = &model->quantities[q];
+    if (quantity->n_uses == 0 || quantity->n_uses > GPUMC_USES_MAXIMUM ||
+        quantity->n_needed > quantity->n_uses)
+      return "a quantity of no mean";
+    for (size_t i = 0; i < quantity->n_uses; i++)
+      if (quantity->uses[i] >= model->n_means)
+        return "a quantity of no mean";
+    if (quantity->value != NULL ? !is_label(&quantity->label) : quantity->label.name != NULL)
+      return "a quantity without a label";
+  }
   return NULL;
 }
 
@@ -115,8 +148,9 @@ static const char *model_flaw(const struct gpumc_model_ops *model)
   for (size_t i = 0; model->kernels[i] != NULL; i++)
     if (kernel_flaw(model->kernels[i]) != NULL)
       return kernel_flaw(model->kernels[i]);
-  return trajectories_flaw(model->kernels) != NULL ? trajectories_flaw(model->kernels)
-                                                   : channels_flaw(model);
+  if (trajectories_flaw(model->kernels) != NULL)
+    return trajectories_flaw(model->kernels);
+  return channels_flaw(model) != NULL ? channels_flaw(model) : means_flaw(model);
 }
 
 static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
@@ -140,7 +174,7 @@ static bool overlaps_are_served(const struct gpumc_model *model)
   const uint32_t both = GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP;
   for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
        kernel++)
-    if (model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0 && !(*kernel)->absent &&
+    if (model->pair[0].unit > 0 && !(*kernel)->absent &&
         ((*kernel)->capabilities & both) == GPUMC_CAN_EXCHANGE)
       return false;
   return true;
@@ -160,8 +194,8 @@ static const char *instance_flaw(const struct gpumc_model *model)
   if (model->levels > 0 && model->spacing <= 0)
     return "levels without spacing";
   for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
-    if (model->overlap_bound[k] > 0 && model->overlap_spacing[k] <= 0)
-      return "overlaps without spacing";
+    if (model->pair[k].unit < 0 || (model->pair[k].bound > 0 && model->pair[k].spacing <= 0))
+      return "a pair without unit or spacing";
   if (!overlaps_are_served(model))
     return "overlaps, and a kernel that exchanges without them";
   if (model->disorder && model->ops->sample_checksum == NULL)
@@ -247,17 +281,36 @@ static void test_flaws_are_found(void **state)
   assert_string_equal(model_flaw(&model), "kernels of one variant with two trajectories");
   model = good;
   model.n_channels = 1;
-  assert_string_equal(model_flaw(&model), "an observable of no channel");
+  assert_string_equal(model_flaw(&model), "a mean of no channel");
   struct gpumc_channel channels[GPUMC_CHANNELS_MAXIMUM];
   memcpy(channels, good.channels, good.n_channels * sizeof *channels);
   model = good;
   model.channels = channels;
   assert_null(model_flaw(&model));
-  channels[1].units = NULL;
+  channels[1].label.units = NULL;
   assert_string_equal(model_flaw(&model), "a channel without a label");
-  channels[1].units = good.channels[1].units;
-  channels[0].units = "1";
+  channels[1].label.units = good.channels[1].label.units;
+  channels[0].label.units = "1";
   assert_string_equal(model_flaw(&model), "an energy in another unit");
+  struct gpumc_mean means[GPUMC_MEANS_MAXIMUM];
+  memcpy(means, good.means, good.n_means * sizeof *means);
+  model = good;
+  model.means = means;
+  assert_null(model_flaw(&model));
+  means[2].power = 3;
+  assert_string_equal(model_flaw(&model), "a mean of another power");
+  means[2] = good.means[2];
+  means[1].index = 1;
+  assert_string_equal(model_flaw(&model), "no mean of the energy or its square");
+  model = good;
+  model.n_means = 2;
+  assert_string_equal(model_flaw(&model), "a quantity of no mean");
+  struct gpumc_quantity quantities[GPUMC_QUANTITIES_MAXIMUM];
+  memcpy(quantities, good.quantities, good.n_quantities * sizeof *quantities);
+  model = good;
+  model.quantities = quantities;
+  quantities[1].label.name = NULL;
+  assert_string_equal(model_flaw(&model), "a quantity without a label");
   model = good;
   model.destroy = NULL;
   assert_non_null(model_flaw(&model));
@@ -273,7 +326,7 @@ static void test_flaws_of_instances_are_found(void **state)
   model.bound[1] = 0;
   assert_non_null(instance_flaw(&model));
   model = good;
-  model.overlap_spacing[GPUMC_OVERLAP_LINK] = 0;
+  model.pair[1].spacing = 0;
   assert_non_null(instance_flaw(&model));
   model = good;
   model.samples = 0;
@@ -288,7 +341,7 @@ static void test_flaws_of_instances_are_found(void **state)
   model = good;
   model.ops = &ops;
   assert_non_null(instance_flaw(&model));
-  model.overlap_bound[GPUMC_OVERLAP_SPIN] = 0;
+  model.pair[0].unit = 0;
   assert_null(instance_flaw(&model));
   good.ops->destroy(&good);
 }

@@ -230,11 +230,13 @@ static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
 {
   struct gpumc_model_ops ops = {.n_channels = 1};
   struct gpumc_model model = {.ops = &ops, .sites = 1};
-  struct pt_terms terms = {.overlaps = true};
+  struct pt_terms terms = {.count = 0};
+  struct pt_settings settings = plain;
   struct pt_tempering_plan plan;
-  model.overlap_bound[GPUMC_OVERLAP_SPIN] = model.overlap_bound[GPUMC_OVERLAP_LINK] = bound;
-  model.overlap_spacing[GPUMC_OVERLAP_SPIN] = model.overlap_spacing[GPUMC_OVERLAP_LINK] = spacing;
-  pt_tempering_plan(&plain, &model, &terms, &plan);
+  settings.observables.pairs = true;
+  model.pair[GPUMC_OVERLAP_SPIN] = model.pair[GPUMC_OVERLAP_LINK] =
+      (struct gpumc_pair_scale){1.0 / (double)bound, bound, spacing};
+  pt_tempering_plan(&settings, &model, &terms, &plan);
   return plan.histogram[GPUMC_OVERLAP_LINK];
 }
 
@@ -261,74 +263,129 @@ static void test_bins_of_overlaps_are_symmetric(void **state)
 
 struct quantities_job {
   struct gpumc_model model;
+  struct gpumc_observables observables;
   struct pt_terms terms;
-  struct pt_quantities quantities;
 };
 
 static double
-value_of(const struct quantities_job *job, const char *name, double beta, const double *average)
+value_of(const struct quantities_job *job, const char *name, double beta, const double *mean)
 {
-  for (size_t q = 0; q < job->quantities.count; q++)
-    if (strcmp(job->quantities.quantity[q].label.name, name) == 0)
-      return pt_quantity_value(&job->quantities.quantity[q], &job->model, beta, average);
+  const struct gpumc_controls controls = gpumc_controls_at(job->model.control, 0, beta);
+  for (size_t q = 0; q < job->observables.n_quantities; q++)
+    if (strcmp(gpumc_quantity_label(&job->observables, q).name, name) == 0)
+      return gpumc_quantity_value(&job->observables, q, &job->model, &controls, mean);
   fail_msg("no quantity %s", name);
   return NAN;
 }
 
+static bool has_quantity(const struct gpumc_observables *observables, const char *name)
+{
+  bool found = false;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    found = found || strcmp(gpumc_quantity_label(observables, q).name, name) == 0;
+  return found;
+}
+
+/* The places of the terms are those of the model's means, all of which are selected but products of
+ * energies: there is no disorder. */
 static void test_quantities_follow_from_averages(void **state)
 {
   (void)state;
   struct quantities_job job;
   struct gpumc_error error = {0};
   const size_t shape[2] = {4, 4};
-  double average[PT_TERMS_MAXIMUM + 1] = {0};
+  double mean[GPUMC_MEANS_MAXIMUM] = {0};
   if (ising2d_instance(shape, 1.0, 0.0, &job.model, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
-  job.model.bond_variance = 2.0;
-  const struct gpumc_observables observables = gpumc_observables_select(job.model.ops, true);
-  pt_terms_make(&job.model, &observables, 2, &job.terms);
-  pt_quantities_make(&job.model, &observables, &job.terms, &job.quantities);
-  average[PT_TERM_ENERGY] = -1.0;
-  average[PT_TERM_ENERGY2] = 1.25;
-  average[job.terms.overlap2] = 0.5;
-  average[job.terms.overlap4] = 0.375;
-  average[job.terms.wave] = 1.6;
-  average[job.terms.link] = 0.75;
-  assert_near(value_of(&job, "energy", 2.0, average), -1.0, 0.0);
-  assert_near(value_of(&job, "specific_heat", 2.0, average), 16.0, 1e-12);
-  assert_near(value_of(&job, "binder_overlap", 2.0, average), 0.75, 1e-12);
-  assert_near(value_of(&job, "chi_overlap", 2.0, average), 8.0, 1e-12);
-  assert_near(value_of(&job, "correlation_length_overlap", 2.0, average),
+  job.observables = gpumc_observables_select(job.model.ops, 0, &job.model);
+  assert_false(has_quantity(&job.observables, "gaussian_identity"));
+  ((struct ising_parameters *)job.model.parameters)->bond_variance = 2.0;
+  job.observables = gpumc_observables_select(job.model.ops, 1u << ISING_WAVE, &job.model);
+  pt_terms_make(&job.model, &job.observables, &job.terms);
+  assert_int_equal(job.terms.count, ISING_MEANS - 1);
+  for (size_t k = 0; k < job.terms.count; k++) {
+    const size_t place = (size_t)(job.observables.mean[k] - ising_means);
+    static const double means[ISING_MEANS] = {
+        [ISING_MEAN_ENERGY] = -1.0,      [ISING_MEAN_ENERGY2] = 1.25,
+        [ISING_MEAN_OVERLAP2] = 0.5,     [ISING_MEAN_OVERLAP4] = 0.375,
+        [ISING_MEAN_OVERLAP_WAVE] = 1.6, [ISING_MEAN_LINK_OVERLAP] = 0.75};
+    mean[k] = means[place];
+  }
+  assert_near(value_of(&job, "energy", 2.0, mean), -1.0, 0.0);
+  assert_near(value_of(&job, "specific_heat", 2.0, mean), 16.0, 1e-12);
+  assert_near(value_of(&job, "binder_overlap", 2.0, mean), 0.75, 1e-12);
+  assert_near(value_of(&job, "chi_overlap", 2.0, mean), 8.0, 1e-12);
+  assert_near(value_of(&job, "correlation_length_overlap", 2.0, mean),
               2.0 / (2.0 * sin(0.25 * acos(-1.0))), 1e-12);
-  assert_near(value_of(&job, "gaussian_identity", 2.0, average), 0.0, 1e-12);
+  assert_near(value_of(&job, "gaussian_identity", 2.0, mean), 0.0, 1e-12);
   job.model.ops->destroy(&job.model);
 }
 
-static bool has_quantity(const struct quantities_job *job, const char *name)
+/* What is compared between bins of time: with pairs their slow means, without them the
+ * magnetization. */
+static void test_slow_means_are_compared(void **state)
 {
-  bool found = false;
-  for (size_t q = 0; q < job->quantities.count; q++)
-    found = found || strcmp(job->quantities.quantity[q].label.name, name) == 0;
-  return found;
+  (void)state;
+  struct quantities_job job;
+  struct gpumc_error error = {0};
+  static const char *const names[2][PT_COMPARED_MAXIMUM] = {{"energy", "abs_magnetization", NULL},
+                                                            {"energy", "overlap2", "link_overlap"}};
+  if (ising2d_instance((size_t[2]){4, 4}, 1.0, 0.0, &job.model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  for (size_t paired = 0; paired < 2; paired++) {
+    job.observables = gpumc_observables_select(job.model.ops, 0, paired ? &job.model : NULL);
+    pt_terms_make(&job.model, &job.observables, &job.terms);
+    assert_int_equal(job.terms.n_compared, 2 + paired);
+    for (size_t i = 0; i < job.terms.n_compared; i++)
+      assert_string_equal(job.observables.mean[job.terms.compared[i]]->label.name,
+                          names[paired][i]);
+    assert_int_equal(job.terms.identity, job.observables.n_quantities);
+  }
+  job.model.ops->destroy(&job.model);
+}
+
+/* Fluctuations of samples are low where there are no products of two copies, and say so. */
+static void test_labels_of_what_is_low(void **state)
+{
+  (void)state;
+  struct quantities_job job;
+  struct gpumc_error error = {0};
+  struct pt_labels labels;
+  if (ising2d_instance((size_t[2]){4, 4}, 1.0, 0.0, &job.model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  for (unsigned i = 0; i < 4; i++) {
+    const bool paired = i % 2 == 1;
+    job.model.disorder = i / 2 == 1;
+    job.observables = gpumc_observables_select(job.model.ops, 0, paired ? &job.model : NULL);
+    pt_labels_make(&job.model, &job.observables, &labels);
+    assert_string_equal(labels.of[1].name, "specific_heat");
+    assert_string_equal(labels.of[1].long_name,
+                        job.model.disorder && !paired
+                            ? "specific heat per site, low by 2 tau/n of n measurements"
+                            : "specific heat per site");
+  }
+  job.model.ops->destroy(&job.model);
 }
 
 /* A model whose sites overlap, and that has neither bonds nor waves. */
 static void test_overlaps_of_sites_alone(void **state)
 {
   (void)state;
-  static const struct gpumc_observables none = {.n_channels = 1};
-  struct quantities_job job = {.model = {.sites = 9, .quantum = {1.0}, .bond_variance = 2.0}};
+  struct quantities_job job = {.model = {.ops = &gpumc_model_ising2d, .sites = 9}};
+  struct pt_settings settings = plain;
   struct pt_tempering_plan plan;
-  job.model.overlap_bound[GPUMC_OVERLAP_SPIN] = 9;
-  job.model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 1;
-  pt_terms_make(&job.model, &none, 2, &job.terms);
-  pt_quantities_make(&job.model, &none, &job.terms, &job.quantities);
-  pt_tempering_plan(&plain, &job.model, &job.terms, &plan);
-  assert_true(has_quantity(&job, "overlap2"));
-  assert_false(has_quantity(&job, "link_overlap"));
-  assert_false(has_quantity(&job, "overlap_structure_factor"));
-  assert_false(has_quantity(&job, "correlation_length_overlap"));
-  assert_false(has_quantity(&job, "gaussian_identity"));
+  struct ising_parameters parameters = {.bond_variance = 2.0};
+  job.model.parameters = &parameters;
+  job.model.quantum[0] = 1.0;
+  job.model.pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / 9, 9, 1};
+  settings.observables = job.observables = gpumc_observables_select(job.model.ops, 0, &job.model);
+  pt_terms_make(&job.model, &job.observables, &job.terms);
+  pt_tempering_plan(&settings, &job.model, &job.terms, &plan);
+  assert_true(has_quantity(&job.observables, "overlap2"));
+  assert_false(has_quantity(&job.observables, "link_overlap"));
+  assert_false(has_quantity(&job.observables, "overlap_structure_factor"));
+  assert_false(has_quantity(&job.observables, "correlation_length_overlap"));
+  assert_false(has_quantity(&job.observables, "gaussian_identity"));
   assert_int_equal(plan.histogram[GPUMC_OVERLAP_SPIN].bins, 19);
   assert_int_equal(plan.histogram[GPUMC_OVERLAP_LINK].bins, 0);
   for (size_t k = 0; k < plan.n_terms; k++)
@@ -370,8 +427,7 @@ static void test_models_without_overlaps(void **state)
   gpumc_text_free(&missing);
   assert_int_equal(mistakes_with_copies(&model, "1"), 0);
   assert_int_equal(mistakes_with_copies(&model, "2"), 1);
-  model.overlap_bound[GPUMC_OVERLAP_SPIN] = 16;
-  model.overlap_spacing[GPUMC_OVERLAP_SPIN] = 2;
+  model.pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / 16, 16, 2};
   assert_int_equal(mistakes_with_copies(&model, "2"), 0);
 }
 
@@ -389,6 +445,8 @@ int main(void)
       cmocka_unit_test(test_ladder_ascends_or_is_refused),
       cmocka_unit_test(test_bins_of_overlaps_are_symmetric),
       cmocka_unit_test(test_quantities_follow_from_averages),
+      cmocka_unit_test(test_slow_means_are_compared),
+      cmocka_unit_test(test_labels_of_what_is_low),
       cmocka_unit_test(test_overlaps_of_sites_alone),
       cmocka_unit_test(test_models_without_overlaps),
   };

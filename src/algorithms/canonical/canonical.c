@@ -27,7 +27,7 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   const struct gpumc_params *params = &canonical->context.params;
   const struct gpumc_model *model = canonical->context.model;
   canonical_settings_read(params, &canonical->settings);
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
   canonical_quantities_make(model, &observables, &canonical->quantities);
   enum gpumc_status status = canonical_betas_make(params, &canonical->betas, error);
   if (status == GPUMC_OK)

@@ -15,7 +15,7 @@ static const char *prefix_of(size_t m, char text[static LONGEST_NAME])
 
 static size_t chain_count(const struct canonical *canonical)
 {
-  return canonical->settings.chains * canonical_means(&canonical->quantities);
+  return canonical->settings.chains * canonical->quantities.n_series;
 }
 
 enum { PARTS_MAXIMUM = 6 };

@@ -11,17 +11,16 @@
 
 #include "algorithms/canonical/canonical_evaluation.h"
 #include "core/base/memory.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
 /* Bins of the jackknife are that many autocorrelation times long, where there are as many. */
 static const double bin_times = 20;
 
-/* gpumc_bins_function */
-static void results_of_means(const void *state, const double *means, double *results)
-{
-  canonical_evaluation_average(state, means, results);
-  canonical_evaluation_derive(state, results);
-}
+/* What the estimator evaluates: `averages` is scratch. */
+struct system {
+  const struct canonical_evaluation *evaluation;
+  double *averages;
+};
 
 static double sum_of(const double *values, size_t first, size_t end)
 {
@@ -45,90 +44,108 @@ static void means_without(const struct canonical_evaluation *evaluation, size_t 
   }
 }
 
-/* Results without chain b. Leaving out one replica of h, and not of the number of chains, moves a
- * mean by 1/(h - 1): scaled such that the jackknife of equal blocks holds (Busing, Meijer and van
- * der Leeden, Stat. Comput. 9, 3 (1999)). */
-static void leave_out_chain(const struct canonical_evaluation *evaluation, size_t b,
-                            const double *whole, double *mean, double *without)
+/* Of the estimator: means are those of the vector. */
+static void results_of_vector(const void *state, const double *mean, double *results)
 {
-  const struct canonical_settings *settings = &evaluation->canonical->settings;
-  const size_t first = canonical_chain_first(settings, b);
-  const size_t end = canonical_chain_first(settings, b + 1);
-  const double shares = (double)settings->replicas / (double)(end - first);
-  const double scale = sqrt((shares - 1) / (double)(settings->chains - 1));
-  means_without(evaluation, first, end, mean);
-  results_of_means(evaluation, mean, without);
-  for (size_t i = 0; i < canonical_evaluation_width(evaluation); i++)
-    without[i] = whole[i] + scale * (without[i] - whole[i]);
+  const struct system *system = state;
+  canonical_evaluation_average(system->evaluation, mean, system->averages);
+  canonical_evaluation_results(system->evaluation, system->averages, results);
 }
 
-/* Jackknife over the chains. */
-static enum gpumc_status chain_variances(const struct canonical_evaluation *evaluation,
-                                         struct gpumc_variance *variances,
-                                         struct gpumc_error *error)
+static bool is_known(const void *state, size_t result)
+{
+  const struct system *system = state;
+  return canonical_evaluation_is_known(system->evaluation, result);
+}
+
+/* Means without each chain, and how far their replicas stretch where they are not as many. */
+static void leave_out_chains(const struct canonical_evaluation *evaluation, double *without,
+                             double stretch[CANONICAL_CHAINS_MAXIMUM])
 {
   const struct canonical *canonical = evaluation->canonical;
-  const size_t chains = canonical->settings.chains;
+  const struct canonical_settings *settings = &canonical->settings;
   const size_t width = canonical_vector_width(canonical, evaluation->m);
-  const size_t results = canonical_evaluation_width(evaluation);
-  double *mean = NULL, *whole = NULL, *without = NULL;
-  memset(variances, 0, results * sizeof *variances);
-  if (chains < 2)
-    return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&mean, width, "a jackknife", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&whole, results, "a jackknife", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&without, chains * results, "a jackknife", error);
-  if (status == GPUMC_OK) {
-    means_without(evaluation, 0, 0, mean);
-    results_of_means(evaluation, mean, whole);
-    for (size_t b = 0; b < chains; b++)
-      leave_out_chain(evaluation, b, whole, mean, without + b * results);
-    status = canonical_evaluation_variances(evaluation, without, chains, variances, error);
+  double members[CANONICAL_CHAINS_MAXIMUM];
+  for (size_t b = 0; b < settings->chains; b++) {
+    const size_t first = canonical_chain_first(settings, b);
+    const size_t end = canonical_chain_first(settings, b + 1);
+    members[b] = (double)(end - first);
+    means_without(evaluation, first, end, without + b * width);
   }
-  free(mean);
-  free(whole);
-  free(without);
-  return status;
+  gpumc_stretch(members, settings->chains, stretch);
 }
 
-static double longest_time(const struct canonical_estimates *estimates, size_t means)
+static double longest_time(const struct canonical_estimates *estimates, size_t series)
 {
   double longest = 0;
-  for (size_t k = 0; k < means; k++)
+  for (size_t k = 0; k < series; k++)
     longest = fmax(longest, estimates->mean[k].bin_time);
   return longest;
 }
 
-/* All replicas are one system. */
+/* Plain means have the errors of their time series. */
+static void take_errors_of_series(const struct canonical_quantities *quantities,
+                                  struct canonical_estimates *estimates)
+{
+  for (size_t k = 0; k < quantities->n_series; k++) {
+    const struct gpumc_series_estimate *mean = &estimates->mean[k];
+    const struct gpumc_variance variance = {mean->error * mean->error, mean->freedom};
+    estimates->error[quantities->series_result[k]] =
+        gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
+  }
+}
+
+/* All replicas are one system: bins of the time and chains. */
 static enum gpumc_status estimate_system(const struct canonical_evaluation *evaluation,
                                          struct canonical_estimates *estimates,
                                          struct gpumc_error *error)
 {
   const struct canonical *canonical = evaluation->canonical;
-  const size_t results = canonical_evaluation_width(evaluation);
-  const size_t means = canonical_means(&canonical->quantities);
-  struct gpumc_variance *of_time = NULL, *of_chains = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&of_time, results, "variances", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&of_chains, results, "variances", error);
-  if (status == GPUMC_OK)
-    status = gpumc_bins_jackknife(&canonical->sums[evaluation->m].bins,
-                                  bin_times * longest_time(estimates, means), results_of_means,
-                                  evaluation, results, estimates->value, of_time, error);
-  if (status == GPUMC_OK)
-    status = chain_variances(evaluation, of_chains, error);
-  for (size_t i = 0; i < results && status == GPUMC_OK; i++)
-    estimates->error[i] = gpumc_pooled_error(of_time[i], of_chains[i]);
-  for (size_t k = 0; k < means && status == GPUMC_OK; k++) {
-    const struct gpumc_series_estimate *mean = &estimates->mean[k];
-    const struct gpumc_variance variance = {mean->error * mean->error, mean->freedom};
-    estimates->error[canonical_mean(k)] =
-        gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
-  }
-  free(of_time);
-  free(of_chains);
+  const struct canonical_quantities *quantities = &canonical->quantities;
+  const struct gpumc_bins *bins = &canonical->sums[evaluation->m].bins;
+  const size_t width = canonical_vector_width(canonical, evaluation->m);
+  const size_t chains = canonical->settings.chains;
+  const size_t blocks =
+      gpumc_bins_blocks(bins, bin_times * longest_time(estimates, quantities->n_series));
+  struct system system = {.evaluation = evaluation};
+  const struct gpumc_estimator estimator = {.width = width,
+                                            .n_results = evaluation->results,
+                                            .state = &system,
+                                            .results = results_of_vector,
+                                            .is_known = is_known};
+  double *mean = NULL, *mean_of_chains = NULL, *without = NULL, *without_chain = NULL;
+  double stretch[CANONICAL_CHAINS_MAXIMUM];
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&system.averages, evaluation->averages, "averages", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&mean, width, "means", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&without, blocks * width + 1, "a jackknife", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&without_chain, chains * width, "a jackknife", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&mean_of_chains, width, "means", error));
+  gpumc_bins_mean_of_all(bins, mean);
+  means_without(evaluation, 0, 0, mean_of_chains);
+  canonical_evaluation_average(evaluation, mean, estimates->average);
+  if (blocks > 1)
+    gpumc_bins_leave_out(bins, blocks, without);
+  if (chains > 1)
+    leave_out_chains(evaluation, without_chain, stretch);
+  const struct gpumc_replicates replicates[] = {
+      {.strata = 1, .blocks = blocks, .without = without, .freedom = INFINITY},
+      {.strata = 1,
+       .blocks = chains,
+       .without = without_chain,
+       .stretch = stretch,
+       .mean = mean_of_chains,
+       .freedom = INFINITY}};
+  GPUMC_TRY_OUT(status, gpumc_estimate(&estimator, mean, replicates, 2, estimates->value,
+                                       estimates->error, NULL, error));
+  take_errors_of_series(quantities, estimates);
+out:
+  free(system.averages);
+  free(mean);
+  free(mean_of_chains);
+  free(without);
+  free(without_chain);
   return status;
 }
 
@@ -149,7 +166,7 @@ static void
 estimate_means(const struct canonical_evaluation *evaluation, struct canonical_estimates *estimates)
 {
   const struct canonical *canonical = evaluation->canonical;
-  const size_t means = canonical_means(&canonical->quantities);
+  const size_t means = canonical->quantities.n_series;
   const size_t chains = canonical->settings.chains;
   const double members = (double)canonical->settings.replicas / (double)chains;
   const double scale = sqrt(weighting(&canonical->settings));
@@ -162,26 +179,11 @@ estimate_means(const struct canonical_evaluation *evaluation, struct canonical_e
     gpumc_series_estimate_among(&together, canonical->betas.count * means, &estimates->mean[k]);
     if (canonical->settings.each_sample)
       together.between = 0;
-    if (canonical_mean(k) == CANONICAL_ENERGY)
-      estimates->still = gpumc_series_is_constant(&together);
+    estimates->still[k] = gpumc_series_is_constant(&together);
     estimates->mean[k].error *= scale;
     estimates->mean[k].effective_samples *= members;
     estimates->converged = estimates->converged && estimates->mean[k].converged;
   }
-}
-
-/* What the result is a sum of, at a point: the difference in the specific heat may be small. */
-static double scale_of(const struct canonical_evaluation *evaluation, size_t point, size_t result,
-                       const double *value)
-{
-  const struct canonical *canonical = evaluation->canonical;
-  const size_t first = canonical->grid.points > 0 ? canonical->grid.first[evaluation->m] : 0;
-  const double beta =
-      point == 0 ? canonical->betas.beta[evaluation->m] : canonical->grid.beta[first + point - 1];
-  const double energy = value[CANONICAL_ENERGY];
-  if (result != CANONICAL_SPECIFIC_HEAT)
-    return fabs(value[result]);
-  return beta * beta * (double)canonical->context.model->sites * energy * energy;
 }
 
 /* Additions that round a mean, as they happen one after the other: within a bin of time or, of a
@@ -195,34 +197,42 @@ static double roundings_of(const struct canonical_evaluation *evaluation)
   return longest / 4 + GPUMC_BINS_MOST + (double)canonical->settings.replicas;
 }
 
-/* The error of a result, given what rounding may amount to: no less than that, and unknown of what
- * never fluctuated. Whether a derived quantity did, nothing but its error tells. */
-static double regard_rounding(const struct canonical_estimates *estimates, size_t means,
-                              size_t result, double error, double rounding)
+/* Whether a result never fluctuated: as the time series of its mean says, of what is formed of each
+ * sample that of the mean it fluctuates about; of others nothing but the error tells. */
+static bool is_still(const struct canonical_quantities *quantities,
+                     const struct canonical_estimates *estimates, size_t result, double error,
+                     double rounding)
 {
-  bool still = result == CANONICAL_SPECIFIC_HEAT ? estimates->still : error <= rounding;
-  for (size_t k = 0; k < means; k++)
-    if (canonical_mean(k) == result)
-      still = estimates->mean[k].variance == 0;
-  return still ? NAN : isnan(error) ? error : fmax(error, rounding);
+  const struct gpumc_selected_quantity *quantity = &quantities->observables.quantity[result];
+  for (size_t k = 0; k < quantities->n_series; k++) {
+    if (quantities->series_result[k] == result)
+      return estimates->mean[k].variance == 0;
+    if (quantity->what->of_each && quantities->series_mean[k] == quantity->uses[0])
+      return estimates->still[k];
+  }
+  return error <= rounding;
 }
 
-/* At beta = 0 the specific heat is exactly 0. */
+/* Errors are no less than what rounding may amount to, and unknown of what never fluctuated. */
 static void regard_roundings(const struct canonical_evaluation *evaluation,
                              struct canonical_estimates *estimates)
 {
-  const struct canonical *canonical = evaluation->canonical;
-  const size_t means = canonical_means(&canonical->quantities);
+  const struct canonical_quantities *quantities = &evaluation->canonical->quantities;
   const double roundings = roundings_of(evaluation);
   for (size_t p = 0; p < evaluation->points; p++) {
-    const double *value = estimates->value + p * evaluation->stride;
-    double *error = estimates->error + p * evaluation->stride;
-    for (size_t i = 0; i < estimates->results; i++) {
-      const double scale = scale_of(evaluation, p, i, value);
-      const bool exact = i == CANONICAL_SPECIFIC_HEAT && scale == 0 && value[i] == 0 &&
-                         canonical->betas.beta[evaluation->m] == 0 && p == 0;
-      if (!exact)
-        error[i] = regard_rounding(estimates, means, i, error[i], gpumc_rounding(roundings, scale));
+    const struct gpumc_controls controls = canonical_evaluation_controls(evaluation, p);
+    const double *average = canonical_averages_at(evaluation, estimates->average, p);
+    for (size_t q = 0; q < estimates->results; q++) {
+      double *error = &estimates->error[p * (estimates->results + 1) + q];
+      const double rounding =
+          gpumc_rounding(roundings, gpumc_quantity_scale(&quantities->observables, q,
+                                                         quantities->model, &controls, average));
+      if (gpumc_quantity_is_known(&quantities->observables, q, quantities->model, &controls))
+        continue;
+      if (is_still(quantities, estimates, q, *error, rounding))
+        *error = NAN;
+      else if (!isnan(*error))
+        *error = fmax(*error, rounding);
     }
   }
 }
@@ -232,24 +242,24 @@ enum gpumc_status canonical_estimates_make(const struct canonical *canonical, si
                                            struct gpumc_error *error)
 {
   const struct canonical_evaluation evaluation = canonical_evaluation_of(canonical, m);
-  const size_t results = canonical_evaluation_width(&evaluation);
-  const size_t means = canonical_means(&canonical->quantities);
+  enum gpumc_status status = GPUMC_OK;
   memset(estimates, 0, sizeof *estimates);
   estimates->points = evaluation.points;
-  estimates->results = evaluation.stride - 1;
-  enum gpumc_status status = gpumc_allocate_array(&estimates->value, results, "results", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&estimates->error, results, "results", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&estimates->mean, means, "results", error);
-  if (status == GPUMC_OK) {
-    estimate_means(&evaluation, estimates);
-    status = canonical->settings.each_sample
-                 ? canonical_estimate_samples(&evaluation, estimates, error)
-                 : estimate_system(&evaluation, estimates, error);
-    if (status == GPUMC_OK)
-      regard_roundings(&evaluation, estimates);
-  }
+  estimates->results = canonical->quantities.observables.n_quantities;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&estimates->average, evaluation.averages, "averages", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&estimates->value, evaluation.results, "results", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&estimates->error, evaluation.results, "results", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&estimates->mean, canonical->quantities.n_series,
+                                             "results", error));
+  estimate_means(&evaluation, estimates);
+  GPUMC_TRY_OUT(status, canonical->settings.each_sample
+                            ? canonical_estimate_samples(&evaluation, estimates, error)
+                            : estimate_system(&evaluation, estimates, error));
+  regard_roundings(&evaluation, estimates);
+out:
   if (status != GPUMC_OK)
     canonical_estimates_free(estimates);
   return status;
@@ -257,6 +267,7 @@ enum gpumc_status canonical_estimates_make(const struct canonical *canonical, si
 
 void canonical_estimates_free(struct canonical_estimates *estimates)
 {
+  free(estimates->average);
   free(estimates->value);
   free(estimates->error);
   free(estimates->mean);

@@ -7,14 +7,15 @@
 /* The points of a temperature: the temperature itself first, then those of the grid. Of each point
  * the results (canonical_quantities.h) and the share of the measurements that count there. */
 struct canonical_estimates {
-  size_t points, results; /* results of a point, the share not included */
-  double *value, *error;  /* [points][results + 1]; the share has no error */
-  struct gpumc_series_estimate
-      *mean;      /* [means] time series of the plain means, replicas together */
-  bool converged; /* all of them */
-  bool still;     /* the energy never changed: of samples, that of none of them */
-  /* With a sample for each replica: too few of them for errors; so short a time series that the
-   * specific heat is still too low. */
+  size_t points, results;             /* results of a point, the share not included */
+  double *average;                    /* of all points (canonical_evaluation.h) */
+  double *value, *error;              /* [points][results + 1]; the share has no error */
+  struct gpumc_series_estimate *mean; /* [series] replicas together */
+  bool converged;                     /* all of them */
+  /* [series] it never changed: of samples, that of none of them. */
+  bool still[GPUMC_MEANS_MAXIMUM];
+  /* With a sample for each replica: too few of them for errors; so short a time series that what is
+   * formed of each sample is still off. */
   bool unknown, biased;
 };
 

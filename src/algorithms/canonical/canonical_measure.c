@@ -64,19 +64,20 @@ static void accumulate(struct work *work, size_t v, const double *value,
 static void add_quantities(struct work *work)
 {
   const struct canonical_quantities *quantities = &work->canonical->quantities;
-  const size_t chains = work->canonical->settings.chains, means = canonical_means(quantities);
+  const size_t chains = work->canonical->settings.chains, series = quantities->n_series;
   double chain_mean[CANONICAL_CHAINS_MAXIMUM];
-  size_t mean = 0;
+  size_t k = 0;
   for (size_t q = 0; q < quantities->count; q++) {
-    const struct canonical_quantity *quantity = &quantities->quantity[q];
+    const struct gpumc_mean *mean = quantities->observables.mean[q];
     double *value = work->quantity + q * work->replicas;
-    canonical_moments_of(quantity, channel_of(work, quantity->channel), work->replicas, value);
+    canonical_moments_of(mean, quantities->unit[q], channel_of(work, mean->index), work->replicas,
+                         value);
     accumulate(work, q, value, chain_mean);
-    if (q == CANONICAL_ENERGY2)
+    if (k == series || quantities->series_mean[k] != q)
       continue;
     for (size_t b = 0; b < chains; b++)
-      gpumc_series_add(&work->sums->chain[b * means + mean], chain_mean[b]);
-    mean++;
+      gpumc_series_add(&work->sums->chain[b * series + k], chain_mean[b]);
+    k++;
   }
 }
 

@@ -9,13 +9,6 @@
 
 enum { LONGEST_PATH = 64 };
 
-/* e, e^2 and the observables; where results have the specific heat, <e^2> stands. */
-static struct gpumc_label label_of(const struct canonical *canonical, size_t quantity)
-{
-  return quantity == CANONICAL_ENERGY2 ? gpumc_label_energy2
-                                       : canonical_label(&canonical->quantities, quantity);
-}
-
 /* table[quantities][place->count[0]] over the axis. */
 static enum gpumc_status write_table(const struct canonical *canonical,
                                      const struct gpumc_curve_place *place,
@@ -24,8 +17,8 @@ static enum gpumc_status write_table(const struct canonical *canonical,
 {
   enum gpumc_status status = gpumc_curve_write_axis(place, 0, axis, true, along, error);
   for (size_t q = 0; q < canonical->quantities.count && status == GPUMC_OK; q++) {
-    const struct gpumc_label label = label_of(canonical, q);
-    status = gpumc_curve_write(place, &label, false, table + q * place->count[0], error);
+    const struct gpumc_label *label = &canonical->quantities.observables.mean[q]->label;
+    status = gpumc_curve_write(place, label, false, table + q * place->count[0], error);
   }
   return status;
 }

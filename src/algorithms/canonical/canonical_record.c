@@ -18,9 +18,8 @@ static struct gpumc_column column_of(const struct canonical *canonical, size_t c
 {
   const struct gpumc_model_ops *model = canonical->context.model->ops;
   const size_t replicas = canonical->settings.replicas;
-  return (struct gpumc_column){.label = gpumc_channel_label(&model->channels[channel]),
-                               .width = replicas,
-                               .across = "replica"};
+  return (struct gpumc_column){
+      .label = model->channels[channel].label, .width = replicas, .across = "replica"};
 }
 
 static enum gpumc_status
@@ -72,9 +71,9 @@ enum gpumc_status canonical_record(struct canonical *canonical, struct gpumc_err
     for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
       if (!is_recorded(canonical, c))
         continue;
-      const struct canonical_quantity per_site = {c, GPUMC_MOMENT_MEAN,
-                                                  model->quantum[c] / (double)model->sites};
-      canonical_moments_of(&per_site, canonical->channel[c] + m * replicas, replicas, value);
+      const double unit = model->quantum[c] / (double)model->sites;
+      for (size_t r = 0; r < replicas; r++)
+        value[r] = (double)canonical->channel[c][m * replicas + r] * unit;
       value += replicas;
     }
     status = gpumc_recorder_append(canonical->context.recorder, canonical->table[m], canonical->row,

@@ -53,7 +53,7 @@ struct canonical_grid {
  * weight times each quantity. */
 struct canonical_sums {
   int64_t reference;          /* energy, in quanta, to which the weights refer */
-  struct gpumc_series *chain; /* [chains][means] */
+  struct gpumc_series *chain; /* [chains][series] */
   struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
   double *replica;            /* [vector][replicas] over the time */
   double *half;               /* the same over its first half; NULL without `samples` */

@@ -57,8 +57,8 @@ static void summary_free(struct summary *summary)
 static enum gpumc_status
 summary_init(struct summary *summary, const struct canonical *canonical, struct gpumc_error *error)
 {
-  const size_t results = canonical_results(&canonical->quantities);
-  const size_t means = canonical_means(&canonical->quantities);
+  const size_t results = canonical->quantities.observables.n_quantities;
+  const size_t means = canonical->quantities.n_series;
   const size_t temperatures = canonical->betas.count, points = canonical->grid.points;
   *summary = (struct summary){.canonical = canonical,
                               .results = results,
@@ -162,6 +162,11 @@ static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc
   return status;
 }
 
+static struct gpumc_label label_of_series(const struct canonical_quantities *quantities, size_t k)
+{
+  return quantities->observables.mean[quantities->series_mean[k]]->label;
+}
+
 static struct gpumc_curve_place
 place_of(const struct summary *summary, const char *group, const char *axis, size_t count)
 {
@@ -179,7 +184,8 @@ static enum gpumc_status write_curves(const struct summary *summary,
   enum gpumc_status status =
       gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
   for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
-    const struct gpumc_label label = canonical_label(&summary->canonical->quantities, q);
+    const struct gpumc_label label =
+        gpumc_quantity_label(&summary->canonical->quantities.observables, q);
     status = gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
                                           curves->error + q * curves->count, error);
   }
@@ -235,8 +241,7 @@ static enum gpumc_status write_of_series(const struct summary *summary,
   enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false,
                                                     summary->canonical->betas.beta, error);
   for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
-    const struct gpumc_label mean =
-        canonical_label(&summary->canonical->quantities, canonical_mean(k));
+    const struct gpumc_label mean = label_of_series(&summary->canonical->quantities, k);
     char long_name[256];
     snprintf(long_name, sizeof long_name, "%s of the %s", curves->what, mean.long_name);
     const struct gpumc_label label = {mean.name, long_name, curves->units, ""};
@@ -308,7 +313,7 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
     if (isnan(summary->drift[worst]) || fabs(summary->drift[i]) > fabs(summary->drift[worst]))
       worst = i;
   const struct gpumc_label label =
-      canonical_label(&summary->canonical->quantities, canonical_mean(worst / temperatures));
+      label_of_series(&summary->canonical->quantities, worst / temperatures);
   snprintf(text, sizeof text,
            "%zu of %zu temperatures are not stationary: %s at beta = %.6g is %s by %.1f standard "
            "errors in the first %.0f sweeps after the thermalization than later; use a longer "

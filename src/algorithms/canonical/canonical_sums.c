@@ -42,7 +42,7 @@ static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct
 {
   struct canonical_sums *sums = &canonical->sums[m];
   const size_t width = canonical_vector_width(canonical, m);
-  const size_t series = canonical->settings.chains * canonical_means(&canonical->quantities);
+  const size_t series = canonical->settings.chains * canonical->quantities.n_series;
   enum gpumc_status status = gpumc_allocate_array(&sums->chain, series, "time series", error);
   if (status == GPUMC_OK)
     status = gpumc_bins_init(&sums->bins, width, error);
@@ -94,8 +94,8 @@ static double host_bytes(const struct canonical *canonical, const struct gpumc_d
   const struct canonical_settings *settings = &canonical->settings;
   const double temperatures = (double)canonical->betas.count;
   const double replicas = (double)settings->replicas;
-  double series = temperatures * (double)settings->chains *
-                  (double)canonical_means(&canonical->quantities) * sizeof(struct gpumc_series);
+  double series = temperatures * (double)settings->chains * (double)canonical->quantities.n_series *
+                  sizeof(struct gpumc_series);
   double numbers = (double)canonical_threads(device) * (double)canonical_scratch_width(canonical);
   numbers += temperatures * replicas * channels;
   const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
@@ -125,8 +125,8 @@ static void demand_disk(const struct canonical *canonical, struct gpumc_demand *
     sums += (double)canonical_vector_width(canonical, m) *
             ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
   }
-  sums += temperatures * (double)settings->chains *
-          (double)canonical_means(&canonical->quantities) * GPUMC_SERIES_WORDS;
+  sums += temperatures * (double)settings->chains * (double)canonical->quantities.n_series *
+          GPUMC_SERIES_WORDS;
   if (settings->series)
     demanded->series_bytes = row * temperatures *
                              (double)canonical_measurements(settings, canonical_end(settings)) *
@@ -161,7 +161,7 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
   struct canonical canonical = {0};
   const struct canonical_settings *settings = &canonical.settings;
   canonical_settings_read(params, &canonical.settings);
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
   canonical_quantities_make(model, &observables, &canonical.quantities);
   enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
   if (status == GPUMC_OK)

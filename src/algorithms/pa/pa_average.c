@@ -13,8 +13,6 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 
-enum { MEAN_ENERGY, MEAN_ENERGY2, MEAN_OBSERVABLES };
-
 /* A share this near to nothing is the rounding of 1 - 1. */
 static const double rounding = 1e-12;
 
@@ -25,7 +23,7 @@ pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_er
   memset(average, 0, sizeof *average);
   average->pa = pa;
   average->row = SIZE_MAX;
-  average->n_means = MEAN_OBSERVABLES + pa->settings.observables.count;
+  average->n_means = pa->settings.observables.n_means;
   enum gpumc_status status =
       gpumc_allocate_array(&average->log_partition, estimates, "averages", error);
   if (status == GPUMC_OK)
@@ -94,7 +92,7 @@ static void find_means(struct pa_average *average, size_t run)
   const double *population = block_values(average, run, average->row, PA_BLOCK_POPULATION);
   double replicas = sum(population, blocks);
   for (size_t k = 0; k < average->n_means; k++) {
-    const double *values = block_values(average, run, average->row, PA_BLOCK_ENERGY + k);
+    const double *values = block_values(average, run, average->row, PA_BLOCK_MEANS + k);
     double total = sum(values, blocks);
     double *mean = average->mean + run * (blocks + 1) * average->n_means + k;
     mean[0] = total / replicas;
@@ -159,32 +157,16 @@ void pa_average_weigh(struct pa_average *average)
   (void)find_weights(average, (struct pa_left_out){PA_NONE, PA_NONE, PA_NONE});
 }
 
-double
-pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity)
+void pa_average_means(struct pa_average *average, struct pa_left_out left_out, double *mean)
 {
-  const struct pa *pa = average->pa;
-  const struct gpumc_observables *observables = &pa->settings.observables;
-  double *averages = quantity + PA_Q_OBSERVABLES;
-  double sites = (double)pa->context.model->sites;
-  double beta = pa->schedule.beta[average->row];
-  double log_partition = find_weights(average, left_out);
-  double means[2] = {0, 0};
-  memset(quantity, 0, pa_quantities(&pa->settings) * sizeof *quantity);
-  for (size_t m = 0; m < pa->settings.runs; m++) {
-    const double *mean = average->mean + estimate_of(average, left_out, m) * average->n_means;
-    double weight = average->weight[m];
-    means[0] += weight * mean[MEAN_ENERGY];
-    means[1] += weight * mean[MEAN_ENERGY2];
-    for (size_t k = 0; k < observables->count; k++)
-      averages[k] += weight * mean[MEAN_OBSERVABLES + k];
+  const double log_partition = find_weights(average, left_out);
+  memset(mean, 0, average->n_means * sizeof *mean);
+  for (size_t m = 0; m < average->pa->settings.runs; m++) {
+    const double *of_run = average->mean + estimate_of(average, left_out, m) * average->n_means;
+    for (size_t k = 0; k < average->n_means; k++)
+      mean[k] += average->weight[m] * of_run[k];
   }
-  quantity[PA_Q_ENERGY] = means[0];
-  quantity[PA_Q_SPECIFIC_HEAT] = beta * beta * sites * (means[1] - means[0] * means[0]);
-  gpumc_derive_all(observables, pa->context.model, averages, averages + observables->count);
-  quantity[pa_quantity_index(&pa->settings, PA_Q_BETA_FREE_ENERGY)] = -log_partition / sites;
-  quantity[pa_quantity_index(&pa->settings, PA_Q_ENTROPY)] =
-      beta * means[0] + log_partition / sites;
-  return log_partition;
+  mean[average->n_means] = log_partition;
 }
 
 double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block)

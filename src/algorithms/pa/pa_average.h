@@ -9,10 +9,10 @@
 struct pa_average {
   const struct pa *pa;
   size_t row;
-  size_t n_means;        /* e, e^2, observables */
+  size_t n_means;
   double *log_partition; /* [runs][blocks + 1]: ln Z at the row */
   double *mean;          /* [runs][blocks + 1][n_means] at the row */
-  double *weight;        /* [runs] of the last estimate */
+  double *weight;        /* [runs] of the last average */
 };
 
 /* What an average leaves out: block `block` of the runs of stratum `stratum`, and the runs of group
@@ -23,31 +23,31 @@ struct pa_left_out {
   size_t run_group;
 };
 
-/* The quantities of the summary, in this order; the observables and what derives from
- * them stand between. */
-enum pa_quantity { PA_Q_ENERGY, PA_Q_SPECIFIC_HEAT, PA_Q_OBSERVABLES };
+/* The quantities of the summary: those of the model, then these. */
 enum pa_quantity_behind { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_BEHIND_COUNT };
 
 static inline size_t
 pa_quantity_index(const struct pa_settings *settings, enum pa_quantity_behind quantity)
 {
-  return PA_Q_OBSERVABLES + settings->observables.count + settings->observables.n_derived +
-         (size_t)quantity;
+  return settings->observables.n_quantities + (size_t)quantity;
 }
 
 static inline size_t pa_quantities(const struct pa_settings *settings)
 {
   return pa_quantity_index(settings, PA_Q_BEHIND_COUNT);
 }
+/* Numbers of an average: the means, and ln of the mean partition function. */
+static inline size_t pa_average_width(const struct pa_settings *settings)
+{
+  return settings->observables.n_means + 1;
+}
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error);
 /* Go to the next temperature (the first call: to the first). */
 void pa_average_next(struct pa_average *average);
-/* Averages over the runs with the weights of eqs. 6 and 7: quantity[pa_quantities]. Returns ln of
- * the mean partition function. */
-double
-pa_average_estimate(struct pa_average *average, struct pa_left_out left_out, double *quantity);
+/* Averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
+void pa_average_means(struct pa_average *average, struct pa_left_out left_out, double *mean);
 /* The weights of eq. 7 of the runs at the row, as average->weight. */
 void pa_average_weigh(struct pa_average *average);
 /* Replicas in block `block` of the runs of stratum `stratum` at the row. */

@@ -37,17 +37,6 @@ pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *mode
   return (struct pa_batch){first, left < most ? left : most};
 }
 
-static unsigned sum_of(enum gpumc_moment moment)
-{
-  static const unsigned sums[] = {
-      [GPUMC_MOMENT_MEAN] = GPUMC_SUM_FIRST,
-      [GPUMC_MOMENT_ABSOLUTE] = GPUMC_SUM_ABSOLUTE,
-      [GPUMC_MOMENT_SECOND] = GPUMC_SUM_SECOND,
-      [GPUMC_MOMENT_FOURTH] = GPUMC_SUM_FOURTH,
-  };
-  return sums[moment];
-}
-
 struct pa_population_plan
 pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model)
 {
@@ -58,10 +47,9 @@ pa_population_plan(const struct pa_settings *settings, const struct gpumc_model 
       .blocks = settings->blocks,
       .n_channels = settings->observables.n_channels,
   };
-  plan.sums[0] = GPUMC_SUM_FIRST | GPUMC_SUM_SECOND;
-  for (size_t k = 0; k < settings->observables.count; k++) {
-    const struct gpumc_observable *observable = settings->observables.item[k];
-    plan.sums[observable->channel] |= sum_of(observable->moment);
+  for (size_t k = 0; k < settings->observables.n_means; k++) {
+    const struct gpumc_mean *mean = settings->observables.mean[k];
+    plan.sums[mean->index] |= (unsigned)gpumc_mean_sum(mean);
   }
   for (size_t c = 0; c < plan.n_channels; c++)
     plan.bound[c] = model->bound[c];

@@ -88,7 +88,7 @@ static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *erro
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[0].curve, &n_rows);
   enum gpumc_status status = GPUMC_OK;
   for (size_t i = pa->schedule.count; i < n_rows && status == GPUMC_OK; i++)
-    status = pa_schedule_append(&pa->schedule, rows[i * width + PA_BETA], error);
+    status = pa_schedule_append(&pa->schedule, rows[i * width], error);
   return status;
 }
 

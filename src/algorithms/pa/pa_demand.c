@@ -30,7 +30,7 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
 {
   double groups = (double)(settings->strata * settings->blocks);
   double row = (double)(pa_curve_width(settings) + pa_block_width(settings));
-  double means = (double)(settings->blocks + 1) * (double)(settings->observables.count + 3);
+  double means = (double)(settings->blocks + 1) * (double)(settings->observables.n_means + 1);
   double numbers = (double)settings->runs * means;
   if (!settings->adaptive)
     numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
@@ -46,7 +46,7 @@ static void demand_disk(const struct pa_settings *settings, const struct gpumc_m
 {
   const double rows = temperatures * (double)settings->runs *
                       (double)(pa_curve_width(settings) + pa_block_width(settings));
-  const double curves = 2 * (double)(settings->observables.count + 8);
+  const double curves = 2 * (double)(settings->observables.n_means + 6);
   const double levels = settings->reweight ? (double)model->levels : 0;
   demanded->result_bytes = (rows + curves * temperatures + 2 * levels) * sizeof(double);
   demanded->state_bytes =

@@ -166,26 +166,15 @@ static void check_configurations(const struct gpumc_params *params,
   pa_configurations_check(params, last_beta(params), report);
 }
 
-static double power_of(enum gpumc_moment moment)
-{
-  static const double powers[] = {
-      [GPUMC_MOMENT_MEAN] = 1,
-      [GPUMC_MOMENT_ABSOLUTE] = 1,
-      [GPUMC_MOMENT_SECOND] = 2,
-      [GPUMC_MOMENT_FOURTH] = 4,
-  };
-  return powers[moment];
-}
-
 /* Sums of powers must stay below 2^127 (gpumc_moment_sums). */
 static bool powers_fit(const struct gpumc_model *model, const struct gpumc_observables *observables,
                        size_t capacity)
 {
-  double replicas = log2((double)capacity);
-  bool fit = 2 * log2(model->bound[0]) + replicas <= 126;
-  for (size_t k = 0; k < observables->count; k++) {
-    const double bound = model->bound[observables->item[k]->channel];
-    fit = fit && power_of(observables->item[k]->moment) * log2(bound) + replicas <= 126;
+  const double replicas = log2((double)capacity);
+  bool fit = true;
+  for (size_t k = 0; k < observables->n_means; k++) {
+    const struct gpumc_mean *mean = observables->mean[k];
+    fit = fit && mean->power * log2(model->bound[mean->index]) + replicas <= 126;
   }
   return fit;
 }
@@ -200,7 +189,7 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
 {
   const struct gpumc_model *model = subject->instance;
   const int64_t population = gpumc_params_integer(params, "population");
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
@@ -246,7 +235,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
                       struct pa_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
-  settings->observables = gpumc_observables_of(params, model);
+  settings->observables = gpumc_observables_of(params, model, NULL);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");

@@ -8,6 +8,7 @@
 #include "algorithms/pa/pa_state.h"
 #include "algorithms/pa/pa_rules.h"
 #include "core/base/memory.h"
+#include "core/numerics/power.h"
 
 #define LABEL(n, l, u, s)                                                                          \
   {                                                                                                \
@@ -50,33 +51,37 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                                    .integer = true},
 };
 
-static const struct gpumc_column block_columns[PA_BLOCK_OBSERVABLES] = {
+static const struct gpumc_column block_columns[PA_BLOCK_MEANS] = {
     [PA_BLOCK_POPULATION] = {.label =
                                  LABEL("population", "replicas by block of families", "1", "R_b"),
-                             .integer = true,
-                             .across = "block"},
+                             .integer = true},
     [PA_BLOCK_WEIGHT] = {.label = LABEL("weight",
                                         "share of the resampling weights that led here, by block",
-                                        "1", "W_b"),
-                         .across = "block"},
-    [PA_BLOCK_ENERGY] = {.label = LABEL("energy", "sum of the energy per site, by block",
-                                        GPUMC_UNIT_ENERGY, "sum e"),
-                         .across = "block"},
-    [PA_BLOCK_ENERGY2] = {.label = LABEL("energy2",
-                                         "sum of the square of the energy per site, by "
-                                         "block",
-                                         GPUMC_UNIT_ENERGY2, "sum e^2"),
-                          .across = "block"},
+                                        "1", "W_b")},
 };
+/* Sums of the energy are called sums. */
+static const struct gpumc_label energy_sums[] = {
+    [1] = LABEL("energy", "sum of the energy per site, by block", GPUMC_UNIT_ENERGY, "sum e"),
+    [2] = LABEL("energy2", "sum of the square of the energy per site, by block", GPUMC_UNIT_ENERGY2,
+                "sum e^2"),
+};
+
+size_t pa_run_quantities(const struct pa_settings *settings)
+{
+  size_t count = 0;
+  for (size_t q = 0; q < settings->observables.n_quantities; q++)
+    count += gpumc_quantity_is_of_each(&settings->observables, q);
+  return count;
+}
 
 static struct gpumc_column column_of(struct gpumc_label label)
 {
   return (struct gpumc_column){.label = label, .width = 1};
 }
 
-static struct gpumc_column observable_column(const struct gpumc_observable *observable)
+static struct gpumc_label sum_label(const struct gpumc_mean *mean)
 {
-  return column_of(gpumc_observable_label(observable));
+  return mean->index == 0 && mean->power <= 2 ? energy_sums[mean->power] : mean->label;
 }
 
 static enum gpumc_status
@@ -88,12 +93,12 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   enum gpumc_status status = gpumc_allocate_array(&columns, width, "columns", error);
   if (status != GPUMC_OK)
     return status;
-  columns[PA_BETA] = column_of(gpumc_label_beta);
-  columns[PA_ENERGY] = column_of(gpumc_label_energy);
-  columns[PA_SPECIFIC_HEAT] = column_of(gpumc_label_specific_heat);
-  for (size_t k = 0; k < observables->count; k++)
-    columns[PA_OBSERVABLES + k] = observable_column(observables->item[k]);
-  memcpy(columns + PA_OBSERVABLES + observables->count, behind_columns, sizeof behind_columns);
+  size_t count = 0;
+  columns[count++] = column_of(gpumc_label_beta);
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    if (gpumc_quantity_is_of_each(observables, q))
+      columns[count++] = column_of(gpumc_quantity_label(observables, q));
+  memcpy(columns + count, behind_columns, sizeof behind_columns);
   status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, width,
                                  table, error);
   free(columns);
@@ -104,19 +109,19 @@ static enum gpumc_status
 declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
   const struct gpumc_observables *observables = &pa->settings.observables;
-  size_t count = 1 + PA_BLOCK_OBSERVABLES + observables->count;
+  const size_t count = 1 + PA_BLOCK_MEANS + observables->n_means;
   struct gpumc_column *columns = NULL;
   enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
   if (status != GPUMC_OK)
     return status;
   columns[0] = column_of(gpumc_label_beta);
   memcpy(columns + 1, block_columns, sizeof block_columns);
-  for (size_t k = 0; k < observables->count; k++) {
-    columns[1 + PA_BLOCK_OBSERVABLES + k] = observable_column(observables->item[k]);
-    columns[1 + PA_BLOCK_OBSERVABLES + k].across = "block";
-  }
-  for (size_t c = 1; c < count; c++)
+  for (size_t k = 0; k < observables->n_means; k++)
+    columns[1 + PA_BLOCK_MEANS + k] = column_of(sum_label(observables->mean[k]));
+  for (size_t c = 1; c < count; c++) {
     columns[c].width = pa->settings.blocks;
+    columns[c].across = "block";
+  }
   status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, count,
                                  table, error);
   free(columns);
@@ -137,45 +142,33 @@ enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
   return status;
 }
 
-/* The sum over a block of (x/N)^p, u the quantum per site. */
-static double block_moment(const struct gpumc_moment_sums *sums, enum gpumc_moment moment, double u)
+/* The sum over a block of what a mean is made of, in quanta. */
+static double block_sum(const struct gpumc_moment_sums *sums, const struct gpumc_mean *mean)
 {
-  switch (moment) {
-  case GPUMC_MOMENT_MEAN:
-    return (double)sums->first * u;
-  case GPUMC_MOMENT_ABSOLUTE:
-    return (double)sums->absolute * u;
-  case GPUMC_MOMENT_SECOND:
-    return (double)sums->second * (u * u);
-  case GPUMC_MOMENT_FOURTH:
-    return (double)sums->fourth * (u * u * (u * u));
-  }
-  return NAN;
+  if (mean->power == 1)
+    return (double)(mean->absolute ? sums->absolute : sums->first);
+  return (double)(mean->power == 2 ? sums->second : sums->fourth);
 }
 
 /* Fill block_row: the sums of every block. */
 static void fill_blocks(struct pa *pa, const struct pa_outcome *outcome, double beta)
 {
-  const struct gpumc_model *model = pa->context.model;
+  const struct gpumc_observables *observables = &pa->settings.observables;
   const size_t blocks = pa->settings.blocks;
-  const double u = model->quantum[0] / (double)model->sites;
   double *row = pa->block_row + 1;
   pa->block_row[0] = beta;
   for (size_t b = 0; b < blocks; b++) {
-    const struct gpumc_moment_sums *sums = &outcome->sums[0][b];
-    row[PA_BLOCK_POPULATION * blocks + b] = (double)sums->count;
+    row[PA_BLOCK_POPULATION * blocks + b] = (double)outcome->sums[0][b].count;
     row[PA_BLOCK_WEIGHT * blocks + b] =
         outcome->total > 0 ? (double)outcome->block_weight[b] / (double)outcome->total : 0.0;
-    row[PA_BLOCK_ENERGY * blocks + b] = block_moment(sums, GPUMC_MOMENT_MEAN, u);
-    row[PA_BLOCK_ENERGY2 * blocks + b] = block_moment(sums, GPUMC_MOMENT_SECOND, u);
   }
-  for (size_t k = 0; k < pa->settings.observables.count; k++) {
-    const struct gpumc_observable *observable = pa->settings.observables.item[k];
-    const struct gpumc_moment_sums *sums = outcome->sums[observable->channel];
-    const double unit = model->quantum[observable->channel] / (double)model->sites;
+  for (size_t k = 0; k < observables->n_means; k++) {
+    const struct gpumc_mean *mean = observables->mean[k];
+    const struct gpumc_moment_sums *sums = outcome->sums[mean->index];
+    const double unit =
+        gpumc_power(gpumc_mean_unit(mean, pa->context.model), mean->power, mean->absolute);
     for (size_t b = 0; b < blocks; b++)
-      row[(PA_BLOCK_OBSERVABLES + k) * blocks + b] =
-          block_moment(&sums[b], observable->moment, unit);
+      row[(PA_BLOCK_MEANS + k) * blocks + b] = block_sum(&sums[b], mean) * unit;
   }
 }
 
@@ -216,19 +209,22 @@ log_ratio(const struct pa *pa, const struct pa_step *step, const struct pa_outco
 static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, double ratio)
 {
   const struct gpumc_model *model = pa->context.model;
+  const struct gpumc_observables *observables = &pa->settings.observables;
   const struct pa_outcome *outcome = &pa->outcome[m];
+  const struct gpumc_controls controls = gpumc_controls_at(model->control, 0, step->beta);
   const double sites = (double)model->sites;
   double *row = pa->curve_row;
   double *behind = row + pa_curve_index(&pa->settings, 0);
-  const double energy = block_mean(pa, PA_BLOCK_ENERGY, outcome->size);
-  const double variance = block_mean(pa, PA_BLOCK_ENERGY2, outcome->size) - energy * energy;
-  row[PA_BETA] = step->beta;
-  row[PA_ENERGY] = energy;
-  row[PA_SPECIFIC_HEAT] = step->beta * step->beta * sites * variance;
-  for (size_t k = 0; k < pa->settings.observables.count; k++)
-    row[PA_OBSERVABLES + k] = block_mean(pa, PA_BLOCK_OBSERVABLES + k, outcome->size);
+  double mean[GPUMC_MEANS_MAXIMUM];
+  for (size_t k = 0; k < observables->n_means; k++)
+    mean[k] = block_mean(pa, PA_BLOCK_MEANS + k, outcome->size);
+  *row++ = step->beta;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    if (gpumc_quantity_is_of_each(observables, q))
+      *row++ = gpumc_quantity_value(observables, q, model, &controls, mean);
   behind[PA_BETA_FREE_ENERGY] = -pa->log_partition[m] / sites;
-  behind[PA_ENTROPY] = step->beta * energy + pa->log_partition[m] / sites;
+  behind[PA_ENTROPY] =
+      step->beta * mean[gpumc_observables_power(observables, 0, 1)] + pa->log_partition[m] / sites;
   behind[PA_POPULATION] = (double)outcome->size;
   behind[PA_LOG_PARTITION_RATIO] = ratio;
   behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;

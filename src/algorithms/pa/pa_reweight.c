@@ -13,14 +13,19 @@
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
 
-static const struct gpumc_label beta_free_energy = PA_LABEL_BETA_FREE_ENERGY;
-static const struct gpumc_label entropy = PA_LABEL_ENTROPY;
-static const struct gpumc_label *const labels[QUANTITIES] = {
-    [ENERGY] = &gpumc_label_energy,
-    [SPECIFIC_HEAT] = &gpumc_label_specific_heat,
-    [BETA_FREE_ENERGY] = &beta_free_energy,
-    [ENTROPY] = &entropy,
-};
+/* The specific heat is what fluctuates in each run by itself. */
+static struct gpumc_label label_of(const struct pa *pa, size_t quantity)
+{
+  static const struct gpumc_label own[QUANTITIES] = {
+      [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [ENTROPY] = PA_LABEL_ENTROPY};
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  if (quantity == ENERGY)
+    return observables->mean[gpumc_observables_power(observables, 0, 1)]->label;
+  for (size_t q = 0; q < observables->n_quantities && quantity == SPECIFIC_HEAT; q++)
+    if (observables->quantity[q].what->of_each)
+      return gpumc_quantity_label(observables, q);
+  return own[quantity];
+}
 
 /* The grid and its curves, [QUANTITIES][2][points]: value, error. freedom[points]: the most degrees
  * of freedom of an error, from the temperatures of the run on both sides. */
@@ -126,9 +131,11 @@ write_grid(const struct pa *pa, const struct grid *grid, struct gpumc_error *err
   const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/beta", grid->points);
   enum gpumc_status status =
       gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, grid->beta, error);
-  for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++)
-    status = gpumc_curve_write_with_error(&place, labels[q], grid->curve + 2 * q * grid->points,
+  for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++) {
+    const struct gpumc_label label = label_of(pa, q);
+    status = gpumc_curve_write_with_error(&place, &label, grid->curve + 2 * q * grid->points,
                                           grid->curve + (2 * q + 1) * grid->points, error);
+  }
   return status;
 }
 

@@ -21,13 +21,8 @@ enum pa_stage {
   PA_STAGE_TALLY
 };
 
-/* Columns of the table runs/NNNN, in this order; the observables stand between. */
-enum pa_column {
-  PA_BETA,
-  PA_ENERGY,
-  PA_SPECIFIC_HEAT,
-  PA_OBSERVABLES, /* the first; the others follow behind them */
-};
+/* Columns of the table runs/NNNN, in this order: beta, the quantities that are formed of each run
+ * by itself, and these. */
 enum pa_column_behind {
   PA_BETA_FREE_ENERGY,
   PA_ENTROPY,
@@ -43,15 +38,9 @@ enum pa_column_behind {
   PA_BEHIND_COUNT,
 };
 
-/* Columns of the table runs/NNNN/blocks behind beta, each of width `blocks`: replicas, the share of
- * the weights that led here, and sums over the block's replicas of e, e^2 and the observables. */
-enum pa_block_column {
-  PA_BLOCK_POPULATION,
-  PA_BLOCK_WEIGHT,
-  PA_BLOCK_ENERGY,
-  PA_BLOCK_ENERGY2,
-  PA_BLOCK_OBSERVABLES,
-};
+/* Columns of the table runs/NNNN/blocks after beta, each of width `blocks`: replicas, the share of
+ * the weights that led here, and sums over the block's replicas of what the means are made of. */
+enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
 
 /* What the configuration says. `beta`: the temperatures known so far, all of them unless adaptive.
  */
@@ -110,20 +99,22 @@ struct pa {
   struct gpumc_configurations configurations;
 };
 
-static inline size_t pa_curve_width(const struct pa_settings *settings)
-{
-  return PA_OBSERVABLES + settings->observables.count + PA_BEHIND_COUNT;
-}
-
+/* Quantities that are formed of each run by itself. */
+size_t pa_run_quantities(const struct pa_settings *settings);
 static inline size_t
 pa_curve_index(const struct pa_settings *settings, enum pa_column_behind column)
 {
-  return PA_OBSERVABLES + settings->observables.count + (size_t)column;
+  return 1 + pa_run_quantities(settings) + (size_t)column;
+}
+
+static inline size_t pa_curve_width(const struct pa_settings *settings)
+{
+  return pa_curve_index(settings, PA_BEHIND_COUNT);
 }
 
 static inline size_t pa_block_width(const struct pa_settings *settings)
 {
-  return 1 + (PA_BLOCK_OBSERVABLES + settings->observables.count) * settings->blocks;
+  return 1 + (PA_BLOCK_MEANS + settings->observables.n_means) * settings->blocks;
 }
 
 extern const struct gpumc_key pa_keys[], pa_configurations_keys[];

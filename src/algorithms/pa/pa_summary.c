@@ -7,21 +7,23 @@
 #include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_trust.h"
 #include "core/base/memory.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
-/* Work arrays of the summary. T temperatures, Q quantities, S strata of B blocks, G = S B, N groups
- * of runs. */
+/* Work arrays of the summary. T temperatures, Q quantities, W numbers of an average, S strata of B
+ * blocks, G = S B, N groups of runs. */
 struct summary {
   struct pa *pa;
-  size_t temperatures, quantities, strata, blocks;
-  double *value, *error; /* [Q][T] */
-  double *whole;         /* [Q] at one temperature, as are the next two */
-  double *by_block;      /* [G][Q] */
-  double *by_run;        /* [N][Q] */
-  double *column;        /* [max(G, N)] */
-  double *log_partition; /* [G + 1][T] */
-  double *population;    /* [G][T] */
-  double *freedom;       /* [T]: most degrees of freedom of an error from blocks */
+  size_t temperatures, quantities, width, strata, blocks, run_groups;
+  double *value, *error;           /* [Q][T] */
+  double *mean;                    /* [W] at one temperature, as are the next six */
+  double *by_block;                /* [G][W] without each block */
+  double *by_run;                  /* [N][W] without each group of runs */
+  double *whole, *whole_error;     /* [Q] */
+  struct gpumc_variance *variance; /* [2][Q] from blocks, from runs */
+  double *sizes;                   /* [B] */
+  double *log_partition;           /* [G + 1][T] */
+  double *population;              /* [G][T] */
+  double *freedom;                 /* [T]: most degrees of freedom of an error from blocks */
   struct pa_trust trust;
 };
 
@@ -29,10 +31,13 @@ static void summary_free(struct summary *summary)
 {
   free(summary->value);
   free(summary->error);
-  free(summary->whole);
+  free(summary->mean);
   free(summary->by_block);
   free(summary->by_run);
-  free(summary->column);
+  free(summary->whole);
+  free(summary->whole_error);
+  free(summary->variance);
+  free(summary->sizes);
   free(summary->log_partition);
   free(summary->population);
   free(summary->freedom);
@@ -42,121 +47,155 @@ static void summary_free(struct summary *summary)
 static enum gpumc_status
 summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
 {
-  size_t groups = pa->settings.strata * pa->settings.blocks;
-  size_t run_groups = pa->settings.run_groups;
+  const size_t groups = pa->settings.strata * pa->settings.blocks;
   memset(summary, 0, sizeof *summary);
   summary->pa = pa;
   summary->temperatures = pa->schedule.count;
   summary->quantities = pa_quantities(&pa->settings);
+  summary->width = pa_average_width(&pa->settings);
   summary->strata = pa->settings.strata;
   summary->blocks = pa->settings.blocks;
+  summary->run_groups = pa->settings.run_groups;
   struct {
     double **array;
     size_t count;
   } arrays[] = {
       {&summary->value, summary->quantities * summary->temperatures},
       {&summary->error, summary->quantities * summary->temperatures},
+      {&summary->mean, summary->width},
+      {&summary->by_block, groups * summary->width},
+      {&summary->by_run, summary->run_groups * summary->width},
       {&summary->whole, summary->quantities},
-      {&summary->by_block, groups * summary->quantities},
-      {&summary->by_run, run_groups * summary->quantities},
-      {&summary->column, groups > run_groups ? groups : run_groups},
+      {&summary->whole_error, summary->quantities},
+      {&summary->sizes, summary->blocks},
       {&summary->log_partition, (groups + 1) * summary->temperatures},
       {&summary->population, groups * summary->temperatures},
       {&summary->freedom, summary->temperatures},
   };
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
-    status = gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error);
-  return status == GPUMC_OK ? pa_trust_init(&summary->trust, pa, error) : status;
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error));
+  GPUMC_TRY(
+      gpumc_allocate_array(&summary->variance, 2 * summary->quantities, "the summary", error));
+  return pa_trust_init(&summary->trust, pa, error);
 }
 
-/* Variance of quantity q from the rows of estimates, whose arithmetic has an error of `rounding`.
- */
-static struct gpumc_variance variance_of(struct summary *summary, const double *rows, size_t strata,
-                                         size_t n, size_t q, double rounding)
+/* What the estimator evaluates: one row. */
+struct row {
+  const struct pa *pa;
+  size_t row;
+  struct gpumc_controls controls;
+};
+
+static double energy_of(const struct row *row, const double *mean)
 {
-  for (size_t i = 0; i < strata * n; i++)
-    summary->column[i] = rows[i * summary->quantities + q];
-  return gpumc_jackknife_of(summary->column, strata, n, rounding);
+  return row->pa->schedule.beta[row->row] *
+         mean[gpumc_observables_power(&row->pa->settings.observables, 0, 1)];
 }
 
-/* Rounding errors of quantity q at the row: of sums over the blocks and runs, and over the steps to
- * ln Z, by how large the numbers are that it is formed of. */
-static double rounding_of(const struct summary *summary, size_t row, size_t q)
+/* From an average: the quantities of the model, F and S. */
+static void results_of_average(const void *state, const double *mean, double *result)
 {
-  const struct pa *pa = summary->pa;
+  const struct row *row = state;
+  const struct gpumc_observables *observables = &row->pa->settings.observables;
+  const double sites = (double)row->pa->context.model->sites;
+  const double log_partition = mean[observables->n_means];
+  double *behind = result + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    result[q] = gpumc_quantity_value(observables, q, row->pa->context.model, &row->controls, mean);
+  behind[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
+  behind[PA_Q_ENTROPY] = energy_of(row, mean) + log_partition / sites;
+}
+
+/* Rounding errors: of sums over the blocks and runs, and over the steps to ln Z, by how large the
+ * numbers are that a quantity is formed of. */
+static void roundings_of_average(const void *state, const double *mean, double *rounding)
+{
+  const struct row *row = state;
+  const struct pa *pa = row->pa;
   const struct gpumc_observables *observables = &pa->settings.observables;
-  const double terms = (double)(pa->settings.runs + summary->blocks + row);
-  const double *whole = summary->whole;
-  const double energy = pa->schedule.beta[row] * whole[PA_Q_ENERGY];
-  const size_t derived = PA_Q_OBSERVABLES + observables->count;
-  const size_t free_energy = pa_quantity_index(&pa->settings, PA_Q_BETA_FREE_ENERGY);
-  double scale = fabs(whole[q]);
-  if (q == PA_Q_SPECIFIC_HEAT)
-    scale += energy * energy * (double)pa->context.model->sites;
-  else if (q == pa_quantity_index(&pa->settings, PA_Q_ENTROPY))
-    scale = fabs(energy) + fabs(whole[free_energy]);
-  else if (q >= derived && q < free_energy)
-    scale = gpumc_derive_scale(pa->context.model,
-                               observables->derived[q - derived].what->derivation, whole[q]);
-  return gpumc_rounding(terms, scale);
+  const double terms = (double)(pa->settings.runs + pa->settings.blocks + row->row);
+  const double free_energy = fabs(mean[observables->n_means]) / (double)pa->context.model->sites;
+  double *behind = rounding + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    rounding[q] = gpumc_rounding(
+        terms, gpumc_quantity_scale(observables, q, pa->context.model, &row->controls, mean));
+  behind[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(terms, free_energy);
+  behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(energy_of(row, mean)) + free_energy);
 }
 
-/* The whole, and leaving out each block of each stratum. */
-static void estimate_without_blocks(struct summary *summary, struct pa_average *average)
+/* The partition function of the start at beta = 0 is known. */
+static bool is_known(const void *state, size_t q)
 {
-  size_t t = average->row;
-  double freedom = 0;
+  const struct row *row = state;
+  const struct gpumc_observables *observables = &row->pa->settings.observables;
+  return q < observables->n_quantities
+             ? gpumc_quantity_is_known(observables, q, row->pa->context.model, &row->controls)
+             : row->row == 0;
+}
+
+/* The whole, leaving out each block of each stratum, and each group of runs. */
+static void leave_out_each(struct summary *summary, struct pa_average *average)
+{
+  const size_t t = average->row, log_partition = summary->width - 1;
   struct pa_left_out left_out = {PA_NONE, PA_NONE, PA_NONE};
-  summary->log_partition[t] = pa_average_estimate(average, left_out, summary->whole);
+  double freedom = 0;
+  pa_average_means(average, left_out, summary->mean);
+  summary->log_partition[t] = summary->mean[log_partition];
   for (size_t s = 0; s < summary->strata; s++) {
     for (size_t b = 0; b < summary->blocks; b++) {
-      size_t g = s * summary->blocks + b;
+      const size_t g = s * summary->blocks + b;
+      double *without = summary->by_block + g * summary->width;
       left_out.stratum = s;
       left_out.block = b;
-      summary->log_partition[(g + 1) * summary->temperatures + t] =
-          pa_average_estimate(average, left_out, summary->by_block + g * summary->quantities);
-      summary->column[b] = pa_average_block_population(average, s, b);
-      summary->population[g * summary->temperatures + t] = summary->column[b];
+      pa_average_means(average, left_out, without);
+      summary->log_partition[(g + 1) * summary->temperatures + t] = without[log_partition];
+      summary->sizes[b] = pa_average_block_population(average, s, b);
+      summary->population[g * summary->temperatures + t] = summary->sizes[b];
     }
-    freedom += gpumc_effective_blocks(summary->column, summary->blocks) - 1;
+    freedom += gpumc_effective_blocks(summary->sizes, summary->blocks) - 1;
   }
   summary->freedom[t] = freedom;
-}
-
-/* Of the start at beta = 0, where the partition function is known. */
-static bool is_exact(const struct summary *summary, size_t row, size_t q)
-{
-  return row == 0 && (q == PA_Q_SPECIFIC_HEAT ||
-                      q >= pa_quantity_index(&summary->pa->settings, PA_Q_BETA_FREE_ENERGY));
+  for (size_t g = 0; g < summary->run_groups && summary->run_groups > 1; g++)
+    pa_average_means(average, (struct pa_left_out){PA_NONE, PA_NONE, g},
+                     summary->by_run + g * summary->width);
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
  * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks
  * of equal size less one, and from the runs. */
-static void summarize_temperature(struct summary *summary, struct pa_average *average)
+static enum gpumc_status summarize_temperature(struct summary *summary, struct pa_average *average,
+                                               struct gpumc_error *error)
 {
-  size_t run_groups = summary->pa->settings.run_groups;
-  estimate_without_blocks(summary, average);
-  for (size_t g = 0; g < run_groups && run_groups > 1; g++) {
-    struct pa_left_out left_out = {PA_NONE, PA_NONE, g};
-    pa_average_estimate(average, left_out, summary->by_run + g * summary->quantities);
-  }
+  const size_t t = average->row;
+  const struct row row = {
+      summary->pa, t,
+      gpumc_controls_at(summary->pa->context.model->control, 0, summary->pa->schedule.beta[t])};
+  const struct gpumc_estimator estimator = {.width = summary->width,
+                                            .n_results = summary->quantities,
+                                            .state = &row,
+                                            .results = results_of_average,
+                                            .roundings = roundings_of_average,
+                                            .is_known = is_known};
+  leave_out_each(summary, average);
+  const struct gpumc_replicates replicates[] = {{.strata = summary->strata,
+                                                 .blocks = summary->blocks,
+                                                 .without = summary->by_block,
+                                                 .freedom = summary->freedom[t]},
+                                                {.strata = 1,
+                                                 .blocks = summary->run_groups,
+                                                 .without = summary->by_run,
+                                                 .freedom = INFINITY}};
+  GPUMC_TRY(gpumc_estimate(&estimator, summary->mean, replicates, 2, summary->whole,
+                           summary->whole_error, summary->variance, error));
   for (size_t q = 0; q < summary->quantities; q++) {
-    size_t at = q * summary->temperatures + average->row;
-    double rounding = rounding_of(summary, average->row, q);
-    struct gpumc_variance by_block =
-        variance_of(summary, summary->by_block, summary->strata, summary->blocks, q, rounding);
-    struct gpumc_variance by_run =
-        variance_of(summary, summary->by_run, 1, run_groups, q, rounding);
-    by_block.freedom = fmin(by_block.freedom, summary->freedom[average->row]);
-    summary->value[at] = summary->whole[q];
-    summary->error[at] =
-        is_exact(summary, average->row, q) ? 0 : gpumc_pooled_error(by_block, by_run);
-    if (!is_exact(summary, average->row, q))
-      pa_trust_regard_quantity(&summary->trust, average->row, q, by_block, by_run);
+    summary->value[q * summary->temperatures + t] = summary->whole[q];
+    summary->error[q * summary->temperatures + t] = summary->whole_error[q];
+    if (!is_known(&row, q))
+      pa_trust_regard_quantity(&summary->trust, t, q, summary->variance[q],
+                               summary->variance[summary->quantities + q]);
   }
   pa_trust_regard_families(&summary->trust, average);
+  return GPUMC_OK;
 }
 
 /* Label of quantity q. */
@@ -164,15 +203,8 @@ static struct gpumc_label label_of(const struct pa_settings *settings, size_t q)
 {
   static const struct gpumc_label behind[] = {
       [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
-  const struct gpumc_observables *observables = &settings->observables;
-  if (q < PA_Q_OBSERVABLES)
-    return q == PA_Q_ENERGY ? gpumc_label_energy : gpumc_label_specific_heat;
-  if (q >= pa_quantity_index(settings, 0))
-    return behind[q - pa_quantity_index(settings, 0)];
-  q -= PA_Q_OBSERVABLES;
-  return q < observables->count
-             ? gpumc_observable_label(observables->item[q])
-             : gpumc_derived_label(observables->derived[q - observables->count].what);
+  const size_t own = settings->observables.n_quantities;
+  return q < own ? gpumc_quantity_label(&settings->observables, q) : behind[q - own];
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
@@ -242,11 +274,12 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
     status = pa_average_init(pa, &average, error);
   if (status != GPUMC_OK)
     goto out;
-  for (size_t t = 0; t < summary.temperatures; t++) {
+  for (size_t t = 0; t < summary.temperatures && status == GPUMC_OK; t++) {
     pa_average_next(&average);
-    summarize_temperature(&summary, &average);
+    status = summarize_temperature(&summary, &average, error);
   }
-  status = write_curves(&summary, error);
+  if (status == GPUMC_OK)
+    status = write_curves(&summary, error);
   if (status == GPUMC_OK)
     status = pa_trust_write(&summary.trust, error);
   if (status == GPUMC_OK)

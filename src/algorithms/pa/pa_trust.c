@@ -43,7 +43,10 @@ void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run)
 {
   /* The same events make the blocks and the runs scatter: they count once. */
-  if (q == PA_Q_ENERGY && !gpumc_trust_freedom(by_block.freedom))
+  const struct gpumc_observables *observables = &trust->pa->settings.observables;
+  const size_t energy =
+      gpumc_observables_reported(observables, gpumc_observables_power(observables, 0, 1));
+  if (q == energy && !gpumc_trust_freedom(by_block.freedom))
     trust->determined[row] = 0;
   const double chance =
       gpumc_fisher_tail(by_run.value / by_block.value, by_run.freedom, by_block.freedom);

@@ -100,8 +100,8 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_model *model = pt->context.model;
   struct pt_tempering_plan plan;
   pt_settings_read(&pt->context.params, model, &pt->settings);
-  pt_terms_make(model, &pt->settings.observables, pt->settings.copies, &pt->terms);
-  pt_quantities_make(model, &pt->settings.observables, &pt->terms, &pt->quantities);
+  pt_terms_make(model, &pt->settings.observables, &pt->terms);
+  pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
   enum gpumc_status status = pt_timeline_make(&pt->settings, &pt->timeline, error);
   if (status == GPUMC_OK)

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/statistics/jackknife.h"
-
-static const size_t nothing = SIZE_MAX;
+#include "core/statistics/estimate.h"
 
 double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct pt_blocks left_out)
 {
@@ -27,23 +25,19 @@ double pt_term_mean(const struct pt *pt, size_t term, size_t t, size_t s, struct
 enum gpumc_status
 pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_error *error)
 {
-  const size_t averages = pt->terms.count + 1;
-  memset(average, 0, sizeof *average);
-  average->pt = pt;
+  const size_t width = gpumc_averages(&pt->settings.observables);
   const size_t left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
-  enum gpumc_status status = gpumc_allocate_array(
-      &average->by_sample, pt->settings.samples * averages, "averages of the samples", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->total, averages, "averages", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->rest, averages, "averages", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->without, pt->quantities.count * left_outs,
-                                  "averages for the jackknife", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->freedom, pt->quantities.count, "averages", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->rounding, pt->quantities.count, "averages", error);
+  enum gpumc_status status = GPUMC_OK;
+  *average = (struct pt_average){.pt = pt, .width = width};
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->by_sample, pt->settings.samples * width,
+                                             "averages of the samples", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->mean, width, "averages", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->without, width * left_outs,
+                                             "averages for the jackknife", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&average->variance, pt->settings.observables.n_quantities,
+                                     "averages", error));
+out:
   if (status != GPUMC_OK)
     pt_average_free(average);
   return status;
@@ -52,61 +46,36 @@ pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_er
 void pt_average_free(struct pt_average *average)
 {
   free(average->by_sample);
-  free(average->total);
-  free(average->rest);
+  free(average->mean);
   free(average->without);
-  free(average->freedom);
-  free(average->rounding);
+  free(average->variance);
   memset(average, 0, sizeof *average);
 }
 
-/* All samples at temperature t, and their sum. */
+/* All samples at temperature t. */
 static void average_samples(struct pt_average *average, size_t t, struct pt_blocks left_out)
 {
   const struct pt *pt = average->pt;
-  const size_t terms = pt->terms.count, averages = terms + 1;
-  memset(average->total, 0, averages * sizeof *average->total);
+  const struct gpumc_controls controls = pt_controls(pt, t);
+  double mean[GPUMC_MEANS_MAXIMUM];
   for (size_t s = 0; s < pt->settings.samples; s++) {
-    double *mean = average->by_sample + s * averages;
-    for (size_t k = 0; k < terms; k++)
+    for (size_t k = 0; k < pt->terms.count; k++)
       mean[k] = pt_term_mean(pt, k, t, s, left_out);
-    mean[terms] = pt_variance_of_energy(&pt->terms, mean);
-    for (size_t k = 0; k < averages; k++)
-      average->total[k] += mean[k];
+    gpumc_averages_of_each(&pt->settings.observables, pt->context.model, &controls, mean,
+                           average->by_sample + s * average->width);
   }
 }
 
-/* The quantities from rest = (total - sample `without`)/(number of the others). */
-static void
-evaluate(struct pt_average *average, size_t t, size_t without, double *quantity, size_t stride)
+/* Their mean[W]. */
+static void average_over_samples(const struct pt_average *average, double *mean)
 {
-  const struct pt *pt = average->pt;
-  const size_t averages = pt->terms.count + 1;
-  const bool whole = without == nothing;
-  const double count = (double)(pt->settings.samples - (whole ? 0 : 1));
-  for (size_t k = 0; k < averages; k++) {
-    const double sample = whole ? 0.0 : average->by_sample[without * averages + k];
-    average->rest[k] = (average->total[k] - sample) / count;
+  const size_t samples = average->pt->settings.samples;
+  for (size_t k = 0; k < average->width; k++) {
+    double total = 0;
+    for (size_t s = 0; s < samples; s++)
+      total += average->by_sample[s * average->width + k];
+    mean[k] = total / (double)samples;
   }
-  for (size_t q = 0; q < pt->quantities.count; q++)
-    quantity[q * stride] = pt_quantity_value(&pt->quantities.quantity[q], pt->context.model,
-                                             pt->beta[t], average->rest);
-}
-
-/* Rounding errors of the quantities, the whole being in `rest`. Samples are summed up over equal
- * numbers of measurements, so that equal ones have equal sums; blocks of time are not: n equal
- * numbers lose n/4 epsilon at most. */
-static void find_rounding(struct pt_average *average, size_t t, size_t count)
-{
-  const struct pt *pt = average->pt;
-  double longest = 0;
-  for (size_t b = 0; b < pt->bin.blocks && pt->settings.by_time; b++)
-    longest = fmax(longest, (double)pt->bin.measurements[b]);
-  const double terms = (double)count + (double)pt->bin.blocks + longest / 4;
-  for (size_t q = 0; q < pt->quantities.count; q++)
-    average->rounding[q] =
-        gpumc_rounding(terms, pt_quantity_scale(&pt->quantities.quantity[q], pt->context.model,
-                                                pt->beta[t], average->rest));
 }
 
 /* Group g of so many that differ by one block at the most. */
@@ -115,28 +84,82 @@ static struct pt_blocks group_of(const struct pt *pt, size_t g, size_t groups)
   return (struct pt_blocks){g * pt->bin.blocks / groups, (g + 1) * pt->bin.blocks / groups};
 }
 
-void pt_average_at(struct pt_average *average, size_t t, double *value, double *error_of)
+/* What the estimator evaluates: one temperature. */
+struct temperature {
+  const struct pt_average *average;
+  size_t t;
+  struct gpumc_controls controls;
+};
+
+/* Samples of one model are together one system. */
+static void results_of_average(const void *state, const double *mean, double *result)
+{
+  const struct temperature *at = state;
+  const struct pt *pt = at->average->pt;
+  const struct gpumc_observables *observables = &pt->settings.observables;
+  if (pt->context.model->disorder)
+    gpumc_averages_evaluate(observables, pt->context.model, &at->controls, mean, result);
+  else
+    for (size_t q = 0; q < observables->n_quantities; q++)
+      result[q] = gpumc_quantity_value(observables, q, pt->context.model, &at->controls, mean);
+}
+
+/* Samples are summed up over equal numbers of measurements, so that equal ones have equal sums;
+ * blocks of time are not: n equal numbers lose n/4 epsilon at most. */
+static void roundings_of_average(const void *state, const double *mean, double *rounding)
+{
+  const struct temperature *at = state;
+  const struct pt *pt = at->average->pt;
+  const struct gpumc_observables *observables = &pt->settings.observables;
+  double longest = 0;
+  for (size_t b = 0; b < pt->bin.blocks && pt->settings.by_time; b++)
+    longest = fmax(longest, (double)pt->bin.measurements[b]);
+  const double terms = (double)at->average->left_outs + (double)pt->bin.blocks + longest / 4;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    rounding[q] = gpumc_rounding(
+        terms, gpumc_quantity_scale(observables, q, pt->context.model, &at->controls, mean));
+}
+
+static bool is_known(const void *state, size_t result)
+{
+  const struct temperature *at = state;
+  const struct pt *pt = at->average->pt;
+  return gpumc_quantity_is_known(&pt->settings.observables, result, pt->context.model,
+                                 &at->controls);
+}
+
+/* The means of all, and without each sample or each group of blocks. */
+static void leave_out_each(struct pt_average *average, size_t t)
 {
   const struct pt *pt = average->pt;
-  const struct gpumc_variance none = {0, 0};
-  const bool by_time = pt->settings.by_time;
   bool known;
-  const size_t count = by_time ? pt_block_groups(pt, t, &known) : pt->settings.samples;
-  for (size_t i = 0; i < count && by_time; i++) {
-    average_samples(average, t, group_of(pt, i, count));
-    evaluate(average, t, nothing, average->without + i, count);
+  average->left_outs = pt->settings.by_time ? pt_block_groups(pt, t, &known) : pt->settings.samples;
+  for (size_t i = 0; i < average->left_outs && pt->settings.by_time; i++) {
+    average_samples(average, t, group_of(pt, i, average->left_outs));
+    average_over_samples(average, average->without + i * average->width);
   }
   average_samples(average, t, (struct pt_blocks){0, 0});
-  evaluate(average, t, nothing, value, 1);
-  find_rounding(average, t, count);
-  average->left_outs = count;
-  for (size_t i = 0; i < count && !by_time; i++)
-    evaluate(average, t, i, average->without + i, count);
-  for (size_t q = 0; q < pt->quantities.count; q++) {
-    const struct gpumc_variance variance =
-        gpumc_jackknife_of(average->without + q * count, 1, count, average->rounding[q]);
-    const bool exact = pt_quantity_is_exact(&pt->quantities.quantity[q], pt->beta[t]);
-    average->freedom[q] = variance.freedom;
-    error_of[q] = exact ? 0 : gpumc_pooled_error(variance, none);
-  }
+  if (pt->settings.by_time)
+    average_over_samples(average, average->mean);
+  else
+    gpumc_leave_one_out(average->by_sample, NULL, average->left_outs, average->width, average->mean,
+                        average->without);
+}
+
+enum gpumc_status pt_average_at(struct pt_average *average, size_t t, double *value,
+                                double *error_of, struct gpumc_error *error)
+{
+  const struct pt *pt = average->pt;
+  const struct temperature at = {average, t, pt_controls(pt, t)};
+  const struct gpumc_estimator estimator = {.width = average->width,
+                                            .n_results = pt->settings.observables.n_quantities,
+                                            .state = &at,
+                                            .results = results_of_average,
+                                            .roundings = roundings_of_average,
+                                            .is_known = is_known};
+  leave_out_each(average, t);
+  const struct gpumc_replicates replicates = {
+      .strata = 1, .blocks = average->left_outs, .without = average->without, .freedom = INFINITY};
+  return gpumc_estimate(&estimator, average->mean, &replicates, 1, value, error_of,
+                        average->variance, error);
 }

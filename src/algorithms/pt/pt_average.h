@@ -3,25 +3,28 @@
 #define GPUMC_ALGORITHMS_PT_AVERAGE_H
 
 #include "algorithms/pt/pt_state.h"
+#include "core/statistics/jackknife.h"
 
 /* Averages of a bin of time, all of whose blocks are there. What is left out, one at a time, for
- * the jackknife: samples, or groups of blocks of time. */
+ * the jackknife: samples, or groups of blocks of time. W numbers are averaged over the samples
+ * (gpumc_averages). */
 struct pt_average {
   const struct pt *pt;
-  double *by_sample; /* [samples][averages], averages being the terms and the variance */
-  double *total;     /* [averages] sums over the samples */
-  double *rest;      /* [averages] scratch */
-  double *without;   /* [quantities][left_outs] */
-  double *freedom;   /* [quantities] of the errors that were formed last */
-  double *rounding;  /* [quantities] scratch */
-  size_t left_outs;  /* at the last temperature */
+  size_t width;
+  double *by_sample;               /* [samples][W] */
+  double *mean;                    /* [W] over the samples */
+  double *without;                 /* [left_outs][W] */
+  struct gpumc_variance *variance; /* [quantities] of the errors that were formed last */
+  size_t left_outs;                /* at the last temperature */
 };
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_error *error);
 /* All quantities and their standard errors at temperature t: value[quantities],
  * error_of[quantities]. */
-void pt_average_at(struct pt_average *average, size_t t, double *value, double *error_of);
+GPUMC_MUST_CHECK enum gpumc_status pt_average_at(struct pt_average *average, size_t t,
+                                                 double *value, double *error_of,
+                                                 struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void pt_average_free(struct pt_average *average);
 

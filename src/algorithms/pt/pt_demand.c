@@ -46,12 +46,9 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
                                      .n_terms = terms->count,
                                      .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
-  if (!terms->overlaps)
-    return;
-  for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK; kind++)
-    if (model->overlap_bound[kind] > 0)
-      plan->histogram[kind] =
-          histogram_of(model->overlap_bound[kind], model->overlap_spacing[kind]);
+  for (size_t k = 0; k < GPUMC_OVERLAPS && settings->observables.pairs; k++)
+    if (model->pair[k].spacing > 0)
+      plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
 }
 
 struct gpumc_ensemble_plan
@@ -69,16 +66,14 @@ pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *m
 
 /* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
  * temperature, and those without each sample; what the summary writes at once. */
-static double host_bytes(const struct pt_settings *settings, const struct gpumc_model *model,
-                         const struct pt_tempering_plan *plan, const struct pt_terms *terms)
+static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                         const struct pt_terms *terms)
 {
-  struct pt_quantities quantities;
-  pt_quantities_make(model, &settings->observables, terms, &quantities);
   const double samples = (double)settings->samples;
   const double places = samples * (double)settings->temperatures;
   double numbers = places * (double)(terms->count * settings->blocks);
   numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
-  numbers += samples * (double)(terms->count + 3 + quantities.count);
+  numbers += samples * (double)(terms->count + 3 + settings->observables.n_quantities);
   for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
     numbers += (double)(pt_histogram_rows(settings) * settings->temperatures) *
                (double)plan->histogram[kind].bins;
@@ -87,15 +82,12 @@ static double host_bytes(const struct pt_settings *settings, const struct gpumc_
 
 /* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
  * the sums of a bin, what is compared between bins, and the histograms. */
-static void demand_disk(const struct pt_settings *settings, const struct gpumc_model *model,
-                        const struct pt_tempering_plan *plan, const struct pt_terms *terms,
-                        double bins, struct gpumc_demand *demanded)
+static void demand_disk(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                        const struct pt_terms *terms, double bins, struct gpumc_demand *demanded)
 {
-  struct pt_quantities quantities;
-  pt_quantities_make(model, &settings->observables, terms, &quantities);
   const double temperatures = (double)settings->temperatures;
   const double places = (double)settings->samples * temperatures;
-  const double curves = (2 * (double)quantities.count + 3) * temperatures;
+  const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
   double overlaps = 0;
   for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
     overlaps += temperatures * (double)plan->histogram[kind].bins;
@@ -111,7 +103,7 @@ static void demand_disk(const struct pt_settings *settings, const struct gpumc_m
 /* Energies are counted before every exchange; rounds that measure are among those that exchange.
  * Exchanges are decided in a tenth of the time that sums take. */
 static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
-                         const struct pt_terms *terms, double rounds, struct gpumc_demand *demanded)
+                         double rounds, struct gpumc_demand *demanded)
 {
   const double sites = (double)model->sites, copies = (double)settings->copies;
   const double places = copies * (double)settings->temperatures * (double)settings->samples;
@@ -121,7 +113,8 @@ static void count_rounds(const struct pt_settings *settings, const struct gpumc_
       .measured = places * sites * (settings->exchange ? rounds : measurements),
       .sweeps = settings->round_sweeps,
       .moved = places * sites * exchanges,
-      .compared = terms->overlaps ? places * sites * measurements * (copies - 1) / 2 : 0,
+      .compared =
+          settings->observables.pairs ? places * sites * measurements * (copies - 1) / 2 : 0,
       .values = places * measurements,
       .n_channels = settings->observables.n_channels};
 }
@@ -135,7 +128,7 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   struct pt_terms terms;
   struct pt_tempering_plan plan;
   pt_settings_read(params, model, &settings);
-  pt_terms_make(model, &settings.observables, settings.copies, &terms);
+  pt_terms_make(model, &settings.observables, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);
   enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);
   if (status != GPUMC_OK)
@@ -143,13 +136,13 @@ enum gpumc_status pt_demand(const struct gpumc_params *params, const struct gpum
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = pt_ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
-  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, &plan, &terms)) +
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms)) +
                          pt_tempering_host_bytes(device, &plan);
   demanded->device_bytes = pt_tempering_bytes(device, &plan);
   demanded->updates =
       (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
-  demand_disk(&settings, model, &plan, &terms, (double)timeline.bins, demanded);
-  count_rounds(&settings, model, &terms, (double)timeline.rounds, demanded);
+  demand_disk(&settings, &plan, &terms, (double)timeline.bins, demanded);
+  count_rounds(&settings, model, (double)timeline.rounds, demanded);
   pt_timeline_free(&timeline);
   return pt_configurations_demand(params, model, &settings, demanded, error);
 }

@@ -1,4 +1,5 @@
 /* Parallel tempering: distributions of the overlaps in the last bin of time. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_average.h"
@@ -34,12 +35,13 @@ static size_t rows_of(const struct pt *pt)
   return pt->settings.by_time ? pt->bin.blocks : pt->tempering.plan.strata;
 }
 
-static enum gpumc_status distribution_init(const struct pt *pt, int kind,
+static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
                                            struct distribution *distribution,
                                            struct gpumc_error *error)
 {
   const struct pt_histogram *histogram = &pt->tempering.plan.histogram[kind];
-  const double bound = (double)pt->context.model->overlap_bound[kind];
+  const struct gpumc_pair_scale *scale = &pt->context.model->pair[kind];
+  const double bound = (double)scale->bound;
   const size_t points = pt->settings.temperatures * histogram->bins;
   *distribution = (struct distribution){.counts = pt->histogram[kind],
                                         .rows = rows_of(pt),
@@ -58,9 +60,8 @@ static enum gpumc_status distribution_init(const struct pt *pt, int kind,
     status = gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error);
   if (status != GPUMC_OK)
     return status;
-  /* The possible values of a bin are its lowest and further ones, model->overlap_spacing apart. */
-  const double middle =
-      0.5 * (double)(histogram->spacing - pt->context.model->overlap_spacing[kind]);
+  /* The possible values of a bin are its lowest and further ones, scale->spacing apart. */
+  const double middle = 0.5 * (double)(histogram->spacing - scale->spacing);
   for (size_t b = 0; b < histogram->bins; b++)
     distribution->axis[b] =
         ((double)histogram->lowest + (double)b * (double)histogram->spacing + middle) / bound;
@@ -103,53 +104,36 @@ static void estimate(struct distribution *distribution, size_t t)
   }
 }
 
-/* Names of one kind: the group, its axes, and what is in it. */
-struct names {
-  const char *group, *axis[2];
-  struct gpumc_label overlap, density;
-};
-
-static enum gpumc_status write(struct pt *pt, const struct names *names,
+static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
                                const struct distribution *distribution, struct gpumc_error *error)
 {
+  char group[96], beta[128], value[128];
+  snprintf(group, sizeof group, "summary/%s", pair->distribution.name);
+  snprintf(beta, sizeof beta, "%s/%s", group, gpumc_label_beta.name);
+  snprintf(value, sizeof value, "%s/%s", group, pair->label.name);
+  struct gpumc_label density = pair->distribution;
+  density.name = "probability";
   const struct gpumc_curve_place place = {
       .recorder = pt->context.recorder,
       .model = pt->context.model,
-      .group = names->group,
-      .axis = {names->axis[0], names->axis[1]},
+      .group = group,
+      .axis = {beta, value},
       .count = {distribution->temperatures, distribution->bins}};
-  enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write_axis(&place, 1, &names->overlap, false, distribution->axis, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write_with_error(&place, &names->density, distribution->density,
-                                          distribution->error_of, error);
-  return status;
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error));
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pair->label, false, distribution->axis, error));
+  return gpumc_curve_write_with_error(&place, &density, distribution->density,
+                                      distribution->error_of, error);
 }
-
-#define DISTRIBUTION "summary/overlap_distribution"
-#define LINK_DISTRIBUTION "summary/link_overlap_distribution"
 
 enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error)
 {
-  static const struct names names[] = {
-      [GPUMC_OVERLAP_SPIN] = {DISTRIBUTION,
-                              {DISTRIBUTION "/beta", DISTRIBUTION "/q"},
-                              {"q", "overlap of two copies", "1", "q"},
-                              {"probability", "probability density of the overlap", "1", "P(q)"}},
-      [GPUMC_OVERLAP_LINK] = {LINK_DISTRIBUTION,
-                              {LINK_DISTRIBUTION "/beta", LINK_DISTRIBUTION "/q_link"},
-                              {"q_link", "link overlap of two copies", "1", "q_l"},
-                              {"probability", "probability density of the link overlap", "1",
-                               "P(q_l)"}},
-  };
+  const struct gpumc_model_ops *model = pt->context.model->ops;
   enum gpumc_status status = GPUMC_OK;
-  for (int kind = GPUMC_OVERLAP_SPIN; kind <= GPUMC_OVERLAP_LINK && status == GPUMC_OK; kind++) {
+  for (size_t k = 0; k < model->n_pairs && status == GPUMC_OK; k++) {
     struct distribution distribution;
-    if (pt->tempering.plan.histogram[kind].bins == 0)
+    if (pt->tempering.plan.histogram[k].bins == 0 || model->pairs[k].distribution.name == NULL)
       continue;
-    status = distribution_init(pt, kind, &distribution, error);
+    status = distribution_init(pt, k, &distribution, error);
     for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
       bool known;
       distribution.groups =
@@ -157,7 +141,7 @@ enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *erro
       estimate(&distribution, t);
     }
     if (status == GPUMC_OK)
-      status = write(pt, &names[kind], &distribution, error);
+      status = write(pt, &model->pairs[k], &distribution, error);
     distribution_free(&distribution);
   }
   return status;

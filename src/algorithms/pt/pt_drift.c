@@ -38,17 +38,19 @@ static void change_of(const struct pt *pt, size_t back, size_t compared, size_t 
   differences->scale = sqrt(squares);
 }
 
-/* The violation of the Gaussian identity. */
+/* The violation of the identity, as large as its first mean. */
 static void identity_of(const struct pt *pt, size_t t, struct differences *differences)
 {
-  const struct pt_quantity *identity = &pt->quantities.quantity[pt->quantities.identity];
-  double average[PT_TERMS_MAXIMUM] = {0}, squares = 0;
+  const struct gpumc_observables *observables = &pt->settings.observables;
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[pt->terms.identity];
+  const struct gpumc_controls controls = pt_controls(pt, t);
+  double mean[GPUMC_MEANS_MAXIMUM] = {0}, squares = 0;
   for (size_t s = 0; s < pt->settings.samples; s++) {
-    average[identity->x] = pt_term_mean_of_all(pt, identity->x, t, s);
-    average[identity->y] = pt_term_mean_of_all(pt, identity->y, t, s);
+    for (size_t i = 0; i < quantity->what->n_uses; i++)
+      mean[quantity->uses[i]] = pt_term_mean_of_all(pt, quantity->uses[i], t, s);
     differences->of_sample[s] =
-        pt_quantity_value(identity, pt->context.model, pt->beta[t], average);
-    squares += average[identity->x] * average[identity->x];
+        gpumc_quantity_value(observables, pt->terms.identity, pt->context.model, &controls, mean);
+    squares += mean[quantity->uses[0]] * mean[quantity->uses[0]];
   }
   differences->scale = sqrt(squares);
 }
@@ -56,7 +58,7 @@ static void identity_of(const struct pt *pt, size_t t, struct differences *diffe
 static size_t comparisons(const struct pt *pt)
 {
   return pt->terms.n_compared * (PT_BINS_COMPARED - 1) +
-         (pt->quantities.identity < pt->quantities.count);
+         (pt->terms.identity < pt->settings.observables.n_quantities);
 }
 
 static void compare(const struct pt *pt, size_t which, size_t t, struct differences *differences)

@@ -76,15 +76,6 @@ static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t q
              GPUMC_FALSE_ALARMS;
 }
 
-/* The quantity that is the mean of a term. */
-static size_t quantity_of(const struct pt_quantities *quantities, size_t term)
-{
-  size_t q = 0;
-  while (quantities->quantity[q].rule != PT_MEAN || quantities->quantity[q].x != term)
-    q++;
-  return q;
-}
-
 static bool is_disordered(const struct pt *pt)
 {
   return pt->context.model->disorder;
@@ -111,13 +102,13 @@ static bool samples_agree(const struct pt *pt, size_t last, size_t compared, siz
  * wrong by n/4 epsilon at most. */
 static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
 {
-  const double energy = pt_term_mean_of_all(pt, PT_TERM_ENERGY, t, s);
-  const double energy2 = pt_term_mean_of_all(pt, PT_TERM_ENERGY2, t, s);
+  const double energy = pt_term_mean_of_all(pt, pt->terms.energy, t, s);
+  const double energy2 = pt_term_mean_of_all(pt, pt->terms.energy2, t, s);
   double measurements = 0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
   const double values =
-      measurements * (double)pt_tempering_values(&pt->tempering.plan, PT_TERM_ENERGY);
+      measurements * (double)pt_tempering_values(&pt->tempering.plan, pt->terms.energy);
   return energy2 - energy * energy > gpumc_rounding(values / 4, energy2);
 }
 
@@ -149,26 +140,29 @@ bool pt_equilibrated(const struct pt *pt, size_t t)
   bool good = pt->timeline.bins >= PT_BINS_COMPARED;
   for (size_t back = 1; back < PT_BINS_COMPARED && good && pt->settings.by_time; back++)
     for (size_t i = 0; i < pt->terms.n_compared && good; i++)
-      good = agree_by_time(pt, last - back, last,
-                           quantity_of(&pt->quantities, pt->terms.compared[i]), t);
+      good = agree_by_time(
+          pt, last - back, last,
+          gpumc_observables_reported(&pt->settings.observables, pt->terms.compared[i]), t);
   good = good && is_moving(pt, last, t);
   if (good && pt->settings.by_time)
     (void)pt_block_groups(pt, t, &good);
   return good;
 }
 
-bool pt_determined(struct pt_average *average, size_t t)
+enum gpumc_status
+pt_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error)
 {
   const struct pt *pt = average->pt;
-  double value[PT_QUANTITIES_MAXIMUM], error_of[PT_QUANTITIES_MAXIMUM];
+  double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
   size_t moving = 0;
-  pt_average_at(average, t, value, error_of);
-  const size_t energy = quantity_of(&pt->quantities, PT_TERM_ENERGY);
-  const bool good = gpumc_trust_samples(average->freedom[energy], average->left_outs);
+  GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
+  const size_t energy = gpumc_observables_reported(&pt->settings.observables, pt->terms.energy);
+  const bool good = gpumc_trust_samples(average->variance[energy].freedom, average->left_outs);
   for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
     moving += is_in_motion(pt, t, s);
-  return good &&
-         (is_disordered(pt) || moving >= SAMPLES_IN_MOTION || moving == pt->settings.samples);
+  *determined =
+      good && (is_disordered(pt) || moving >= SAMPLES_IN_MOTION || moving == pt->settings.samples);
+  return GPUMC_OK;
 }
 
 bool pt_errors_are_thermal(const struct pt *pt)
@@ -205,15 +199,17 @@ static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
 
 static void warn_of_equilibrium(struct pt *pt, const double *equilibrated, struct gpumc_text *all)
 {
+  const struct gpumc_observables *observables = &pt->settings.observables;
+  const bool has_identity = pt->terms.identity < observables->n_quantities;
   char text[384], where[GPUMC_FAILING_BYTES];
   if (gpumc_trust_failing(equilibrated, pt->beta, pt->settings.temperatures, false, where) == 0)
     return;
   snprintf(text, sizeof text,
-           "not known to be in equilibrium at %s: the last %d bins of time disagree%s or are too "
-           "short for errors, or samples or copies stay apart; use more sweeps",
-           where, PT_BINS_COMPARED,
-           pt->quantities.identity < pt->quantities.count ? ", or violate the Gaussian identity,"
-                                                          : "");
+           "not known to be in equilibrium at %s: the last %d bins of time disagree%s%s%s or are "
+           "too short for errors, or samples or copies stay apart; use more sweeps",
+           where, PT_BINS_COMPARED, has_identity ? ", or violate " : "",
+           has_identity ? observables->quantity[pt->terms.identity].what->identity : "",
+           has_identity ? "," : "");
   warn(pt, all, text);
 }
 

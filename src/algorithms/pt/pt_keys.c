@@ -215,7 +215,10 @@ static void check_copies(const struct gpumc_params *params, const struct gpumc_s
                          struct gpumc_report *report)
 {
   const struct gpumc_model *model = subject->instance;
-  if (pt_copies(params, model) >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] == 0)
+  bool any = false;
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    any = any || model->pair[k].unit > 0;
+  if (pt_copies(params, model) >= 2 && !any)
     gpumc_params_mistake(params, report, "replicas",
                          "model %s has no overlaps: use samples for independent simulations",
                          model->ops->name);

@@ -31,16 +31,18 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
 /* Of the false alarms of a run: those of a drift over the samples. With 8 samples chance leaves one
  * of 128 ways, 0.0078. */
 #define PT_ALARMS_OF_DRIFT (0.8 * GPUMC_FALSE_ALARMS)
-/* Where the last bins of all samples agree, and obey the Gaussian identity: steady[temperatures],
- * 1 or 0. All 1 where samples are too few and errors are from blocks of time. */
+/* Where the last bins of all samples agree, and obey an identity that the model has:
+ * steady[temperatures], 1 or 0. All 1 where samples are too few and errors are from blocks of time.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_find_drift(const struct pt *pt, double *steady, struct gpumc_error *error);
 /* Besides: whether at temperature t the compared quantities of the last bins of time agree, blocks
  * of time are long enough for errors from them, and samples and copies do not stay apart. */
 bool pt_equilibrated(const struct pt *pt, size_t t);
-/* Whether the error of the energy at temperature t rests on enough events. The average is that of
- * the last bin. */
-bool pt_determined(struct pt_average *average, size_t t);
+/* Whether the error of the energy at temperature t rests on enough events, *determined: 0 or 1. The
+ * average is that of the last bin. */
+GPUMC_MUST_CHECK enum gpumc_status
+pt_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error);
 /* Whether there are several disorder samples, but too few for errors of their average. */
 bool pt_errors_are_thermal(const struct pt *pt);
 /* Of all samples and copies. */
@@ -53,8 +55,7 @@ GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const double
                                                      const double *determined,
                                                      struct gpumc_error *error);
 
-/* summary/overlap_distribution and summary/link_overlap_distribution: distributions in the last
- * bin. */
+/* Distributions in the last bin of the pairs that have one, each a group of the summary. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
 /* samples: averages of each sample in the last bin, and of what is compared in the bins before. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);

@@ -19,9 +19,9 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
                                     "t"};
   const struct gpumc_label measurements = {"measurements", "measurements in the bin", "1", "n"};
   const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
-  const struct pt_quantities *quantities = &pt->quantities;
-  const size_t n_columns = PT_BIN_QUANTITIES + 2 * quantities->count + 1;
-  struct gpumc_error_texts texts[PT_QUANTITIES_MAXIMUM];
+  const size_t quantities = pt->settings.observables.n_quantities;
+  const size_t n_columns = PT_BIN_QUANTITIES + 2 * quantities + 1;
+  struct gpumc_error_texts texts[GPUMC_QUANTITIES_MAXIMUM];
   struct gpumc_column *columns = NULL;
   enum gpumc_status status = gpumc_allocate_array(&columns, n_columns, "columns", error);
   if (status != GPUMC_OK)
@@ -29,9 +29,9 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
   columns[PT_BIN_SWEEP] = (struct gpumc_column){.label = sweep, .width = 1, .integer = true};
   columns[PT_BIN_MEASUREMENTS] =
       (struct gpumc_column){.label = measurements, .width = 1, .integer = true};
-  for (size_t q = 0; q < quantities->count; q++) {
+  for (size_t q = 0; q < quantities; q++) {
     struct gpumc_column *column = columns + PT_BIN_QUANTITIES + 2 * q;
-    const struct gpumc_label *label = &quantities->quantity[q].label;
+    const struct gpumc_label *label = &pt->labels.of[q];
     column[0] = over_temperatures(pt, *label);
     column[1] = over_temperatures(pt, gpumc_error_label(label, &texts[q]));
   }
@@ -98,26 +98,29 @@ static void remember(struct pt *pt, size_t bin)
         *values++ = pt_term_mean_of_all(pt, pt->terms.compared[i], t, s);
 }
 
-static void fill_bin(struct pt *pt, struct pt_average *average, double *value, double *error_of)
+static enum gpumc_status
+fill_bin(struct pt *pt, struct pt_average *average, struct gpumc_error *error)
 {
-  const size_t temperatures = pt->settings.temperatures, quantities = pt->quantities.count;
+  const size_t temperatures = pt->settings.temperatures;
+  const size_t quantities = pt->settings.observables.n_quantities;
+  double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
   double *columns = pt->row + PT_BIN_QUANTITIES;
   double *acceptance = columns + 2 * quantities * temperatures;
   for (size_t t = 0; t < temperatures; t++) {
-    pt_average_at(average, t, value, error_of);
+    GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
     for (size_t q = 0; q < quantities; q++) {
       columns[2 * q * temperatures + t] = value[q];
       columns[(2 * q + 1) * temperatures + t] = error_of[q];
     }
     acceptance[t] = pt_acceptance(pt->bin.rounds, pt->bin.accepted, places(pt), temperatures, t);
   }
+  return GPUMC_OK;
 }
 
 enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error)
 {
   struct pt_average average;
   const int halvings = (int)(pt->timeline.bins - 1 - bin);
-  double value[PT_QUANTITIES_MAXIMUM], error_of[PT_QUANTITIES_MAXIMUM];
   double measurements = 0;
   enum gpumc_status status = pt_average_init(pt, &average, error);
   if (status != GPUMC_OK)
@@ -127,15 +130,18 @@ enum gpumc_status pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *e
   pt->row[PT_BIN_SWEEP] = (double)((pt->settings.measurements >> halvings) *
                                    pt->settings.measure_rounds * pt->settings.round_sweeps);
   pt->row[PT_BIN_MEASUREMENTS] = measurements;
-  fill_bin(pt, &average, value, error_of);
+  status = fill_bin(pt, &average, error);
   pt_average_free(&average);
+  if (status != GPUMC_OK)
+    return status;
   remember(pt, bin);
   return gpumc_recorder_append(pt->context.recorder, pt->table_bins, pt->row, error);
 }
 
 size_t pt_bin_row_width(const struct pt *pt)
 {
-  return PT_BIN_QUANTITIES + (2 * pt->quantities.count + 1) * pt->settings.temperatures;
+  return PT_BIN_QUANTITIES +
+         (2 * pt->settings.observables.n_quantities + 1) * pt->settings.temperatures;
 }
 
 static const double *bin_row(const struct pt *pt, size_t bin)

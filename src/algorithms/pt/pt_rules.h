@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "core/device/tally.h"
+#include "core/numerics/power.h"
 #include "core/numerics/random.h"
 #include "core/numerics/threshold.h"
 
@@ -88,16 +89,16 @@ pt_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, 
 GPUMC_HOST_DEVICE static inline double
 pt_term_value(int64_t value, double scale, enum gpumc_moment_choice moment)
 {
-  const double x = (double)value * scale, square = x * x;
+  const double x = (double)value * scale;
   switch (moment) {
   case GPUMC_SUM_FIRST:
     return x;
   case GPUMC_SUM_ABSOLUTE:
-    return fabs(x);
+    return gpumc_power(x, 1, true);
   case GPUMC_SUM_SECOND:
-    return square;
+    return gpumc_power(x, 2, false);
   default:
-    return square * square;
+    return gpumc_power(x, 4, false);
   }
 }
 

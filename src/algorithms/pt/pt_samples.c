@@ -55,7 +55,8 @@ write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error
   for (size_t s = 0; s < samples; s++)
     for (size_t t = 0; t < temperatures; t++)
       values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
-  return gpumc_curve_write(&place, &pt->terms.label[term], false, values, error);
+  return gpumc_curve_write(&place, &pt->settings.observables.mean[term]->label, false, values,
+                           error);
 }
 
 static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpumc_error *error)
@@ -97,8 +98,8 @@ write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
         for (size_t s = 0; s < samples; s++)
           values[s * temperatures + t] = of_samples[s];
       }
-      status =
-          gpumc_curve_write(&place, &pt->terms.label[pt->terms.compared[i]], false, values, error);
+      const struct gpumc_mean *mean = pt->settings.observables.mean[pt->terms.compared[i]];
+      status = gpumc_curve_write(&place, &mean->label, false, values, error);
     }
   return status;
 }

@@ -89,7 +89,8 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   if (gpumc_params_has(params, "blocks"))
     settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
   settings->update = gpumc_update_of(params);
-  settings->observables = gpumc_observables_of(params, model->ops);
+  settings->observables =
+      gpumc_observables_of(params, model->ops, settings->copies >= 2 ? model : NULL);
 }
 
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model)

@@ -6,7 +6,7 @@
 #ifndef GPUMC_ALGORITHMS_PT_STATE_H
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
-#include "algorithms/pt/pt_quantities.h"
+#include "algorithms/pt/pt_terms.h"
 #include "algorithms/pt/pt_tempering.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
@@ -93,7 +93,7 @@ struct pt {
   struct pt_settings settings;
   struct pt_timeline timeline;
   struct pt_terms terms;
-  struct pt_quantities quantities;
+  struct pt_labels labels;
   struct pt_tempering tempering;
   double *beta;     /* [temperatures] */
   double *run_beta; /* [copies][temperatures], for the ensemble */
@@ -143,6 +143,10 @@ void pt_timeline_free(struct pt_timeline *timeline);
 uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model);
 /* Site updates of a sweep of all replicas. */
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model);
+static inline struct gpumc_controls pt_controls(const struct pt *pt, size_t t)
+{
+  return gpumc_controls_at(pt->settings.moved.fixed, pt->settings.moved.control, pt->beta[t]);
+}
 static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *stretch)
 {
   return stretch->phase == PT_MEASUREMENT && stretch->index + 1 == pt->timeline.bins;

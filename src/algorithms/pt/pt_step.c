@@ -57,7 +57,8 @@ static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *err
 static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_error *error)
 {
   enter(pt, PT_STAGE_TALLY);
-  enum gpumc_status status = pt->terms.overlaps ? measure_overlaps(pt, error) : GPUMC_OK;
+  enum gpumc_status status =
+      pt->settings.observables.pairs ? measure_overlaps(pt, error) : GPUMC_OK;
   return status == GPUMC_OK ? pt_tempering_accumulate(&pt->tempering, histogram, error) : status;
 }
 
@@ -88,7 +89,7 @@ sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
 static enum gpumc_status end_round(struct pt *pt, bool measured, struct gpumc_error *error)
 {
   const bool histogram =
-      pt->terms.overlaps && pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]);
+      pt->settings.observables.pairs && pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]);
   enum gpumc_status status = measured ? measure(pt, histogram, error) : GPUMC_OK;
   if (status == GPUMC_OK && pt->settings.exchange)
     status = exchange(pt, error);
@@ -151,7 +152,7 @@ static size_t slot_of(size_t stretch)
 enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error *error)
 {
   enum gpumc_status status = pt_tempering_publish(&pt->tempering, slot_of(pt->stretch), error);
-  if (status == GPUMC_OK && pt->terms.overlaps &&
+  if (status == GPUMC_OK && pt->settings.observables.pairs &&
       pt_is_last_bin(pt, &pt->timeline.stretch[pt->stretch]))
     status = fetch_histograms(pt, error);
   return status;

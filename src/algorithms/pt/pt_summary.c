@@ -22,10 +22,9 @@ static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *err
   const struct gpumc_curve_place place = place_of(pt);
   enum gpumc_status status =
       gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
-  for (size_t q = 0; q < pt->quantities.count && status == GPUMC_OK; q++)
-    status =
-        gpumc_curve_write_with_error(&place, &pt->quantities.quantity[q].label,
-                                     pt_bin_values(pt, last, q), pt_bin_errors(pt, last, q), error);
+  for (size_t q = 0; q < pt->settings.observables.n_quantities && status == GPUMC_OK; q++)
+    status = gpumc_curve_write_with_error(&place, &pt->labels.of[q], pt_bin_values(pt, last, q),
+                                          pt_bin_errors(pt, last, q), error);
   return status;
 }
 
@@ -64,7 +63,7 @@ static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct g
   status = pt_find_drift(pt, flags->equilibrated, error);
   for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
     flags->equilibrated[t] = flags->equilibrated[t] != 0 && pt_equilibrated(pt, t);
-    flags->determined[t] = pt_determined(&average, t);
+    status = pt_determined(&average, t, &flags->determined[t], error);
   }
   pt_average_free(&average);
   return status;
@@ -148,7 +147,7 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
     status = write_numbers(pt, error);
   if (status == GPUMC_OK)
     status = write_equilibrium(pt, &flags, error);
-  if (status == GPUMC_OK && pt->terms.overlaps)
+  if (status == GPUMC_OK && pt->settings.observables.pairs)
     status = pt_write_distributions(pt, error);
   if (status == GPUMC_OK)
     status = pt_write_samples(pt, error);

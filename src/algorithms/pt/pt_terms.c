@@ -1,114 +1,70 @@
 /* Parallel tempering: the averages that are formed of each sample. */
+#include "algorithms/pt/pt_terms.h"
+
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "algorithms/pt/pt_quantities.h"
-
-static enum gpumc_moment_choice sum_of(enum gpumc_moment moment)
+static struct pt_term term_of(const struct gpumc_mean *mean, const struct gpumc_model *model)
 {
-  static const enum gpumc_moment_choice sums[] = {
-      [GPUMC_MOMENT_MEAN] = GPUMC_SUM_FIRST,
-      [GPUMC_MOMENT_ABSOLUTE] = GPUMC_SUM_ABSOLUTE,
-      [GPUMC_MOMENT_SECOND] = GPUMC_SUM_SECOND,
-      [GPUMC_MOMENT_FOURTH] = GPUMC_SUM_FOURTH,
+  static const enum pt_source sources[] = {
+      [GPUMC_MEAN_CHANNEL] = PT_SOURCE_CHANNEL,
+      [GPUMC_MEAN_PAIR] = PT_SOURCE_OVERLAP,
+      [GPUMC_MEAN_PRODUCT] = PT_SOURCE_PRODUCT,
   };
-  return sums[moment];
+  return (struct pt_term){.source = sources[mean->source],
+                          .index = mean->index,
+                          .moment = gpumc_mean_sum(mean),
+                          .scale = gpumc_mean_unit(mean, model)};
 }
 
-static size_t add(struct pt_terms *terms, struct pt_term term, struct gpumc_label label)
+static bool is_compared(const struct gpumc_observables *observables, const struct gpumc_mean *mean)
 {
-  terms->term[terms->count] = term;
-  terms->label[terms->count] = label;
-  return terms->count++;
-}
-
-static size_t add_channel(struct pt_terms *terms, const struct gpumc_model *model, size_t channel,
-                          enum gpumc_moment_choice moment, struct gpumc_label label)
-{
-  return add(terms,
-             (struct pt_term){.source = PT_SOURCE_CHANNEL,
-                              .index = (uint32_t)channel,
-                              .moment = moment,
-                              .scale = model->quantum[channel] / (double)model->sites},
-             label);
-}
-
-static size_t add_overlap(struct pt_terms *terms, enum gpumc_overlap kind,
-                          enum gpumc_moment_choice moment, double scale, struct gpumc_label label)
-{
-  return add(
-      terms,
-      (struct pt_term){
-          .source = PT_SOURCE_OVERLAP, .index = (uint32_t)kind, .moment = moment, .scale = scale},
-      label);
-}
-
-static void add_overlaps(struct pt_terms *terms, const struct gpumc_model *model)
-{
-  const double of_site = 1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_SPIN];
-  const struct gpumc_label overlap = {"abs_overlap", "absolute overlap of two copies", "1",
-                                      "<|q|>"};
-  const struct gpumc_label overlap2 = {"overlap2", "second moment of the overlap", "1", "<q^2>"};
-  const struct gpumc_label overlap4 = {"overlap4", "fourth moment of the overlap", "1", "<q^4>"};
-  const struct gpumc_label link = {"link_overlap", "link overlap of two copies", "1", "<q_l>"};
-  const struct gpumc_label wave = {
-      "overlap_structure_factor",
-      "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave vectors, their mean", "1", "χ(k_min)"};
-  terms->overlaps = true;
-  terms->overlap = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, of_site, overlap);
-  terms->overlap2 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, of_site, overlap2);
-  terms->overlap4 = add_overlap(terms, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, of_site, overlap4);
-  terms->links = model->overlap_bound[GPUMC_OVERLAP_LINK] > 0;
-  if (terms->links)
-    terms->link = add_overlap(terms, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST,
-                              1.0 / (double)model->overlap_bound[GPUMC_OVERLAP_LINK], link);
-  terms->waves = model->wave_quantum > 0;
-  if (terms->waves)
-    terms->wave = add_overlap(terms, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST,
-                              model->wave_quantum / (double)model->sites, wave);
-}
-
-/* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average of n
- * measurements exceeds by its variance. */
-static void add_product(struct pt_terms *terms, const struct gpumc_model *model)
-{
-  const struct pt_term term = {.source = PT_SOURCE_PRODUCT,
-                               .index = 0,
-                               .moment = GPUMC_SUM_FIRST,
-                               .scale = model->quantum[0] / (double)model->sites};
-  const struct gpumc_label label = {"energy_product", "product of the energies of two copies",
-                                    GPUMC_UNIT_ENERGY2, "<e_1 e_2>"};
-  terms->products = true;
-  terms->product = add(terms, term, label);
-}
-
-double pt_variance_of_energy(const struct pt_terms *terms, const double *average)
-{
-  const double energy = average[PT_TERM_ENERGY];
-  return average[PT_TERM_ENERGY2] - (terms->products ? average[terms->product] : energy * energy);
+  return mean->watch == GPUMC_WATCH_ALWAYS ||
+         (mean->watch == GPUMC_WATCH_WITHOUT_PAIRS && !observables->pairs);
 }
 
 void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
-                   size_t copies, struct pt_terms *terms)
+                   struct pt_terms *terms)
 {
   memset(terms, 0, sizeof *terms);
-  struct gpumc_label energy2 = gpumc_label_energy2; /* written as the other moments are */
-  energy2.symbol = "<e^2>";
-  add_channel(terms, model, 0, GPUMC_SUM_FIRST, gpumc_label_energy);
-  add_channel(terms, model, 0, GPUMC_SUM_SECOND, energy2);
-  for (size_t k = 0; k < observables->count; k++) {
-    const struct gpumc_observable *observable = observables->item[k];
-    add_channel(terms, model, observable->channel, sum_of(observable->moment),
-                gpumc_observable_label(observable));
+  terms->count = observables->n_means;
+  terms->energy = gpumc_observables_power(observables, 0, 1);
+  terms->energy2 = gpumc_observables_power(observables, 0, 2);
+  for (size_t k = 0; k < terms->count; k++) {
+    terms->term[k] = term_of(observables->mean[k], model);
+    if (is_compared(observables, observables->mean[k])) {
+      assert(terms->n_compared < PT_COMPARED_MAXIMUM);
+      terms->compared[terms->n_compared++] = k;
+    }
   }
-  if (copies >= 2 && model->disorder)
-    add_product(terms, model);
-  terms->compared[terms->n_compared++] = PT_TERM_ENERGY;
-  if (copies >= 2 && model->overlap_bound[GPUMC_OVERLAP_SPIN] > 0) {
-    add_overlaps(terms, model);
-    terms->compared[terms->n_compared++] = terms->overlap2;
-    if (terms->links)
-      terms->compared[terms->n_compared++] = terms->link;
-  } else if (observables->count > 0) {
-    terms->compared[terms->n_compared++] = PT_TERM_OBSERVABLES;
+  while (terms->identity < observables->n_quantities &&
+         observables->quantity[terms->identity].what->identity == NULL)
+    terms->identity++;
+}
+
+/* Whether what would improve the value is not measured. */
+static bool is_incomplete(const struct gpumc_selected_quantity *quantity)
+{
+  bool incomplete = false;
+  for (size_t i = 0; i < quantity->what->n_uses; i++)
+    incomplete = incomplete || quantity->uses[i] == GPUMC_NOT_MEASURED;
+  return incomplete;
+}
+
+/* Fluctuations of a sample about an average of n measurements are low by 2 tau/n. */
+void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                    struct pt_labels *labels)
+{
+  memset(labels, 0, sizeof *labels);
+  for (size_t q = 0; q < observables->n_quantities; q++) {
+    const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+    struct gpumc_label *label = &labels->of[q];
+    *label = gpumc_quantity_label(observables, q);
+    if (!model->disorder || !quantity->what->of_each || !is_incomplete(quantity))
+      continue;
+    snprintf(labels->biased[q], sizeof labels->biased[q], "%s, low by 2 tau/n of n measurements",
+             label->long_name);
+    label->long_name = labels->biased[q];
   }
 }

@@ -1,9 +1,11 @@
 /* The reference page of the configuration language, Markdown, from the declared keys. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config/params_internal.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/observables.h"
 
 /* A bar would end the table's cell. */
 static void append_cell(struct gpumc_text *text, const char *words)
@@ -89,34 +91,41 @@ static void append_citation(struct gpumc_text *text, const char *citation)
   gpumc_text_append(text, "Please cite:\n\n```bibtex\n%s%s```\n\n", citation, end);
 }
 
-static void append_quantity(struct gpumc_text *text, const char *name, const char *symbol,
-                            const char *units, const char *long_name, const char *remark)
+static void append_label(struct gpumc_text *text, struct gpumc_label label, const char *remark)
 {
-  gpumc_text_append(text, "| `%s` | ", name);
-  append_cell(text, symbol);
-  gpumc_text_append(text, " | %s | ", units);
-  append_cell(text, long_name);
+  gpumc_text_append(text, "| `%s` | ", label.name);
+  append_cell(text, label.symbol);
+  gpumc_text_append(text, " | %s | ", label.units);
+  append_cell(text, label.long_name);
   gpumc_text_append(text, "%s |\n", remark);
 }
 
-static void append_observables(struct gpumc_text *text, const struct gpumc_model_ops *model)
+static void append_quantities(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
-  if (model->n_observables == 0)
-    return;
-  gpumc_text_append(text, "Observables, besides the energy and what follows from it:\n\n"
+  gpumc_text_append(text, "Observables; what else an algorithm reports, it says itself:\n\n"
                           "| observable | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
-  for (size_t i = 0; i < model->n_observables; i++) {
-    const struct gpumc_observable *observable = &model->observables[i];
-    const bool on_request = model->channels[observable->channel].on_request;
-    append_quantity(text, observable->name, observable->symbol, observable->units,
-                    observable->long_name,
-                    on_request ? " (with `algorithm.structure_factor`)" : "");
+  for (size_t q = 0; q < model->n_quantities; q++) {
+    const char *key = gpumc_declared_request(model, q);
+    char remark[96] = "";
+    if (key != NULL)
+      snprintf(remark, sizeof remark, " (with `algorithm.%s`)", key);
+    else if (gpumc_declared_paired(model, q))
+      snprintf(remark, sizeof remark, " (where copies are compared)");
+    append_label(text, gpumc_declared_label(model, q), remark);
   }
-  for (size_t i = 0; i < model->n_derived; i++) {
-    const struct gpumc_derived *derived = &model->derived[i];
-    append_quantity(text, derived->name, derived->symbol, derived->units, derived->long_name,
-                    " (derived)");
-  }
+  gpumc_text_append(text, "\n");
+}
+
+/* What is measured, as it stands in time series. */
+static void append_measured(struct gpumc_text *text, const struct gpumc_model_ops *model)
+{
+  gpumc_text_append(text, "Measured of every replica, and of pairs of them where copies are "
+                          "compared:\n\n"
+                          "| measured | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
+  for (size_t c = 0; c < model->n_channels; c++)
+    append_label(text, model->channels[c].label, "");
+  for (size_t k = 0; k < model->n_pairs; k++)
+    append_label(text, model->pairs[k].label, " (of a pair)");
   gpumc_text_append(text, "\n");
 }
 
@@ -156,7 +165,10 @@ void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct g
     const struct gpumc_model_ops *model = plugins->models[i];
     gpumc_text_append(text, "## Model `%s`\n\n%s\n\n", model->name, model->summary);
     append_table(text, model->keys, "model");
-    append_observables(text, model);
+    if (model->n_quantities > 0)
+      append_quantities(text, model);
+    if (model->n_channels > 0)
+      append_measured(text, model);
     append_kernels(text, model);
     append_citation(text, model->citation);
   }

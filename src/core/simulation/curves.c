@@ -5,11 +5,6 @@
 #include <string.h>
 
 const struct gpumc_label gpumc_label_beta = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"};
-const struct gpumc_label gpumc_label_energy = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"};
-const struct gpumc_label gpumc_label_energy2 = {"energy2", "square of the energy per site",
-                                                GPUMC_UNIT_ENERGY2, "e²"};
-const struct gpumc_label gpumc_label_specific_heat = {"specific_heat", "specific heat per site",
-                                                      "k_B", "C"};
 
 const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
                           char text[static GPUMC_UNIT_BYTES])
@@ -22,22 +17,6 @@ const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
     return declared;
   snprintf(text, GPUMC_UNIT_BYTES, "(%s)^2", model->energy_unit);
   return text;
-}
-
-struct gpumc_label gpumc_channel_label(const struct gpumc_channel *channel)
-{
-  return (struct gpumc_label){channel->name, channel->long_name, channel->units, channel->symbol};
-}
-
-struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable)
-{
-  return (struct gpumc_label){observable->name, observable->long_name, observable->units,
-                              observable->symbol};
-}
-
-struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived)
-{
-  return (struct gpumc_label){derived->name, derived->long_name, derived->units, derived->symbol};
 }
 
 struct gpumc_label

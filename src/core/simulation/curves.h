@@ -11,17 +11,12 @@
 #define GPUMC_UNIT_ENERGY2 "energy^2"
 #define GPUMC_UNIT_BETA "1/energy"
 
-extern const struct gpumc_label gpumc_label_beta, gpumc_label_energy, gpumc_label_energy2,
-    gpumc_label_specific_heat;
+extern const struct gpumc_label gpumc_label_beta;
 
 enum { GPUMC_UNIT_BYTES = 48 };
 /* The unit to be written for a declared one; `text` is used for some. */
 const char *gpumc_unit_of(const struct gpumc_model *model, const char *declared,
                           char text[static GPUMC_UNIT_BYTES]);
-
-struct gpumc_label gpumc_channel_label(const struct gpumc_channel *channel);
-struct gpumc_label gpumc_observable_label(const struct gpumc_observable *observable);
-struct gpumc_label gpumc_derived_label(const struct gpumc_derived *derived);
 
 /* The label of the standard error, which borrows `texts`. */
 struct gpumc_error_texts {

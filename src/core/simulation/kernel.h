@@ -32,7 +32,7 @@ enum gpumc_overlap {
   GPUMC_OVERLAP_SPIN, /* sum of q_i */
   GPUMC_OVERLAP_LINK, /* sum of s_i s_j t_i t_j over the bonds */
   /* |sum of q_i exp(i k r_i)|^2, the mean over the smallest wave vectors k of the lattice, in
-   * quanta of gpumc_model.wave_quantum. */
+   * quanta of its own (gpumc_model.pair). */
   GPUMC_OVERLAP_WAVE,
   GPUMC_OVERLAPS
 };

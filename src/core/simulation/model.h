@@ -4,49 +4,66 @@
 
 #include "core/config/params.h"
 #include "core/simulation/kernel.h"
+#include "core/storage/recorder.h"
 
-/* A per-replica integer quantity that kernels measure. Channel 0 is always the energy. Its unit,
- * the quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. */
+enum { GPUMC_MEANS_MAXIMUM = 24, GPUMC_QUANTITIES_MAXIMUM = 32, GPUMC_USES_MAXIMUM = 4 };
+
+/* A per-replica integer that kernels measure. Channel 0 is always the energy. Its unit, the
+ * quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. The label's
+ * unit is as it is reported, GPUMC_UNIT_ENERGY (core/simulation/curves.h) or "1"; its long_name
+ * says the normalisation: "magnetization per site". */
 struct gpumc_channel {
-  const char *name;   /* "magnetization" */
-  const char *symbol; /* "M" */
-  const char *units;  /* as it is reported, GPUMC_UNIT_ENERGY (core/simulation/curves.h) or "1" */
-  const char *long_name; /* says the normalisation: "magnetization per site" */
-  /* Costs more than the others: measured only where it is asked for. Behind all that do not. */
-  bool on_request;
+  struct gpumc_label label;
+  /* Costs more than the others: measured only where this key of the algorithm is true. NULL: always
+   * measured. Such channels come after all others. */
+  const char *request_key;
 };
 
-/* How an observable follows from a channel x, per site: <x>/N, <|x|>/N, <x^2>/N^2, <x^4>/N^4. */
-enum gpumc_moment {
-  GPUMC_MOMENT_MEAN,
-  GPUMC_MOMENT_ABSOLUTE,
-  GPUMC_MOMENT_SECOND,
-  GPUMC_MOMENT_FOURTH
+/* An integer that kernels measure of two replicas with the same disorder, as an overlap. Its scale
+ * depends on the instance (gpumc_model.pair). */
+struct gpumc_pair {
+  struct gpumc_label label;        /* of its value */
+  struct gpumc_label distribution; /* of its probability density; zeroed: none is reported */
 };
 
-/* A declared observable beyond the energy and what follows from it (specific heat, free energy,
- * entropy), which every model has. */
-struct gpumc_observable {
-  const char *name;      /* dataset name: "abs_magnetization" */
-  const char *symbol;    /* "<|m|>" */
-  const char *units;     /* "1" */
-  const char *long_name; /* says the normalisation: "absolute magnetization per site" */
-  size_t channel;
-  enum gpumc_moment moment;
+/* What is summed up: x^power or |x|^power of a channel per site, or of a pair; or the product of a
+ * channel per site in two replicas, power 1. */
+enum gpumc_mean_source { GPUMC_MEAN_CHANNEL, GPUMC_MEAN_PAIR, GPUMC_MEAN_PRODUCT };
+/* Slow means, by which an algorithm judges equilibrium; some of them only where no pairs are. */
+enum gpumc_watch { GPUMC_WATCH_NEVER, GPUMC_WATCH_WITHOUT_PAIRS, GPUMC_WATCH_ALWAYS };
+struct gpumc_mean {
+  struct gpumc_label label;
+  enum gpumc_mean_source source;
+  uint8_t index; /* of the channel or the pair */
+  uint8_t power; /* 1, 2 or 4 */
+  bool absolute; /* power 1 only */
+  enum gpumc_watch watch;
 };
 
-/* Quantities that follow from averages of observables and are no averages themselves. */
-enum gpumc_derivation {
-  GPUMC_BINDER_PARAMETER,  /* 1 - m4 / (3 m2^2), from = {m2, m4} */
-  GPUMC_CORRELATION_LENGTH /* (N m2 / S - 1)^(1/2) / (2 sin(k/2)), from = {m2, S}, k the smallest */
-};
-struct gpumc_derived {
-  const char *name;
-  const char *symbol;
-  const char *units;
-  const char *long_name;
-  enum gpumc_derivation derivation;
-  size_t from[2]; /* observables, by index */
+struct gpumc_model;
+
+/* What is reported: a mean, or what follows from means under the controls (gpumc_control). All
+ * functions get mean[i] of uses[i]. */
+struct gpumc_quantity {
+  struct gpumc_label label; /* name NULL: that of the mean */
+  uint8_t n_uses, uses[GPUMC_USES_MAXIMUM];
+  /* Of `uses`, so many from the first on must be measured; the others are NaN where they are not,
+   * and improve the value where they are. 0: all must. */
+  uint8_t n_needed;
+  /* NaN where means leave it undetermined; NULL: it is the mean. */
+  double (*value)(const struct gpumc_model *model, const double *control, const double *mean);
+  /* How large the numbers are that `value` is formed of, for its rounding; NULL: as the value. */
+  double (*scale)(const struct gpumc_model *model, const double *control, const double *mean);
+  /* Whether its value is known without any measurement; NULL: never. */
+  bool (*is_known)(const struct gpumc_model *model, const double *control);
+  /* Whether an instance has it; NULL: all have. */
+  bool (*applies)(const struct gpumc_model *model);
+  /* Formed of each run or sample of the disorder by itself and then averaged, as fluctuations of
+   * the energy are; otherwise of averages over all of them. */
+  bool of_each;
+  /* In equilibrium it is 0 on average over the disorder: what is not 0 has not got there. The name
+   * is for a warning: "the Gaussian identity". NULL: no such thing. */
+  const char *identity;
 };
 
 /* A number in the weight of a state that an algorithm may move: an inverse temperature, a field. */
@@ -66,7 +83,14 @@ enum gpumc_trait {
 };
 
 struct gpumc_model_ops;
-struct gpumc_recorder;
+
+/* The values of a pair: integer times unit. The integers lie between -bound and bound, `spacing`
+ * apart; spacing = 0: they have no histogram. Where there are any, every kernel that can exchange
+ * replicas can compare them, too. */
+struct gpumc_pair_scale {
+  double unit;
+  int64_t bound, spacing;
+};
 
 /* One instance of a model, made from a configuration. What may be left 0 says so. */
 struct gpumc_model {
@@ -87,15 +111,7 @@ struct gpumc_model {
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
-  /* Lattices: the smallest wave number 2 pi / L, and the unit of squared wave amplitudes, both of
-   * spins and of overlaps; wave_quantum = 0: waves are not measured. */
-  double wave_number, wave_quantum;
-  /* Overlaps of spins and of links lie between -bound and bound, spacing > 0 apart; bound = 0: not
-   * measured. Links and waves are measured only beside spins. Where spins are, every kernel that
-   * can exchange can overlap. */
-  int64_t overlap_bound[GPUMC_OVERLAPS], overlap_spacing[GPUMC_OVERLAPS];
-  /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
-  double bond_variance;
+  struct gpumc_pair_scale pair[GPUMC_OVERLAPS];  /* zeroed: not measured */
   double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */
@@ -115,10 +131,12 @@ struct gpumc_model_ops {
   const char *file_key;
   const struct gpumc_channel *channels;
   size_t n_channels;
-  const struct gpumc_observable *observables;
-  size_t n_observables;
-  const struct gpumc_derived *derived;
-  size_t n_derived;
+  const struct gpumc_pair *pairs;
+  size_t n_pairs;
+  const struct gpumc_mean *means; /* the energy per site and its square are among them */
+  size_t n_means;
+  const struct gpumc_quantity *quantities; /* in the order in which they are reported */
+  size_t n_quantities;
   const struct gpumc_control *controls; /* the first is moved by default */
   size_t n_controls;
   /* ln of the weight of a state is - sum of coefficient[c] times the value of channel c, under

@@ -1,61 +1,91 @@
-/* The selection of observables, and derived quantities. */
+/* The selection of means, and quantities that follow from them. */
 #include "core/simulation/observables.h"
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
-static bool is_on_request(const struct gpumc_model_ops *model, size_t k)
-{
-  return model->channels[model->observables[k].channel].on_request;
-}
+/* What is selected from: `requested`, a bit for each channel. */
+struct selection {
+  const struct gpumc_model_ops *model;
+  uint32_t requested;
+  const struct gpumc_model *paired;
+};
 
-/* The place of the model's observable k among the selected ones; `count` where it is none. */
-static size_t
-place_of(const struct gpumc_observables *selected, const struct gpumc_observable *observable)
+static bool is_measured(const struct selection *selection, const struct gpumc_mean *mean)
 {
-  size_t i = 0;
-  while (i < selected->count && selected->item[i] != observable)
-    i++;
-  return i;
-}
-
-static void select_derived(const struct gpumc_model_ops *model, struct gpumc_observables *selected)
-{
-  for (size_t k = 0; k < model->n_derived; k++) {
-    const struct gpumc_derived *what = &model->derived[k];
-    struct gpumc_selected_derived derived = {.what = what};
-    bool complete = true;
-    for (size_t i = 0; i < 2; i++) {
-      derived.from[i] = place_of(selected, &model->observables[what->from[i]]);
-      complete = complete && derived.from[i] < selected->count;
-    }
-    if (complete)
-      selected->derived[selected->n_derived++] = derived;
+  switch (mean->source) {
+  case GPUMC_MEAN_CHANNEL:
+    return selection->model->channels[mean->index].request_key == NULL ||
+           (selection->requested >> mean->index & 1) != 0;
+  case GPUMC_MEAN_PAIR:
+    return selection->paired != NULL && selection->paired->pair[mean->index].unit > 0;
+  case GPUMC_MEAN_PRODUCT:
+    return selection->paired != NULL && selection->paired->disorder;
   }
+  return false;
 }
 
-struct gpumc_observables
-gpumc_observables_select(const struct gpumc_model_ops *model, bool on_request)
+static uint8_t place_of(const struct gpumc_observables *selected, const struct gpumc_mean *mean)
 {
+  for (size_t i = 0; i < selected->n_means; i++)
+    if (selected->mean[i] == mean)
+      return (uint8_t)i;
+  return GPUMC_NOT_MEASURED;
+}
+
+/* Of its means, so many must be measured. */
+static size_t needed_by(const struct gpumc_quantity *quantity)
+{
+  return quantity->n_needed > 0 ? quantity->n_needed : quantity->n_uses;
+}
+
+static void add_quantity(const struct selection *selection, const struct gpumc_quantity *what,
+                         struct gpumc_observables *selected)
+{
+  const size_t needed = needed_by(what);
+  struct gpumc_selected_quantity quantity = {.what = what};
+  for (size_t i = 0; i < what->n_uses; i++) {
+    quantity.uses[i] = place_of(selected, &selection->model->means[what->uses[i]]);
+    if (i < needed && quantity.uses[i] == GPUMC_NOT_MEASURED)
+      return;
+  }
+  if (what->applies == NULL || (selection->paired != NULL && what->applies(selection->paired)))
+    selected->quantity[selected->n_quantities++] = quantity;
+}
+
+struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
+                                                  uint32_t requested,
+                                                  const struct gpumc_model *paired)
+{
+  const struct selection selection = {model, requested, paired};
   struct gpumc_observables selected = {.n_channels = 1};
-  assert(model->n_observables <= GPUMC_OBSERVABLES_MAXIMUM &&
-         model->n_derived <= GPUMC_OBSERVABLES_MAXIMUM);
-  for (size_t k = 0; k < model->n_observables; k++) {
-    const size_t channel = model->observables[k].channel;
-    if (is_on_request(model, k) && !on_request)
+  assert(model->n_means <= GPUMC_MEANS_MAXIMUM && model->n_quantities <= GPUMC_QUANTITIES_MAXIMUM);
+  for (size_t k = 0; k < model->n_means; k++) {
+    const struct gpumc_mean *mean = &model->means[k];
+    if (!is_measured(&selection, mean))
       continue;
-    selected.item[selected.count++] = &model->observables[k];
-    if (channel >= selected.n_channels)
-      selected.n_channels = channel + 1;
+    selected.mean[selected.n_means++] = mean;
+    selected.pairs = selected.pairs || mean->source == GPUMC_MEAN_PAIR;
+    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index >= selected.n_channels)
+      selected.n_channels = mean->index + (size_t)1;
   }
-  select_derived(model, &selected);
+  for (size_t k = 0; k < model->n_quantities; k++)
+    add_quantity(&selection, &model->quantities[k], &selected);
   return selected;
 }
 
-struct gpumc_observables
-gpumc_observables_of(const struct gpumc_params *params, const struct gpumc_model_ops *model)
+struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
+                                              const struct gpumc_model_ops *model,
+                                              const struct gpumc_model *paired)
 {
-  return gpumc_observables_select(model, gpumc_params_boolean(params, "structure_factor"));
+  uint32_t requested = 0;
+  for (size_t c = 0; c < model->n_channels; c++) {
+    const char *key = model->channels[c].request_key;
+    if (key != NULL && gpumc_params_boolean(params, key))
+      requested |= (uint32_t)1 << c;
+  }
+  return gpumc_observables_select(model, requested, paired);
 }
 
 void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -63,59 +93,146 @@ void gpumc_observables_check(const struct gpumc_params *params, const struct gpu
 {
   const struct gpumc_model_ops *model = subject->model;
   bool any = false;
-  for (size_t k = 0; k < model->n_observables; k++)
-    any = any || is_on_request(model, k);
+  for (size_t c = 0; c < model->n_channels; c++)
+    any = any || model->channels[c].request_key != NULL;
   if (gpumc_params_boolean(params, "structure_factor") && !any)
     gpumc_params_mistake(params, report, "structure_factor",
                          "model %s has no structure factor: leave structure_factor out",
                          model->name);
 }
 
-/* U4 = 1 - m4 / (3 m2^2). */
-static double binder_parameter(double second, double fourth)
+size_t
+gpumc_observables_power(const struct gpumc_observables *observables, size_t channel, unsigned power)
 {
-  return second > 0.0 ? 1.0 - fourth / (3.0 * second * second) : (double)NAN;
-}
-
-/* Second-moment correlation length, chi(0) = N m2 and chi(k) = S. */
-static double correlation_length(const struct gpumc_model *model, double second, double factor)
-{
-  const double excess = (double)model->sites * second / factor - 1.0;
-  return factor > 0.0 && excess >= 0.0 ? sqrt(excess) / (2.0 * sin(0.5 * model->wave_number))
-                                       : (double)NAN;
-}
-
-double gpumc_derive(const struct gpumc_model *model, enum gpumc_derivation derivation,
-                    const double from[2])
-{
-  switch (derivation) {
-  case GPUMC_BINDER_PARAMETER:
-    return binder_parameter(from[0], from[1]);
-  case GPUMC_CORRELATION_LENGTH:
-    return correlation_length(model, from[0], from[1]);
+  size_t i = 0;
+  for (; i < observables->n_means; i++) {
+    const struct gpumc_mean *mean = observables->mean[i];
+    if (mean->source == GPUMC_MEAN_CHANNEL && mean->index == channel && mean->power == power &&
+        !mean->absolute)
+      break;
   }
-  return (double)NAN;
+  return i;
 }
 
-double
-gpumc_derive_scale(const struct gpumc_model *model, enum gpumc_derivation derivation, double value)
+size_t gpumc_observables_reported(const struct gpumc_observables *observables, size_t mean)
 {
-  const double wave = 2.0 * sin(0.5 * model->wave_number) * value;
-  switch (derivation) {
-  case GPUMC_BINDER_PARAMETER:
-    return 1.0;
-  case GPUMC_CORRELATION_LENGTH: /* its square is a difference from 1 */
-    return value * (1.0 + wave * wave) / (2.0 * wave * wave);
-  }
-  return (double)NAN;
+  size_t q = 0;
+  while (q < observables->n_quantities &&
+         !(gpumc_quantity_is_mean(observables, q) && observables->quantity[q].uses[0] == mean))
+    q++;
+  return q;
 }
 
-void gpumc_derive_all(const struct gpumc_observables *observables, const struct gpumc_model *model,
-                      const double *average, double *derived)
+double gpumc_mean_unit(const struct gpumc_mean *mean, const struct gpumc_model *model)
 {
-  for (size_t k = 0; k < observables->n_derived; k++) {
-    const struct gpumc_selected_derived *selected = &observables->derived[k];
-    const double from[2] = {average[selected->from[0]], average[selected->from[1]]};
-    derived[k] = gpumc_derive(model, selected->what->derivation, from);
+  return mean->source == GPUMC_MEAN_PAIR ? model->pair[mean->index].unit
+                                         : model->quantum[mean->index] / (double)model->sites;
+}
+
+enum gpumc_moment_choice gpumc_mean_sum(const struct gpumc_mean *mean)
+{
+  if (mean->power == 1)
+    return mean->absolute ? GPUMC_SUM_ABSOLUTE : GPUMC_SUM_FIRST;
+  return mean->power == 2 ? GPUMC_SUM_SECOND : GPUMC_SUM_FOURTH;
+}
+
+struct gpumc_label gpumc_quantity_label(const struct gpumc_observables *observables, size_t q)
+{
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+  return quantity->what->label.name != NULL ? quantity->what->label
+                                            : observables->mean[quantity->uses[0]]->label;
+}
+
+struct gpumc_label gpumc_declared_label(const struct gpumc_model_ops *model, size_t q)
+{
+  const struct gpumc_quantity *quantity = &model->quantities[q];
+  return quantity->label.name != NULL ? quantity->label : model->means[quantity->uses[0]].label;
+}
+
+const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q)
+{
+  const struct gpumc_quantity *quantity = &model->quantities[q];
+  for (size_t i = 0; i < needed_by(quantity); i++) {
+    const struct gpumc_mean *mean = &model->means[quantity->uses[i]];
+    if (mean->source == GPUMC_MEAN_CHANNEL && model->channels[mean->index].request_key != NULL)
+      return model->channels[mean->index].request_key;
   }
+  return NULL;
+}
+
+bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q)
+{
+  const struct gpumc_quantity *quantity = &model->quantities[q];
+  bool paired = false;
+  for (size_t i = 0; i < needed_by(quantity); i++)
+    paired = paired || model->means[quantity->uses[i]].source != GPUMC_MEAN_CHANNEL;
+  return paired;
+}
+
+struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value)
+{
+  struct gpumc_controls controls;
+  memcpy(controls.value, fixed, sizeof controls.value);
+  controls.value[moved] = value;
+  return controls;
+}
+
+static void collect(const struct gpumc_selected_quantity *quantity, const double *mean,
+                    double used[GPUMC_USES_MAXIMUM])
+{
+  for (size_t i = 0; i < quantity->what->n_uses; i++)
+    used[i] = quantity->uses[i] == GPUMC_NOT_MEASURED ? (double)NAN : mean[quantity->uses[i]];
+}
+
+double gpumc_quantity_value(const struct gpumc_observables *observables, size_t q,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean)
+{
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+  double used[GPUMC_USES_MAXIMUM];
+  if (quantity->what->value == NULL)
+    return mean[quantity->uses[0]];
+  collect(quantity, mean, used);
+  return quantity->what->value(model, controls->value, used);
+}
+
+double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t q,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean)
+{
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+  double used[GPUMC_USES_MAXIMUM];
+  if (quantity->what->scale == NULL)
+    return fabs(gpumc_quantity_value(observables, q, model, controls, mean));
+  collect(quantity, mean, used);
+  return quantity->what->scale(model, controls->value, used);
+}
+
+bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,
+                             const struct gpumc_model *model, const struct gpumc_controls *controls)
+{
+  const struct gpumc_quantity *what = observables->quantity[q].what;
+  return what->is_known != NULL && what->is_known(model, controls->value);
+}
+
+void gpumc_averages_of_each(const struct gpumc_observables *observables,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean, double *average)
+{
+  double *quantity = average + observables->n_means;
+  memcpy(average, mean, observables->n_means * sizeof *average);
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    quantity[q] = observables->quantity[q].what->of_each
+                      ? gpumc_quantity_value(observables, q, model, controls, mean)
+                      : 0;
+}
+
+void gpumc_averages_evaluate(const struct gpumc_observables *observables,
+                             const struct gpumc_model *model, const struct gpumc_controls *controls,
+                             const double *average, double *quantity)
+{
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    quantity[q] = observables->quantity[q].what->of_each
+                      ? average[observables->n_means + q]
+                      : gpumc_quantity_value(observables, q, model, controls, average);
 }

@@ -1,12 +1,11 @@
-/* Which observables of a model a run measures, and what follows from their averages. */
+/* Which means of a model a run sums up, and which quantities follow from them. */
 #ifndef GPUMC_CORE_OBSERVABLES_H
 #define GPUMC_CORE_OBSERVABLES_H
 
+#include "core/device/tally.h"
 #include "core/simulation/model.h"
 
-enum { GPUMC_OBSERVABLES_MAXIMUM = 16 };
-
-/* The key that asks for the channels on request, the same in every algorithm. */
+/* The key that asks for channels on request, the same in every algorithm. */
 #define GPUMC_STRUCTURE_FACTOR_KEY                                                                 \
   {                                                                                                \
     .name = "structure_factor", .type = GPUMC_KEY_BOOLEAN, .default_text = "false",                \
@@ -14,28 +13,33 @@ enum { GPUMC_OBSERVABLES_MAXIMUM = 16 };
            "the correlation length."                                                               \
   }
 
-/* A derived quantity; `from` counts the selected observables. */
-struct gpumc_selected_derived {
-  const struct gpumc_derived *what;
-  size_t from[2];
+enum { GPUMC_NOT_MEASURED = UINT8_MAX };
+
+/* A quantity; `uses` counts the selected means, GPUMC_NOT_MEASURED: it is not among them. */
+struct gpumc_selected_quantity {
+  const struct gpumc_quantity *what;
+  uint8_t uses[GPUMC_USES_MAXIMUM];
 };
 
 /* In the model's order. Channels 0 .. n_channels - 1 are measured: those on request come last. */
 struct gpumc_observables {
-  size_t n_channels;
-  size_t count;
-  const struct gpumc_observable *item[GPUMC_OBSERVABLES_MAXIMUM];
-  size_t n_derived;
-  struct gpumc_selected_derived derived[GPUMC_OBSERVABLES_MAXIMUM];
+  size_t n_channels, n_means, n_quantities;
+  bool pairs; /* any of them is measured */
+  const struct gpumc_mean *mean[GPUMC_MEANS_MAXIMUM];
+  struct gpumc_selected_quantity quantity[GPUMC_QUANTITIES_MAXIMUM];
 };
 
-/* Of a model all observables, without `on_request` all but those of channels on request; and the
- * quantities that derive from them. */
-struct gpumc_observables
-gpumc_observables_select(const struct gpumc_model_ops *model, bool on_request);
-/* The same for an algorithm that has GPUMC_STRUCTURE_FACTOR_KEY. */
-struct gpumc_observables
-gpumc_observables_of(const struct gpumc_params *params, const struct gpumc_model_ops *model);
+/* All means of channels that are measured without request or are among `requested`, a bit each.
+ * `paired`: an instance of which replicas are compared in pairs; NULL: no means of pairs. Products
+ * are measured of instances with disorder, where they differ from products of means. Quantities as
+ * far as their means are there. */
+struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
+                                                  uint32_t requested,
+                                                  const struct gpumc_model *paired);
+/* What the keys request of an algorithm's block. */
+struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
+                                              const struct gpumc_model_ops *model,
+                                              const struct gpumc_model *paired);
 /* A mistake where that key asks for what the model does not have; in an algorithm's table of checks
  * as GPUMC_OBSERVABLES_CHECK. */
 void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -45,13 +49,68 @@ void gpumc_observables_check(const struct gpumc_params *params, const struct gpu
     .reads = "structure_factor", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_observables_check        \
   }
 
-/* A derived quantity from its two observables; NaN where they leave it undetermined. */
-double gpumc_derive(const struct gpumc_model *model, enum gpumc_derivation derivation,
-                    const double from[2]);
-/* What the numbers of `value`'s arithmetic are as large as, for its rounding (jackknife.h). */
-double
-gpumc_derive_scale(const struct gpumc_model *model, enum gpumc_derivation derivation, double value);
-void gpumc_derive_all(const struct gpumc_observables *observables, const struct gpumc_model *model,
-                      const double *average, double *derived);
+/* The place of x^power of a channel among the selected means, n_means where it is not measured. */
+size_t gpumc_observables_power(const struct gpumc_observables *observables, size_t channel,
+                               unsigned power);
+/* The place of the quantity that is a mean itself, n_quantities where none is. */
+size_t gpumc_observables_reported(const struct gpumc_observables *observables, size_t mean);
+/* The value of one quantum of what a mean is made of: per site of channels. */
+double gpumc_mean_unit(const struct gpumc_mean *mean, const struct gpumc_model *model);
+/* The sum of that power, as devices form it. */
+enum gpumc_moment_choice gpumc_mean_sum(const struct gpumc_mean *mean);
+
+struct gpumc_label gpumc_quantity_label(const struct gpumc_observables *observables, size_t q);
+/* Whether the quantity is a mean; whether it is one, or is formed of each run or sample by itself:
+ * such values are averaged over them. */
+static inline bool gpumc_quantity_is_mean(const struct gpumc_observables *observables, size_t q)
+{
+  return observables->quantity[q].what->value == NULL;
+}
+static inline bool gpumc_quantity_is_of_each(const struct gpumc_observables *observables, size_t q)
+{
+  return gpumc_quantity_is_mean(observables, q) || observables->quantity[q].what->of_each;
+}
+
+/* Of quantity q as a model declares it: the label, the key that asks for it (NULL: none), and
+ * whether it is one of pairs of replicas. */
+struct gpumc_label gpumc_declared_label(const struct gpumc_model_ops *model, size_t q);
+const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q);
+bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q);
+
+/* Where a quantity is evaluated: control[n_controls]. */
+struct gpumc_controls {
+  double value[GPUMC_CONTROLS_MAXIMUM];
+};
+/* fixed[GPUMC_CONTROLS_MAXIMUM], the instance's own (gpumc_model.control) or those of a plan, but
+ * for the one that is moved. */
+struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value);
+
+/* Quantity q from the selected means, mean[n_means]. */
+double gpumc_quantity_value(const struct gpumc_observables *observables, size_t q,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean);
+/* How large the numbers are that it is formed of, for its rounding (jackknife.h). */
+double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t q,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean);
+/* Whether its value is known without any measurement. */
+bool gpumc_quantity_is_known(const struct gpumc_observables *observables, size_t q,
+                             const struct gpumc_model *model,
+                             const struct gpumc_controls *controls);
+
+/* Averages over runs or samples: the selected means, then the quantities, which are 0 unless they
+ * are formed of each by itself. */
+static inline size_t gpumc_averages(const struct gpumc_observables *observables)
+{
+  return observables->n_means + observables->n_quantities;
+}
+/* Of one run or sample: average[averages] from mean[n_means]. */
+void gpumc_averages_of_each(const struct gpumc_observables *observables,
+                            const struct gpumc_model *model, const struct gpumc_controls *controls,
+                            const double *mean, double *average);
+/* quantity[n_quantities] from averages over all of them. */
+void gpumc_averages_evaluate(const struct gpumc_observables *observables,
+                             const struct gpumc_model *model, const struct gpumc_controls *controls,
+                             const double *average, double *quantity);
 
 #endif

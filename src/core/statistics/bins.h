@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
-#include "core/statistics/jackknife.h"
 
 enum { GPUMC_BINS_MOST = 128, GPUMC_BINS_FEWEST = 8 };
 
@@ -42,17 +41,14 @@ gpumc_bins_check(const struct gpumc_bins *bins, struct gpumc_error *error);
 /* `means`[width] over the values of complete bin `bin`. */
 void gpumc_bins_mean(const struct gpumc_bins *bins, size_t bin, double *means);
 
-/* `results`[n_results] from `means`[width] of the observables. */
-typedef void gpumc_bins_function(const void *state, const double *means, double *results);
-
-/* The results from all values, and their variances by jackknife over blocks of whole bins with
- * `shortest` measurements at least (ten autocorrelation times, say: the variance is then low by a
- * tenth), but not fewer than GPUMC_BINS_FEWEST blocks; what is behind the last block takes no part
- * in the variances. NaN without any value; variances of fewer than two blocks have freedom 0.
- * `results`[n_results], `variances`[n_results]. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_bins_jackknife(const struct gpumc_bins *bins, double shortest, gpumc_bins_function *function,
-                     const void *state, size_t n_results, double *results,
-                     struct gpumc_variance *variances, struct gpumc_error *error);
+/* Means of all values into `means`[width]; returns how many values there are. */
+double gpumc_bins_mean_of_all(const struct gpumc_bins *bins, double *means);
+/* Blocks of whole bins with `shortest` measurements at least (ten autocorrelation times, say: the
+ * variance is then low by a tenth), but not fewer than GPUMC_BINS_FEWEST of them, unless there are
+ * fewer bins. */
+size_t gpumc_bins_blocks(const struct gpumc_bins *bins, double shortest);
+/* Means without one block after the other, without[blocks][width], for the estimator (estimate.h).
+ * What comes after the last block takes no part. blocks >= 2. */
+void gpumc_bins_leave_out(const struct gpumc_bins *bins, size_t blocks, double *without);
 
 #endif

@@ -41,6 +41,9 @@ struct ising_parameters {
   double coupling, field;
   double coupling_quanta, field_quanta;
   bool plain, write_disorder;
+  double wave_number; /* the smallest, 2 pi / L */
+  /* Gaussian couplings and no field: sum of the couplings' variances, per site; else 0. */
+  double bond_variance;
   struct ising_disorder *disorder; /* NULL: uniform J and h, nothing else */
 };
 
@@ -75,21 +78,37 @@ GPUMC_MUST_CHECK enum gpumc_status ising_ergodicity(const struct gpumc_model *mo
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 
-/* The controls, channels, observables and derived quantities that all these models have. */
+/* The controls, channels, pairs, means and quantities that all these models have. */
 extern const struct gpumc_control ising_controls[ISING_CONTROLS];
 void ising_coefficients(const struct gpumc_model *model, const double *control,
                         double *coefficient);
 extern const struct gpumc_channel ising_channels[ISING_CHANNELS];
-enum { ISING_OBSERVABLES = 4, ISING_DERIVED = 2 };
-extern const struct gpumc_observable ising_observables[ISING_OBSERVABLES];
-extern const struct gpumc_derived ising_derived[ISING_DERIVED];
+extern const struct gpumc_pair ising_pairs[GPUMC_OVERLAPS];
+enum ising_mean {
+  ISING_MEAN_ENERGY,
+  ISING_MEAN_ENERGY2,
+  ISING_MEAN_ABS_MAGNETIZATION,
+  ISING_MEAN_MAGNETIZATION2,
+  ISING_MEAN_MAGNETIZATION4,
+  ISING_MEAN_STRUCTURE_FACTOR,
+  ISING_MEAN_ENERGY_PRODUCT,
+  ISING_MEAN_ABS_OVERLAP,
+  ISING_MEAN_OVERLAP2,
+  ISING_MEAN_OVERLAP4,
+  ISING_MEAN_LINK_OVERLAP,
+  ISING_MEAN_OVERLAP_WAVE,
+  ISING_MEANS
+};
+enum { ISING_QUANTITIES = 17 };
+extern const struct gpumc_mean ising_means[ISING_MEANS];
+extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* What their gpumc_model_ops share, as initialisers. */
 #define ISING_MODEL                                                                                \
   .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .controls = ising_controls,              \
   .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients, .channels = ising_channels,    \
-  .n_channels = ISING_CHANNELS, .observables = ising_observables,                                  \
-  .n_observables = ISING_OBSERVABLES, .derived = ising_derived, .n_derived = ISING_DERIVED,        \
-  .ergodicity = ising_ergodicity, .destroy = ising_destroy
+  .n_channels = ISING_CHANNELS, .pairs = ising_pairs, .n_pairs = GPUMC_OVERLAPS,                   \
+  .means = ising_means, .n_means = ISING_MEANS, .quantities = ising_quantities,                    \
+  .n_quantities = ISING_QUANTITIES, .ergodicity = ising_ergodicity, .destroy = ising_destroy
 
 /* gpumc_kernel_ops.cost of these kernels, on every device. */
 double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);

@@ -19,58 +19,6 @@ enum {
   WAVE_BITS = 60,
 };
 
-const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
-    [ISING_ENERGY] = {"energy", "E", GPUMC_UNIT_ENERGY, "energy per site", false},
-    [ISING_MAGNETIZATION] = {"magnetization", "M", "1", "magnetization per site", false},
-    [ISING_WAVE] = {"wave", "|M_k|^2", "1",
-                    "squared amplitude of the smallest waves, their mean, per site", true},
-};
-
-const struct gpumc_control ising_controls[ISING_CONTROLS] = {
-    [ISING_BETA] = {"beta", "beta", GPUMC_UNIT_BETA, "inverse temperature"},
-    [ISING_FIELD] = {"h", "h", GPUMC_UNIT_ENERGY, "magnetic field"},
-};
-
-void ising_coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
-{
-  coefficient[ISING_ENERGY] = control[ISING_BETA];
-  coefficient[ISING_MAGNETIZATION] =
-      -control[ISING_BETA] * (control[ISING_FIELD] - model->control[ISING_FIELD]);
-  coefficient[ISING_WAVE] = 0.0;
-}
-
-/* Order of ising_observables. */
-enum { ABS_MAGNETIZATION, MAGNETIZATION2, MAGNETIZATION4, STRUCTURE_FACTOR };
-
-const struct gpumc_observable ising_observables[ISING_OBSERVABLES] = {
-    [ABS_MAGNETIZATION] = {"abs_magnetization", "<|m|>", "1", "absolute magnetization per site",
-                           ISING_MAGNETIZATION, GPUMC_MOMENT_ABSOLUTE},
-    [MAGNETIZATION2] = {"magnetization2", "<m^2>", "1",
-                        "second moment of the magnetization per site", ISING_MAGNETIZATION,
-                        GPUMC_MOMENT_SECOND},
-    [MAGNETIZATION4] = {"magnetization4", "<m^4>", "1",
-                        "fourth moment of the magnetization per site", ISING_MAGNETIZATION,
-                        GPUMC_MOMENT_FOURTH},
-    [STRUCTURE_FACTOR] = {"structure_factor", "S(k_min)", "1",
-                          "structure factor |M_k|^2 / N at the smallest wave vectors, their mean",
-                          ISING_WAVE, GPUMC_MOMENT_MEAN},
-};
-
-const struct gpumc_derived ising_derived[ISING_DERIVED] = {
-    {"binder_parameter",
-     "U_4",
-     "1",
-     "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
-     GPUMC_BINDER_PARAMETER,
-     {MAGNETIZATION2, MAGNETIZATION4}},
-    {"correlation_length",
-     "ξ",
-     "1",
-     "second-moment correlation length, in lattice spacings",
-     GPUMC_CORRELATION_LENGTH,
-     {MAGNETIZATION2, STRUCTURE_FACTOR}},
-};
-
 /* The largest size of one bond and of one field. */
 static double largest_coupling(const struct ising_parameters *parameters)
 {
@@ -141,17 +89,18 @@ static void describe_controls(struct gpumc_model *model, const struct ising_para
     model->immovable[ISING_FIELD] = "couplings are other than +J and -J";
 }
 
-static void describe_waves(struct gpumc_model *model, const struct gpumc_checkerboard *lattice)
+/* Amplitudes are those of spins and of overlaps. */
+static void describe_waves(struct gpumc_model *model, struct ising_parameters *parameters)
 {
+  const struct gpumc_checkerboard *lattice = &parameters->lattice;
   const double sites = (double)model->sites;
   int exponent;
   size_t longest = lattice->length_x > lattice->length_y ? lattice->length_x : lattice->length_y;
   longest = longest > lattice->length_z ? longest : lattice->length_z;
   frexp(sites * sites, &exponent);
-  model->wave_number = 2.0 * GPUMC_PI / (double)longest;
-  model->wave_quantum = ldexp(1.0, exponent > WAVE_BITS - 20 ? exponent - WAVE_BITS : -20);
-  model->quantum[ISING_WAVE] = model->wave_quantum;
-  model->bound[ISING_WAVE] = sites * sites / model->wave_quantum;
+  parameters->wave_number = 2.0 * GPUMC_PI / (double)longest;
+  model->quantum[ISING_WAVE] = ldexp(1.0, exponent > WAVE_BITS - 20 ? exponent - WAVE_BITS : -20);
+  model->bound[ISING_WAVE] = sites * sites / model->quantum[ISING_WAVE];
 }
 
 /* Energies are in the unit in which J is given. */
@@ -185,16 +134,17 @@ energy_variance(const struct gpumc_model *model, const struct ising_parameters *
 
 /* Sides are even: domain walls cross every line of the lattice an even number of times, so that
  * link overlaps are multiples of 4 apart. */
-static void describe_overlaps(const struct ising_settings *settings, struct gpumc_model *model)
+static void describe_pairs(const struct ising_settings *settings, struct gpumc_model *model,
+                           struct ising_parameters *parameters)
 {
   const int64_t sites = (int64_t)model->sites, bonds = (int64_t)settings->dimension * sites;
-  model->overlap_bound[GPUMC_OVERLAP_SPIN] = sites;
-  model->overlap_spacing[GPUMC_OVERLAP_SPIN] = 2;
-  model->overlap_bound[GPUMC_OVERLAP_LINK] = bonds;
-  model->overlap_spacing[GPUMC_OVERLAP_LINK] = 4;
+  model->pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / (double)sites, sites, 2};
+  model->pair[GPUMC_OVERLAP_LINK] = (struct gpumc_pair_scale){1.0 / (double)bonds, bonds, 4};
+  model->pair[GPUMC_OVERLAP_WAVE].unit = model->quantum[ISING_WAVE] / (double)model->sites;
   if (settings->disorder.couplings == ISING_GAUSSIAN && settings->field == 0.0 &&
       settings->disorder.fields == ISING_UNIFORM)
-    model->bond_variance = (double)settings->dimension * settings->coupling * settings->coupling;
+    parameters->bond_variance =
+        (double)settings->dimension * settings->coupling * settings->coupling;
 }
 
 static void describe(const struct ising_settings *settings, struct gpumc_model *model,
@@ -218,8 +168,8 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   }
   describe_energy(model, parameters);
   describe_controls(model, parameters);
-  describe_waves(model, &parameters->lattice);
-  describe_overlaps(settings, model);
+  describe_waves(model, parameters);
+  describe_pairs(settings, model, parameters);
   name_units(model, settings->coupling);
 }
 

@@ -13,7 +13,7 @@ struct ising_wave ising_wave_of(const struct gpumc_model *model)
   struct ising_wave wave = {.bits = ISING_WAVE_BITS_MAXIMUM};
   while (model->sites > (size_t)1 << (ISING_WAVE_SUM_BITS - wave.bits))
     wave.bits--;
-  wave.shift = (uint32_t)(2 * (int)wave.bits + ilogb(model->wave_quantum));
+  wave.shift = (uint32_t)(2 * (int)wave.bits + ilogb(model->quantum[ISING_WAVE]));
   for (size_t axis = 0; axis < 3; axis++)
     wave.length = length[axis] > wave.length ? (uint32_t)length[axis] : wave.length;
   for (size_t axis = 0; axis < 3; axis++) {

@@ -1,0 +1,144 @@
+/* Values and standard errors of what follows from means. */
+#include "core/statistics/estimate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+
+/* The results without each block, one after the other, and what the variances need. */
+struct work {
+  double *rounding; /* [n_results] */
+  double *whole;    /* [n_results] from all blocks */
+  double *without;  /* [strata][blocks][n_results] */
+  double *column;   /* [strata][blocks] of one result */
+};
+
+static size_t most_blocks(const struct gpumc_replicates *of, size_t n_of)
+{
+  size_t most = 0;
+  for (size_t i = 0; i < n_of; i++)
+    if (of[i].strata * of[i].blocks > most)
+      most = of[i].strata * of[i].blocks;
+  return most;
+}
+
+static void leave_out_each(const struct gpumc_estimator *estimator,
+                           const struct gpumc_replicates *of, struct work *work)
+{
+  const size_t n_results = estimator->n_results;
+  if (of->stretch != NULL)
+    estimator->results(estimator->state, of->mean, work->whole);
+  for (size_t b = 0; b < of->strata * of->blocks; b++) {
+    double *result = work->without + b * n_results;
+    estimator->results(estimator->state, of->without + b * estimator->width, result);
+    for (size_t r = 0; r < n_results && of->stretch != NULL; r++)
+      result[r] = work->whole[r] + of->stretch[b] * (result[r] - work->whole[r]);
+  }
+}
+
+static struct gpumc_variance variance_of(const struct gpumc_estimator *estimator,
+                                         const struct gpumc_replicates *of, size_t result,
+                                         struct work *work)
+{
+  const size_t count = of->strata * of->blocks;
+  for (size_t b = 0; b < count; b++)
+    work->column[b] = work->without[b * estimator->n_results + result];
+  struct gpumc_variance variance =
+      estimator->roundings == NULL
+          ? gpumc_jackknife(work->column, of->strata, of->blocks)
+          : gpumc_jackknife_of(work->column, of->strata, of->blocks, work->rounding[result]);
+  variance.freedom = fmin(variance.freedom, of->freedom);
+  return variance;
+}
+
+/* variance[n_of][n_results] */
+static void find_variances(const struct gpumc_estimator *estimator,
+                           const struct gpumc_replicates *of, size_t n_of, struct work *work,
+                           struct gpumc_variance *variance)
+{
+  memset(variance, 0, n_of * estimator->n_results * sizeof *variance);
+  for (size_t i = 0; i < n_of; i++) {
+    if (of[i].blocks < 2)
+      continue;
+    leave_out_each(estimator, &of[i], work);
+    for (size_t r = 0; r < estimator->n_results; r++)
+      variance[i * estimator->n_results + r] = variance_of(estimator, &of[i], r, work);
+  }
+}
+
+static double error_from(const struct gpumc_estimator *estimator, size_t n_of,
+                         const struct gpumc_variance *variance, size_t result)
+{
+  const struct gpumc_variance none = {0, 0};
+  if (estimator->is_known != NULL && estimator->is_known(estimator->state, result))
+    return 0;
+  return gpumc_pooled_error(n_of > 0 ? variance[result] : none,
+                            n_of > 1 ? variance[estimator->n_results + result] : none);
+}
+
+enum gpumc_status gpumc_estimate(const struct gpumc_estimator *estimator, const double *mean,
+                                 const struct gpumc_replicates *of, size_t n_of, double *value,
+                                 double *error_of, struct gpumc_variance *variance,
+                                 struct gpumc_error *error)
+{
+  const size_t n_results = estimator->n_results, blocks = most_blocks(of, n_of);
+  struct gpumc_variance *found = NULL;
+  struct work work = {.rounding = NULL};
+  enum gpumc_status status = GPUMC_OK;
+  assert(n_of <= GPUMC_REPLICATES_MAXIMUM);
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.rounding, n_results + 1, "a jackknife", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.whole, n_results + 1, "a jackknife", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&work.without, blocks * n_results + 1, "a jackknife", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.column, blocks + 1, "a jackknife", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&found, n_of * n_results + 1, "a jackknife", error));
+  estimator->results(estimator->state, mean, value);
+  if (estimator->roundings != NULL)
+    estimator->roundings(estimator->state, mean, work.rounding);
+  find_variances(estimator, of, n_of, &work, found);
+  for (size_t r = 0; r < n_results; r++)
+    error_of[r] = error_from(estimator, n_of, found, r);
+  if (variance != NULL)
+    memcpy(variance, found, n_of * n_results * sizeof *variance);
+out:
+  free(work.rounding);
+  free(work.whole);
+  free(work.without);
+  free(work.column);
+  free(found);
+  return status;
+}
+
+static double weight_of(const double *weight, size_t b)
+{
+  return weight != NULL ? weight[b] : 1;
+}
+
+void gpumc_leave_one_out(const double *sums, const double *weight, size_t blocks, size_t width,
+                         double *mean, double *without)
+{
+  double all = 0;
+  memset(mean, 0, width * sizeof *mean);
+  for (size_t b = 0; b < blocks; b++) {
+    all += weight_of(weight, b);
+    for (size_t i = 0; i < width; i++)
+      mean[i] += sums[b * width + i];
+  }
+  for (size_t b = 0; b < blocks; b++)
+    for (size_t i = 0; i < width; i++)
+      without[b * width + i] = (mean[i] - sums[b * width + i]) / (all - weight_of(weight, b));
+  for (size_t i = 0; i < width; i++)
+    mean[i] /= all;
+}
+
+void gpumc_stretch(const double *weight, size_t blocks, double *stretch)
+{
+  double all = 0;
+  for (size_t b = 0; b < blocks; b++)
+    all += weight[b];
+  for (size_t b = 0; b < blocks; b++)
+    stretch[b] = sqrt((all / weight[b] - 1) / (double)(blocks - 1));
+}

@@ -1,0 +1,271 @@
+/* What is measured of Ising spins, and what follows from it: the tables of the family. Formulas:
+ * shared by ferromagnets and spin glasses; e, m, q are per site, q_l per bond. */
+#include <math.h>
+
+#include "core/simulation/curves.h"
+#include "models/ising/ising.h"
+
+const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
+    [ISING_ENERGY] = {{"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}, NULL},
+    [ISING_MAGNETIZATION] = {{"magnetization", "magnetization per site", "1", "M"}, NULL},
+    [ISING_WAVE] = {{"wave", "squared amplitude of the smallest waves, their mean, per site", "1",
+                     "|M_k|^2"},
+                    "structure_factor"},
+};
+
+const struct gpumc_control ising_controls[ISING_CONTROLS] = {
+    [ISING_BETA] = {"beta", "beta", GPUMC_UNIT_BETA, "inverse temperature"},
+    [ISING_FIELD] = {"h", "h", GPUMC_UNIT_ENERGY, "magnetic field"},
+};
+
+void ising_coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
+{
+  coefficient[ISING_ENERGY] = control[ISING_BETA];
+  coefficient[ISING_MAGNETIZATION] =
+      -control[ISING_BETA] * (control[ISING_FIELD] - model->control[ISING_FIELD]);
+  coefficient[ISING_WAVE] = 0.0;
+}
+
+const struct gpumc_pair ising_pairs[GPUMC_OVERLAPS] = {
+    [GPUMC_OVERLAP_SPIN] = {{"q", "overlap of two copies", "1", "q"},
+                            {"overlap_distribution", "probability density of the overlap", "1",
+                             "P(q)"}},
+    [GPUMC_OVERLAP_LINK] = {{"q_link", "link overlap of two copies", "1", "q_l"},
+                            {"link_overlap_distribution", "probability density of the link overlap",
+                             "1", "P(q_l)"}},
+    [GPUMC_OVERLAP_WAVE] = {.label = {"overlap_wave",
+                                      "squared amplitude of the smallest waves of the overlap, "
+                                      "their mean, per site",
+                                      "1", "|q_k|^2"}},
+};
+
+const struct gpumc_mean ising_means[ISING_MEANS] = {
+    [ISING_MEAN_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"},
+                           .index = ISING_ENERGY,
+                           .power = 1,
+                           .watch = GPUMC_WATCH_ALWAYS},
+    [ISING_MEAN_ENERGY2] = {.label = {"energy2", "square of the energy per site",
+                                      GPUMC_UNIT_ENERGY2, "<e^2>"},
+                            .index = ISING_ENERGY,
+                            .power = 2},
+    [ISING_MEAN_ABS_MAGNETIZATION] = {.label = {"abs_magnetization",
+                                                "absolute magnetization per site", "1", "<|m|>"},
+                                      .index = ISING_MAGNETIZATION,
+                                      .power = 1,
+                                      .absolute = true,
+                                      .watch = GPUMC_WATCH_WITHOUT_PAIRS},
+    [ISING_MEAN_MAGNETIZATION2] = {.label = {"magnetization2",
+                                             "second moment of the magnetization per site", "1",
+                                             "<m^2>"},
+                                   .index = ISING_MAGNETIZATION,
+                                   .power = 2},
+    [ISING_MEAN_MAGNETIZATION4] = {.label = {"magnetization4",
+                                             "fourth moment of the magnetization per site", "1",
+                                             "<m^4>"},
+                                   .index = ISING_MAGNETIZATION,
+                                   .power = 4},
+    [ISING_MEAN_STRUCTURE_FACTOR] = {.label = {"structure_factor",
+                                               "structure factor |M_k|^2 / N at the smallest wave "
+                                               "vectors, their mean",
+                                               "1", "S(k_min)"},
+                                     .index = ISING_WAVE,
+                                     .power = 1},
+    /* Copies are independent, so that <e_1 e_2> has the mean <e>^2, which the square of an average
+     * of n measurements exceeds by its variance. */
+    [ISING_MEAN_ENERGY_PRODUCT] = {.label = {"energy_product",
+                                             "product of the energies of two copies",
+                                             GPUMC_UNIT_ENERGY2, "<e_1 e_2>"},
+                                   .source = GPUMC_MEAN_PRODUCT,
+                                   .index = ISING_ENERGY,
+                                   .power = 1},
+    [ISING_MEAN_ABS_OVERLAP] = {.label = {"abs_overlap", "absolute overlap of two copies", "1",
+                                          "<|q|>"},
+                                .source = GPUMC_MEAN_PAIR,
+                                .index = GPUMC_OVERLAP_SPIN,
+                                .power = 1,
+                                .absolute = true},
+    [ISING_MEAN_OVERLAP2] = {.label = {"overlap2", "second moment of the overlap", "1", "<q^2>"},
+                             .source = GPUMC_MEAN_PAIR,
+                             .index = GPUMC_OVERLAP_SPIN,
+                             .power = 2,
+                             .watch = GPUMC_WATCH_ALWAYS},
+    [ISING_MEAN_OVERLAP4] = {.label = {"overlap4", "fourth moment of the overlap", "1", "<q^4>"},
+                             .source = GPUMC_MEAN_PAIR,
+                             .index = GPUMC_OVERLAP_SPIN,
+                             .power = 4},
+    [ISING_MEAN_LINK_OVERLAP] = {.label = {"link_overlap", "link overlap of two copies", "1",
+                                           "<q_l>"},
+                                 .source = GPUMC_MEAN_PAIR,
+                                 .index = GPUMC_OVERLAP_LINK,
+                                 .power = 1,
+                                 .watch = GPUMC_WATCH_ALWAYS},
+    [ISING_MEAN_OVERLAP_WAVE] = {.label = {"overlap_structure_factor",
+                                           "|sum of q_i exp(i k r_i)|^2 / N at the smallest wave "
+                                           "vectors, their mean",
+                                           "1", "χ(k_min)"},
+                                 .source = GPUMC_MEAN_PAIR,
+                                 .index = GPUMC_OVERLAP_WAVE,
+                                 .power = 1},
+};
+
+/* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 where it is measured. */
+static double
+specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double beta = control[ISING_BETA];
+  const double square = isnan(mean[2]) ? mean[0] * mean[0] : mean[2];
+  return beta * beta * (double)model->sites * (mean[1] - square);
+}
+
+static double
+specific_heat_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double beta = control[ISING_BETA];
+  return beta * beta * (double)model->sites * mean[1];
+}
+
+static bool is_infinitely_hot(const struct gpumc_model *model, const double *control)
+{
+  (void)model;
+  return control[ISING_BETA] == 0;
+}
+
+/* U4 = 1 - m4 / (3 m2^2). */
+static double
+binder_parameter(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return mean[0] > 0.0 ? 1.0 - mean[1] / (3.0 * mean[0] * mean[0]) : (double)NAN;
+}
+
+static double
+binder_parameter_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control, (void)mean;
+  return 1.0;
+}
+
+/* Twice the sine of half the smallest wave number. */
+static double smallest_wave(const struct gpumc_model *model)
+{
+  return 2.0 * sin(0.5 * ising_parameters(model)->wave_number);
+}
+
+/* Second-moment correlation length, chi(0) = N x2 and chi(k) = S: of the magnetization or of the
+ * overlap. */
+static double
+correlation_length(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  const double excess = (double)model->sites * mean[0] / mean[1] - 1.0;
+  return mean[1] > 0.0 && excess >= 0.0 ? sqrt(excess) / smallest_wave(model) : (double)NAN;
+}
+
+/* Its square is a difference from 1. */
+static double
+correlation_length_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double value = correlation_length(model, control, mean);
+  const double wave = smallest_wave(model) * value;
+  return value * (1.0 + wave * wave) / (2.0 * wave * wave);
+}
+
+static double
+binder_overlap(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return 0.5 * (3.0 - mean[1] / (mean[0] * mean[0]));
+}
+
+static double
+binder_overlap_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return 1.5 + fabs(binder_overlap(model, control, mean));
+}
+
+static double
+chi_overlap(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)control;
+  return (double)model->sites * mean[0];
+}
+
+/* Katzgraber, Palassini and Young, Phys. Rev. B 63, 184422 (2001), eq. 11. */
+static double
+gaussian_identity(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return mean[0] + ising_parameters(model)->bond_variance * control[ISING_BETA] * (1.0 - mean[1]);
+}
+
+static double
+gaussian_identity_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return fabs(mean[0]) + ising_parameters(model)->bond_variance * control[ISING_BETA];
+}
+
+static bool has_gaussian_bonds(const struct gpumc_model *model)
+{
+  return ising_parameters(model)->bond_variance > 0;
+}
+
+#define MEAN(mean)                                                                                 \
+  {                                                                                                \
+    .n_uses = 1, .uses = {(mean) }                                                                 \
+  }
+
+const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
+    MEAN(ISING_MEAN_ENERGY),
+    {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
+     .n_uses = 3,
+     .n_needed = 2,
+     .uses = {ISING_MEAN_ENERGY, ISING_MEAN_ENERGY2, ISING_MEAN_ENERGY_PRODUCT},
+     .value = specific_heat,
+     .scale = specific_heat_scale,
+     .is_known = is_infinitely_hot,
+     .of_each = true},
+    MEAN(ISING_MEAN_ABS_MAGNETIZATION),
+    MEAN(ISING_MEAN_MAGNETIZATION2),
+    MEAN(ISING_MEAN_MAGNETIZATION4),
+    MEAN(ISING_MEAN_STRUCTURE_FACTOR),
+    {.label = {"binder_parameter", "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
+               "1", "U_4"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_MAGNETIZATION2, ISING_MEAN_MAGNETIZATION4},
+     .value = binder_parameter,
+     .scale = binder_parameter_scale},
+    {.label = {"correlation_length", "second-moment correlation length, in lattice spacings", "1",
+               "ξ"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_MAGNETIZATION2, ISING_MEAN_STRUCTURE_FACTOR},
+     .value = correlation_length,
+     .scale = correlation_length_scale},
+    MEAN(ISING_MEAN_ABS_OVERLAP),
+    MEAN(ISING_MEAN_OVERLAP2),
+    MEAN(ISING_MEAN_OVERLAP4),
+    {.label = {"binder_overlap", "Binder parameter of the overlap, (3 - [q^4]/[q^2]^2)/2", "1",
+               "g"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_OVERLAP2, ISING_MEAN_OVERLAP4},
+     .value = binder_overlap,
+     .scale = binder_overlap_scale},
+    {.label = {"chi_overlap", "spin-glass susceptibility N [q^2]", "1", "χ_SG"},
+     .n_uses = 1,
+     .uses = {ISING_MEAN_OVERLAP2},
+     .value = chi_overlap},
+    MEAN(ISING_MEAN_OVERLAP_WAVE),
+    {.label = {"correlation_length_overlap", "second-moment correlation length of the overlap",
+               "sites", "ξ_SG"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_OVERLAP2, ISING_MEAN_OVERLAP_WAVE},
+     .value = correlation_length,
+     .scale = correlation_length_scale},
+    MEAN(ISING_MEAN_LINK_OVERLAP),
+    {.label = {"gaussian_identity", "[e] + beta sigma^2 (1 - [q_l]) N_b/N, 0 in equilibrium",
+               GPUMC_UNIT_ENERGY, "Δ"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_ENERGY, ISING_MEAN_LINK_OVERLAP},
+     .value = gaussian_identity,
+     .scale = gaussian_identity_scale,
+     .applies = has_gaussian_bonds,
+     .identity = "the Gaussian identity"},
+};
