@@ -43,7 +43,7 @@ static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *er
 {
   const struct pa_population_plan plan = pa_population_plan(&pa->settings, pa->context.model);
   return pa_population_create(pa->context.device, &plan, pa->context.ensemble->size,
-                                 &pa->population, error);
+                              &pa->population, error);
 }
 
 static enum gpumc_status

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "algorithms/pa/pa_families.h"
+#include "algorithms/pa/pa_state.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/ladder.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_state.h"
 #include "algorithms/pa/pa_rules.h"
 #include "core/base/memory.h"

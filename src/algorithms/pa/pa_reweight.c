@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "algorithms/pa/pa_average.h"
-#include "algorithms/pa/pa_labels.h"
+#include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
 #include "core/statistics/jackknife.h"

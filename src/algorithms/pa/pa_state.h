@@ -6,6 +6,7 @@
 #include "algorithms/pa/pa_population.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
+#include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 
 /* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
@@ -41,6 +42,16 @@ enum pa_column_behind {
 /* Columns of the table runs/NNNN/blocks after beta, each of width `blocks`: replicas, the share of
  * the weights that led here, and sums over the block's replicas of what the means are made of. */
 enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
+
+/* Labels of what only population annealing reports, initialisers of struct gpumc_label. */
+#define PA_LABEL_BETA_FREE_ENERGY                                                                  \
+  {                                                                                                \
+    "beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"             \
+  }
+#define PA_LABEL_ENTROPY                                                                           \
+  {                                                                                                \
+    "entropy", "entropy per site", "k_B", "S/N"                                                    \
+  }
 
 /* What the configuration says. `beta`: the temperatures known so far, all of them unless adaptive.
  */
@@ -179,6 +190,25 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                          const struct pa_settings *settings, const struct pa_schedule *schedule,
                          double steps, struct gpumc_demand *demanded, struct gpumc_error *error);
+
+/* The replicas of the batch by their places, run behind run. */
+struct pa_families {
+  uint32_t *size;   /* [runs of the batch] */
+  uint32_t *family; /* [replicas of all runs] */
+  size_t replicas;
+};
+
+/* Sizes are those of the ensemble, which is waited for; families are still to be filled in. Legal
+ * to free when making failed. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_families_make(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
+void pa_families_free(struct pa_families *families);
+
+/* From the device and to it. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_families_fetch(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+pa_families_bring(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);

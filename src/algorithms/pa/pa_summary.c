@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_labels.h"
 #include "algorithms/pa/pa_trust.h"
 #include "core/base/memory.h"
 #include "core/statistics/estimate.h"

@@ -57,7 +57,5 @@ GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const double
 
 /* Distributions in the last bin of the pairs that have one, each a group of the summary. */
 GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
-/* samples: averages of each sample in the last bin, and of what is compared in the bins before. */
-GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);
 
 #endif

@@ -21,8 +21,8 @@ struct gpumc_device;
 
 enum gpumc_device_kind { GPUMC_KIND_CPU, GPUMC_KIND_CUDA, GPUMC_KINDS };
 
-/* Host memory that device memory is published to: what two publications need that are on their way
- * at once, as a rule. */
+/* A piece of host memory to which device memory is published; with two of them, one can be read
+ * while the other is on its way. */
 enum { GPUMC_SLOTS = 2 };
 
 struct gpumc_slot {
