@@ -21,6 +21,8 @@ enum gpumc_status pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gp
   memset(trust, 0, sizeof *trust);
   trust->pa = pa;
   trust->temperatures = pa->schedule.count;
+  trust->watched = gpumc_observables_reported(
+      &pa->settings.observables, gpumc_observables_power(&pa->settings.observables, 0, 1));
   enum gpumc_status status =
       gpumc_allocate_array(&trust->families, trust->temperatures, "the summary", error);
   if (status == GPUMC_OK)
@@ -43,10 +45,7 @@ void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run)
 {
   /* The same events make the blocks and the runs scatter: they count once. */
-  const struct gpumc_observables *observables = &trust->pa->settings.observables;
-  const size_t energy =
-      gpumc_observables_reported(observables, gpumc_observables_power(observables, 0, 1));
-  if (q == energy && !gpumc_trust_freedom(by_block.freedom))
+  if (q == trust->watched && !gpumc_trust_freedom(by_block.freedom))
     trust->determined[row] = 0;
   const double chance =
       gpumc_fisher_tail(by_run.value / by_block.value, by_run.freedom, by_block.freedom);

@@ -9,6 +9,7 @@
 struct pa_trust {
   struct pa *pa;
   size_t temperatures;
+  size_t watched;     /* quantity whose events are counted: the energy */
   double *families;   /* [temperatures] effective number of all runs together */
   double *determined; /* [temperatures] 0 where the error of the energy has too few events */
   double *chance;     /* [temperatures] least probability of the scatter of the runs */
