@@ -45,13 +45,19 @@ static void weigh_run(const struct pa_resample_work *work, size_t m, int threads
 static enum gpumc_status
 weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct gpumc_error *error)
 {
-  const size_t runs = work->population.runs;
+  const struct pa_work *population = &work->population;
+  const size_t runs = population->runs;
   const int inside = threads_inside(device, runs);
-  (void)error;
+  const struct gpumc_tally_values values = {
+      .runs = runs,
+      .size = population->size,
+      .label = population->family,
+      .channel = {(const int64_t *)population->weight}, /* below 2^63 */
+      .sums = work->block_weights};
 #pragma omp parallel for num_threads(gpumc_threads_outside(device, runs))
   for (size_t m = 0; m < runs; m++)
     weigh_run(work, m, inside);
-  return GPUMC_OK;
+  return values.sums != NULL ? device->ops->tally(device, &work->tally, &values, error) : GPUMC_OK;
 }
 
 /* What the copies of one run need to know. */

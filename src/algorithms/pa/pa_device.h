@@ -1,6 +1,6 @@
 /* The steps of population annealing that each device does in its own way: pa_cpu.c on the CPU,
- * pa_gpu.cu on CUDA. What comes between them (clearing, sums by block, prefix sums) is the
- * device's, and pa_population.c puts them in order. */
+ * pa_gpu.cu on CUDA. What comes between them (clearing, sums of channels by block, prefix sums) is
+ * the device's, and pa_population.c puts them in order. */
 #ifndef GPUMC_ALGORITHMS_PA_DEVICE_H
 #define GPUMC_ALGORITHMS_PA_DEVICE_H
 
@@ -47,6 +47,8 @@ struct pa_resample_work {
   struct pa_work population;
   struct pa_resampling_request request;
   int weight_shift;
+  struct gpumc_tally tally; /* of weights by block of families */
+  void *block_weights;      /* its sums, cleared; NULL: not wanted */
 };
 
 struct pa_survey_work {
@@ -67,7 +69,7 @@ struct pa_steps {
   GPUMC_MUST_CHECK enum gpumc_status (*found)(struct gpumc_device *device,
                                               const struct pa_work *work,
                                               struct gpumc_error *error);
-  /* Weights and their sum; `before` and `reference`. */
+  /* Weights, their sum and their sums by block; `before` and `reference`. */
   GPUMC_MUST_CHECK enum gpumc_status (*weigh)(struct gpumc_device *device,
                                               const struct pa_resample_work *work,
                                               struct gpumc_error *error);

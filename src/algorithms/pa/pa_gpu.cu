@@ -35,9 +35,14 @@ found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_erro
 
 /* ---- weights and copies ---- */
 
+/* Where blocks' weights add up. */
+enum weights_place { PA_WEIGHTS_NOWHERE, PA_WEIGHTS_SHARED, PA_WEIGHTS_GLOBAL };
+
+template <enum weights_place PLACE>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     weigh_replicas(const struct gpumc_grid grid, const struct pa_resample_work work)
 {
+  extern __shared__ uint32_t shared_sums[];
   const struct pa_work *population = &work.population;
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t n = population->size[stretch.m];
@@ -50,22 +55,40 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   }
   if (stretch.first >= n)
     return;
+  const struct gpumc_tally *tally = &work.tally;
+  const size_t rows = tally->rows;
+  uint32_t *sums = (uint32_t *)((uint8_t *)work.block_weights + stretch.m * tally->stride);
+  if (PLACE == PA_WEIGHTS_SHARED)
+    gpumc_clear_over_block(shared_sums, tally->words * rows);
   uint64_t total = 0;
   for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
     uint64_t weight =
         pa_weight(work.request.step, population->energy[start + r], reference, work.weight_shift);
     population->weight[start + r] = weight;
     total += weight;
+    if (PLACE != PA_WEIGHTS_NOWHERE)
+      gpumc_add_exactly((PLACE == PA_WEIGHTS_SHARED ? shared_sums : sums) +
+                            population->family[start + r] % (uint32_t)rows,
+                        rows, tally->words, (gpumc_wide)weight);
   }
   gpumc_add_over_block(&resampled->total, total);
+  if (PLACE == PA_WEIGHTS_SHARED)
+    gpumc_add_tally_of_block(tally, sums, shared_sums);
 }
 
 static enum gpumc_status
 weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct gpumc_error *error)
 {
   const struct gpumc_grid grid = grid_of(device, &work->population);
-  weigh_replicas<<<gpumc_grid_blocks(&grid), grid.threads, 0, (cudaStream_t)device->stream>>>(
-      grid, *work);
+  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  const size_t bytes = work->tally.words * work->tally.rows * sizeof(uint32_t);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  if (work->block_weights == NULL)
+    weigh_replicas<PA_WEIGHTS_NOWHERE><<<blocks, grid.threads, 0, stream>>>(grid, *work);
+  else if (bytes <= GPUMC_SUMS_BYTES_MAXIMUM)
+    weigh_replicas<PA_WEIGHTS_SHARED><<<blocks, grid.threads, bytes, stream>>>(grid, *work);
+  else
+    weigh_replicas<PA_WEIGHTS_GLOBAL><<<blocks, grid.threads, 0, stream>>>(grid, *work);
   return GPUMC_CUDA_LAUNCHED("weigh_replicas", error);
 }
 

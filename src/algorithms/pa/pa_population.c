@@ -178,18 +178,6 @@ clear(struct pa_population *population, size_t first, size_t bytes, struct gpumc
   return device->ops->fill(device, population->record + first, 0, bytes, error);
 }
 
-static enum gpumc_status add_weights(struct pa_population *population, struct gpumc_error *error)
-{
-  struct gpumc_device *device = population->device;
-  const struct gpumc_tally_values values = {
-      .runs = population->runs,
-      .size = population->size,
-      .label = population->family,
-      .channel = {(const int64_t *)population->weight}, /* below 2^63 */
-      .sums = population->record + population->layout.weights};
-  return device->ops->tally(device, &population->layout.by_weight, &values, error);
-}
-
 static enum gpumc_status add_values(struct pa_population *population, struct gpumc_error *error)
 {
   struct gpumc_device *device = population->device;
@@ -240,7 +228,8 @@ static struct pa_resample_work resample_work(const struct pa_population *populat
 {
   return (struct pa_resample_work){.population = work_of(population, runs),
                                    .request = *request,
-                                   .weight_shift = pa_weight_shift(population->plan.capacity)};
+                                   .weight_shift = pa_weight_shift(population->plan.capacity),
+                                   .tally = population->layout.by_weight};
 }
 
 enum gpumc_status pa_population_trial(struct pa_population *population, double step,
@@ -267,10 +256,10 @@ enum gpumc_status pa_population_resample(struct pa_population *population,
                                          struct gpumc_error *error)
 {
   struct gpumc_device *device = population->device;
-  const struct pa_resample_work work = resample_work(population, population->runs, request);
+  struct pa_resample_work work = resample_work(population, population->runs, request);
+  work.block_weights = population->record + population->layout.weights;
   GPUMC_TRY(clear(population, 0, population->layout.tallied, error));
   GPUMC_TRY(population->steps->weigh(device, &work, error));
-  GPUMC_TRY(add_weights(population, error));
   if (request->method == PA_RESAMPLING_SYSTEMATIC)
     GPUMC_TRY(device->ops->scan(device, population->weight,
                                 population->runs * population->plan.capacity, true,

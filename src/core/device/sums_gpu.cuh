@@ -8,6 +8,7 @@
 #define GPUMC_CORE_SUMS_GPU_CUH
 
 #include "core/device/device.h"
+#include "core/device/tally.h"
 
 #define GPUMC_WARP_ALL 0xffffffffu
 
@@ -93,6 +94,50 @@ __device__ static inline void gpumc_add_over_block(uint64_t *into, uint64_t valu
       gpumc_atomic_add(into, value);
   }
   __syncthreads();
+}
+
+/* ---- exact sums by group within a block of threads (core/device/tally.h), in shared memory where
+ * they fit into GPUMC_SUMS_BYTES_MAXIMUM ---- */
+
+/* Add to a number of `words` words, `stride` apart, that other threads add to as well. Each word
+ * wraps around as often as it must, and whoever makes it wrap carries one to the next; so the
+ * number is right, modulo its size, when all have added. */
+__device__ static inline void
+gpumc_add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide value)
+{
+  uint32_t carry = 0;
+  for (uint32_t i = 0; i < words; i++) {
+    uint64_t part = (uint64_t)(uint32_t)value + carry;
+    uint32_t low = (uint32_t)part;
+    carry = (uint32_t)(part >> 32);
+    value >>= 32;
+    if (low == 0)
+      continue;
+    uint32_t before = atomicAdd(&word[i * stride], low);
+    carry += before + low < low;
+  }
+}
+
+/* Every thread of the block calls it. */
+__device__ static inline void gpumc_clear_over_block(uint32_t *word, size_t count)
+{
+  for (size_t i = threadIdx.x; i < count; i += blockDim.x)
+    word[i] = 0;
+  __syncthreads();
+}
+
+/* Adds what a block has summed up to the sums of the run. Every thread of the block calls it. */
+__device__ static inline void
+gpumc_add_tally_of_block(const struct gpumc_tally *tally, uint32_t *sums, const uint32_t *of_block)
+{
+  const size_t rows = tally->rows;
+  __syncthreads();
+  for (size_t i = threadIdx.x; i < tally->n_sums * rows; i += blockDim.x) {
+    const struct gpumc_exact_sum sum = tally->sum[i / rows];
+    const size_t at = sum.first * rows + i % rows;
+    gpumc_add_exactly(sums + at, rows, sum.words,
+                      (gpumc_wide)gpumc_words_value(of_block + at, rows, sum.words));
+  }
 }
 
 #endif

@@ -27,25 +27,6 @@ __device__ static inline gpumc_wide power_of(int64_t x, uint32_t power)
   }
 }
 
-/* Add to a number of `words` words, `stride` apart, that other threads add to as well. Each word
- * wraps around as often as it must, and whoever makes it wrap carries one to the next; so the
- * number is right, modulo its size, when all have added. */
-__device__ static inline void
-add_exactly(uint32_t *word, size_t stride, uint32_t words, gpumc_wide value)
-{
-  uint32_t carry = 0;
-  for (uint32_t i = 0; i < words; i++) {
-    uint64_t part = (uint64_t)(uint32_t)value + carry;
-    uint32_t low = (uint32_t)part;
-    carry = (uint32_t)(part >> 32);
-    value >>= 32;
-    if (low == 0)
-      continue;
-    uint32_t before = atomicAdd(&word[i * stride], low);
-    carry += before + low < low;
-  }
-}
-
 /* A block of threads adds up in shared memory where its sums fit. */
 template <bool SHARED>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struct tally_work work)
@@ -59,25 +40,19 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struc
   uint32_t *sums = (uint32_t *)((uint8_t *)work.values.sums + stretch.m * what->stride);
   if (stretch.first >= n)
     return;
-  for (size_t i = threadIdx.x; SHARED && i < what->words * rows; i += blockDim.x)
-    shared_sums[i] = 0;
-  __syncthreads();
+  if (SHARED)
+    gpumc_clear_over_block(shared_sums, what->words * rows);
   for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
     uint32_t row = work.values.label[start + r] % (uint32_t)rows;
     for (uint32_t s = 0; s < what->n_sums; s++) {
       const struct gpumc_exact_sum sum = what->sum[s];
       int64_t x = work.values.channel[sum.channel][start + r];
-      add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
-                  power_of(x, sum.power));
+      gpumc_add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
+                        power_of(x, sum.power));
     }
   }
-  __syncthreads();
-  for (size_t i = threadIdx.x; SHARED && i < what->n_sums * rows; i += blockDim.x) {
-    const struct gpumc_exact_sum sum = what->sum[i / rows];
-    size_t at = sum.first * rows + i % rows;
-    add_exactly(sums + at, rows, sum.words,
-                (gpumc_wide)gpumc_words_value(shared_sums + at, rows, sum.words));
-  }
+  if (SHARED)
+    gpumc_add_tally_of_block(what, sums, shared_sums);
 }
 
 extern "C" enum gpumc_status

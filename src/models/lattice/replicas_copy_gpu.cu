@@ -21,60 +21,66 @@ struct __align__(16) pair
   uint4 first, second;
 };
 
-/* How the replicas of a run are spread over threads: groups[parts][width]. */
+/* How the replicas of a run are spread over threads: groups[parts][width]. Sizes that are powers of
+ * two are given by their logarithms, since a division by a number known only at run time takes
+ * longer than a copy. */
 struct spread {
-  uint32_t width;
-  size_t parts; /* of a group */
+  uint32_t width, group; /* logarithms */
+  uint32_t parts;        /* of a group */
 };
 
-template <typename UNIT> struct at_once {
-  static const uint32_t units = sizeof(UNIT) < PAIR_BYTES ? 8 : 4;
+template <typename UNIT, bool SWAP> struct at_once {
+  static const uint32_t units = sizeof(UNIT) < (SWAP ? PAIR_BYTES : sizeof(uint4)) ? 8 : 4;
+  /* Blocks that a multiprocessor is to hold: most replicas stay as they are, so that threads that
+   * only read a parent must be many. */
+  static const int blocks = SWAP ? 2 : sizeof(UNIT) < PAIR_BYTES ? 6 : 4;
 };
 
 /* The first unit of a replica of run m; the next ones are `group` units apart. */
 template <typename UNIT>
 __device__ static inline UNIT *
-place_of(const struct lattice_copy *copy, size_t m, size_t number, size_t replica)
+place_of(const struct lattice_copy *copy, uint32_t group, size_t m, size_t replica)
 {
-  return (UNIT *)copy->replicas + (m * copy->groups + number) * copy->units * copy->group +
-         replica % copy->group;
+  return (UNIT *)copy->replicas + ((m * copy->groups + (replica >> group)) * copy->units << group) +
+         (replica & ((1u << group) - 1));
 }
 
 /* Where the replica `replica` of run m comes from, or the one that it changes places with; NULL: it
  * stays as it is. */
 template <typename UNIT, bool SWAP>
 __device__ static inline UNIT *
-other_of(const struct lattice_copy *copy, size_t m, size_t number, size_t replica)
+other_of(const struct lattice_copy *copy, uint32_t group, size_t m, size_t replica)
 {
   if (SWAP) {
     const uint32_t *swap = copy->swap + m * lattice_parts(copy->batch.capacity, 32);
     return (swap[replica / 32] >> replica % 32 & 1) != 0
-               ? place_of<UNIT>(copy, m + 1, number, replica)
+               ? place_of<UNIT>(copy, group, m + 1, replica)
                : NULL;
   }
   const uint32_t parent = copy->parent[m * copy->batch.capacity + replica];
-  return parent != replica ? place_of<UNIT>(copy, m, parent / copy->group, parent) : NULL;
+  return parent != replica ? place_of<UNIT>(copy, group, m, parent) : NULL;
 }
 
 template <typename UNIT, bool SWAP>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, at_once<UNIT, SWAP>::blocks)
     move_replicas(const __grid_constant__ struct lattice_copy copy,
                   const __grid_constant__ struct spread spread)
 {
-  enum { UNITS = at_once<UNIT>::units };
-  const uint32_t group = copy.group, step = spread.width / group;
-  const uint32_t m = blockIdx.y, thread = threadIdx.x % spread.width;
-  const size_t index = ((size_t)blockIdx.x * THREADS + threadIdx.x) / spread.width;
-  const size_t number = index / spread.parts, part = index - number * spread.parts;
-  const size_t replica = number * group + thread % group;
+  enum { UNITS = at_once<UNIT, SWAP>::units };
+  const uint32_t group = copy.group, step = 1u << (spread.width - spread.group);
+  const uint32_t m = blockIdx.y, thread = threadIdx.x & ((1u << spread.width) - 1);
+  const uint32_t index = (uint32_t)(((size_t)blockIdx.x * THREADS + threadIdx.x) >> spread.width);
+  const uint32_t number = spread.parts > 1 ? index / spread.parts : index;
+  const uint32_t part = index - number * spread.parts;
+  const size_t replica = ((size_t)number << spread.group) + (thread & (group - 1));
   if (replica >= copy.batch.size[m])
     return;
-  UNIT *to = place_of<UNIT>(&copy, m, number, replica);
-  UNIT *from = other_of<UNIT, SWAP>(&copy, m, number, replica);
+  UNIT *from = other_of<UNIT, SWAP>(&copy, spread.group, m, replica);
   if (from == NULL)
     return;
-  for (size_t first = part * step * UNITS + thread / group; first < copy.units;
-       first += spread.parts * step * UNITS) {
+  UNIT *to = place_of<UNIT>(&copy, spread.group, m, replica);
+  for (size_t first = (size_t)part * step * UNITS + (thread >> spread.group); first < copy.units;
+       first += (size_t)spread.parts * step * UNITS) {
     UNIT there[UNITS], here[UNITS];
 #pragma unroll
     for (uint32_t i = 0; i < UNITS; i++)
@@ -105,14 +111,14 @@ static uint32_t width_of(const struct lattice_copy *copy)
 template <typename UNIT, bool SWAP>
 static void launch(const struct lattice_copy *copy, uint32_t runs)
 {
-  struct spread spread = {width_of(copy), 0};
-  const size_t step = spread.width / copy->group;
-  const size_t most = THREADS_ENOUGH / (runs * copy->groups * spread.width);
-  spread.parts = lattice_parts(copy->units, step * at_once<UNIT>::units);
-  if (spread.parts > most)
-    spread.parts = most > 0 ? most : 1;
-  const dim3 grid((uint32_t)lattice_parts(copy->groups * spread.parts * spread.width, THREADS),
-                  runs);
+  const size_t width = width_of(copy), step = width / copy->group;
+  const size_t enough = THREADS_ENOUGH / (runs * copy->groups * width);
+  const size_t most = enough > 0 ? enough : 1;
+  const size_t parts = lattice_parts(copy->units, step * at_once<UNIT, SWAP>::units);
+  const struct spread spread = {(uint32_t)__builtin_ctzll(width),
+                                (uint32_t)__builtin_ctz(copy->group),
+                                (uint32_t)(parts < most ? parts : most)};
+  const dim3 grid((uint32_t)lattice_parts(copy->groups * spread.parts * width, THREADS), runs);
   move_replicas<UNIT, SWAP><<<grid, THREADS, 0, (cudaStream_t)copy->batch.stream>>>(*copy, spread);
 }
 
