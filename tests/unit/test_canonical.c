@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical_state.h"
+#include "algorithms/canonical/canonical.h"
 #include "models/ising2d/ising2d.h"
 #include "support/status.h"
 

@@ -1,11 +1,75 @@
-/* Canonical runs: single-spin-flip updates at fixed temperatures, and their vtable. */
+/* Canonical runs: updates at fixed temperatures, from creation to checkpoint, and their vtable. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical_state.h"
+#include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
 #include "core/simulation/sweeps.h"
+#include "core/storage/checkpoint_parts.h"
+
+/* ---- configurations ---- */
+
+enum { SWEEP, RUN, REPLICA, LABELS };
+
+static enum gpumc_status
+configurations_declare(struct canonical *canonical, struct gpumc_error *error)
+{
+  const struct gpumc_column labels[LABELS] = {
+      [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
+      [RUN] = {.label = {"run", "index of the temperature, from 0", "1", ""},
+               .width = 1,
+               .integer = true},
+      [REPLICA] = {.label = {"replica", "index of the replica, from 0", "1", ""},
+                   .width = 1,
+                   .integer = true},
+  };
+  if (!gpumc_configurations_request_any(&canonical->request))
+    return GPUMC_OK;
+  return gpumc_configurations_declare(&canonical->context, labels, LABELS,
+                                      &canonical->configurations, error);
+}
+
+static struct gpumc_configurations_chains chains_of(const struct canonical *canonical)
+{
+  return (struct gpumc_configurations_chains){.temperatures = canonical->betas.count,
+                                              .copies = 1,
+                                              .replicas = canonical->settings.replicas};
+}
+
+static enum gpumc_status
+configurations_write(struct canonical *canonical, struct gpumc_error *error)
+{
+  const struct gpumc_configurations_request *request = &canonical->request;
+  const struct gpumc_configurations_chains chains = chains_of(canonical);
+  const uint32_t sweep = canonical->context.ensemble->time - canonical->settings.thermalization;
+  if (!gpumc_configurations_request_due(request, sweep - canonical->settings.interval, sweep))
+    return GPUMC_OK;
+  return gpumc_configurations_write_chains(&canonical->configurations, request, &chains, sweep,
+                                           error);
+}
+
+static double rows_until(const struct canonical *canonical, uint32_t sweep)
+{
+  const struct gpumc_configurations_chains chains = chains_of(canonical);
+  return gpumc_configurations_chain_rows(&canonical->request, &chains, sweep);
+}
+
+static uint64_t configurations_rows(const struct canonical *canonical, uint32_t sweep)
+{
+  return (uint64_t)rows_until(canonical, sweep);
+}
+
+void canonical_configurations_demand(const struct canonical *canonical,
+                                     const struct gpumc_model *model, struct gpumc_demand *demanded)
+{
+  if (gpumc_configurations_request_any(&canonical->request))
+    gpumc_configurations_demand(model, LABELS, rows_until(canonical, canonical->settings.sweeps),
+                                (double)canonical->settings.replicas, demanded);
+}
+
+/* ---- creation ---- */
 
 static void destroy(void *state)
 {
@@ -29,20 +93,15 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   canonical_settings_read(params, &canonical->settings);
   const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
   canonical_quantities_make(model, &observables, &canonical->quantities);
-  enum gpumc_status status = canonical_betas_make(params, &canonical->betas, error);
-  if (status == GPUMC_OK)
-    status = canonical_grid_make(params, &canonical->betas, &canonical->grid, error);
-  if (status == GPUMC_OK)
-    status = canonical_sums_make(canonical, error);
-  if (status == GPUMC_OK)
-    status = canonical_tables_declare(canonical, error);
-  if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
-                                               canonical->betas.count, &canonical->request, error);
-  if (status == GPUMC_OK)
-    status = canonical_configurations_declare(canonical, error);
+  GPUMC_TRY(canonical_betas_make(params, &canonical->betas, error));
+  GPUMC_TRY(canonical_grid_make(params, &canonical->betas, &canonical->grid, error));
+  GPUMC_TRY(canonical_sums_make(canonical, error));
+  GPUMC_TRY(canonical_tables_declare(canonical, error));
+  GPUMC_TRY(gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                              canonical->betas.count, &canonical->request, error));
+  GPUMC_TRY(configurations_declare(canonical, error));
   canonical->unit = canonical_unit(&canonical->settings, model, canonical->betas.count);
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -62,6 +121,8 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   *state = canonical;
   return GPUMC_OK;
 }
+
+/* ---- progress ---- */
 
 /* What the device's time goes to. */
 enum stage { STAGE_OTHER = GPUMC_STAGE_OTHER, STAGE_SWEEP, STAGE_TALLY };
@@ -109,7 +170,7 @@ sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
     status = canonical_digest(canonical, error);
   enter(canonical, STAGE_OTHER);
   if (status == GPUMC_OK && to == next)
-    status = canonical_configurations_write(canonical, error);
+    status = configurations_write(canonical, error);
   canonical->pending = status == GPUMC_OK && to == next;
   return status;
 }
@@ -120,8 +181,8 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   if (!canonical->pending)
     return GPUMC_OK;
   canonical->pending = false;
-  enum gpumc_status status = canonical_fetch(canonical, error);
-  return status == GPUMC_OK ? canonical_digest(canonical, error) : status;
+  GPUMC_TRY(canonical_fetch(canonical, error));
+  return canonical_digest(canonical, error);
 }
 
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
@@ -151,6 +212,131 @@ static void position(const void *state, struct gpumc_position *where)
                    (double)canonical->context.model->sites;
   where->coordinate = "sweep";
   where->value = time;
+}
+
+/* ---- checkpoints ---- */
+
+enum { LONGEST_NAME = 64 };
+
+static const char *prefix_of(size_t m, char text[static LONGEST_NAME])
+{
+  snprintf(text, LONGEST_NAME, "canonical/%zu", m);
+  return text;
+}
+
+static size_t chain_count(const struct canonical *canonical)
+{
+  return canonical->settings.chains * canonical->quantities.n_series;
+}
+
+enum { PARTS_MAXIMUM = 6 };
+
+/* What a temperature's sums consist of; halves only where every replica has a sample. Returns how
+ * many there are. */
+static size_t
+list_parts(const struct canonical *canonical, size_t m, struct gpumc_part part[PARTS_MAXIMUM])
+{
+  struct canonical_sums *sums = &canonical->sums[m];
+  const size_t width = canonical_vector_width(canonical, m);
+  const size_t replicas = canonical->settings.replicas;
+  const struct gpumc_part all[PARTS_MAXIMUM] = {
+      {"reference", GPUMC_INT64, 1, 1, &sums->reference},
+      {"series", GPUMC_UINT64, chain_count(canonical), GPUMC_SERIES_WORDS, sums->chain},
+      {"bins_state", GPUMC_UINT64, GPUMC_BINS_STATE, 1, sums->bins.state},
+      {"bins", GPUMC_FLOAT64, GPUMC_BINS_MOST, width, sums->bins.sums},
+      {"replicas", GPUMC_FLOAT64, width, replicas, sums->replica},
+      {"halves", GPUMC_FLOAT64, width, replicas, sums->half},
+  };
+  memcpy(part, all, sizeof all);
+  return sums->half != NULL ? PARTS_MAXIMUM : PARTS_MAXIMUM - 1;
+}
+
+static enum gpumc_status save_sums(const struct canonical *canonical, size_t m,
+                                   struct gpumc_checkpoint_writer *writer,
+                                   struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(canonical, m, part);
+  return gpumc_parts_save(part, parts, NULL, writer, prefix_of(m, prefix), error);
+}
+
+static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  struct gpumc_part part[PARTS_MAXIMUM];
+  char prefix[LONGEST_NAME];
+  const size_t parts = list_parts(canonical, m, part);
+  enum gpumc_status status =
+      gpumc_parts_load(part, parts, NULL, reader, prefix_of(m, prefix), error);
+  return status == GPUMC_OK ? gpumc_bins_check(&canonical->sums[m].bins, error) : status;
+}
+
+static enum gpumc_status
+save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct canonical *canonical = state;
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "canonical/measured", GPUMC_UINT64, 1, 1,
+                                 &canonical->measured, error));
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    GPUMC_TRY(save_sums(canonical, m, writer, error));
+  return GPUMC_OK;
+}
+
+static uint64_t values_in(const struct gpumc_bins *bins)
+{
+  return bins->state[GPUMC_BINS_COUNT] * bins->state[GPUMC_BINS_LENGTH] +
+         bins->state[GPUMC_BINS_FILLED];
+}
+
+/* Rows that the recorder must have. */
+static bool rows_fit(const struct canonical *canonical)
+{
+  const struct gpumc_recorder *recorder = canonical->context.recorder;
+  const uint64_t sweeps = canonical->measured * canonical->settings.interval;
+  bool good = true;
+  for (size_t m = 0; m < canonical->betas.count && canonical->settings.series; m++)
+    good = good && gpumc_recorder_count(recorder, canonical->table[m]) == canonical->measured;
+  return good && gpumc_configurations_count(&canonical->configurations) ==
+                     configurations_rows(canonical, (uint32_t)sweeps);
+}
+
+/* A checkpoint that is whole may still be wrong. */
+static bool fits(const struct canonical *canonical)
+{
+  const struct gpumc_ensemble *ensemble = canonical->context.ensemble;
+  bool good = ensemble->runs == 0 || ensemble->runs == canonical->betas.count;
+  good = good && ensemble->first_run == 0 &&
+         ensemble->time <= canonical_end(&canonical->settings) &&
+         canonical->measured == canonical_measurements(&canonical->settings, ensemble->time);
+  good = good && rows_fit(canonical);
+  for (size_t m = 0; m < canonical->betas.count && good; m++) {
+    const struct canonical_sums *sums = &canonical->sums[m];
+    good = values_in(&sums->bins) == canonical->measured;
+    for (size_t i = 0; i < chain_count(canonical) && good; i++)
+      good = sums->chain[i].level[0].bins == canonical->measured &&
+             sums->chain[i].merged == (canonical->measured > 0);
+  }
+  return good;
+}
+
+static enum gpumc_status
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
+{
+  struct canonical *canonical = state;
+  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "canonical/measured", GPUMC_UINT64,
+                                                       0, 1, 1, &canonical->measured, error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
+    status = load_sums(canonical, m, reader, error);
+  if (status != GPUMC_OK)
+    return status;
+  if (!fits(canonical))
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "the checkpoint's counters, sums and rows contradict each other");
+  *finished = canonical->context.ensemble->runs > 0 &&
+              canonical->context.ensemble->time == canonical_end(&canonical->settings);
+  return GPUMC_OK;
 }
 
 static const char citation[] =
@@ -200,8 +386,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .advance = advance,
     .position = position,
     .settle = settle,
-    .save = canonical_save,
-    .load = canonical_load,
+    .save = save,
+    .load = load,
     .summarize = canonical_summarize,
     .destroy = destroy,
 };

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical_state.h"
+#include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/samples.h"
 #include "core/simulation/sweeps.h"
-#include "core/simulation/ladder.h"
 
 enum { DEFAULT_REPLICAS = 32 };
 static const double unit_updates = 0x1p28;

@@ -1,13 +1,322 @@
-/* Canonical runs: from the channels of a measurement into the sums.
+/* Canonical runs: what is measured of a replica, the sums that it goes into, and their memory.
  *
  * All arithmetic is in a fixed order, replica by replica and chain by chain, on the host: the same
  * bits on every device and for any number of threads. */
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical_state.h"
+#include "algorithms/canonical/canonical.h"
+#include "core/base/memory.h"
 #include "core/numerics/elementary.h"
+#include "core/numerics/power.h"
+#include "core/simulation/curves.h"
+
+/* ---- what is measured ---- */
+
+void canonical_quantities_make(const struct gpumc_model *model,
+                               const struct gpumc_observables *observables,
+                               struct canonical_quantities *quantities)
+{
+  memset(quantities, 0, sizeof *quantities);
+  quantities->model = model;
+  quantities->observables = *observables;
+  quantities->count = observables->n_means;
+  for (size_t k = 0; k < observables->n_means; k++) {
+    const size_t result = gpumc_observables_reported(observables, k);
+    quantities->unit[k] = gpumc_mean_unit(observables->mean[k], model);
+    if (result == observables->n_quantities)
+      continue;
+    quantities->series_mean[quantities->n_series] = k;
+    quantities->series_result[quantities->n_series++] = result;
+  }
+}
+
+/* With a power that the compiler knows. */
+static inline void fill(double unit, const int64_t *channel, size_t count, unsigned power,
+                        bool absolute, double *values)
+{
+  for (size_t i = 0; i < count; i++)
+    values[i] = gpumc_power((double)channel[i] * unit, power, absolute);
+}
+
+void canonical_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
+                          size_t count, double *values)
+{
+  if (mean->power == 1 && mean->absolute)
+    fill(unit, channel, count, 1, true, values);
+  else if (mean->power == 1)
+    fill(unit, channel, count, 1, false, values);
+  else if (mean->power == 2)
+    fill(unit, channel, count, 2, false, values);
+  else
+    fill(unit, channel, count, 4, false, values);
+}
+
+/* ---- memory of the sums, and what a run will need ---- */
+
+static size_t threads_of(const struct gpumc_device *device)
+{
+  return device->threads > 1 ? (size_t)device->threads : 1;
+}
+
+static size_t widest_vector(const struct canonical *canonical)
+{
+  size_t width = 0;
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    if (canonical_vector_width(canonical, m) > width)
+      width = canonical_vector_width(canonical, m);
+  return width;
+}
+
+/* The quantities of all replicas, weights, weighted quantities, and a vector. */
+size_t canonical_scratch_width(const struct canonical *canonical)
+{
+  return (canonical->quantities.count + 2) * canonical->settings.replicas +
+         widest_vector(canonical);
+}
+
+static enum gpumc_status
+make_channels(struct canonical *canonical, size_t channel, struct gpumc_error *error)
+{
+  size_t values = canonical->betas.count * canonical->settings.replicas;
+  enum gpumc_status status =
+      gpumc_device_array(canonical->context.device, &canonical->device_channel[channel], values,
+                         "measured quantities", error);
+  return status == GPUMC_OK ? gpumc_allocate_array(&canonical->channel[channel], values,
+                                                   "measured quantities", error)
+                            : status;
+}
+
+static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct gpumc_error *error)
+{
+  struct canonical_sums *sums = &canonical->sums[m];
+  const size_t width = canonical_vector_width(canonical, m);
+  const size_t series = canonical->settings.chains * canonical->quantities.n_series;
+  GPUMC_TRY(gpumc_allocate_array(&sums->chain, series, "time series", error));
+  GPUMC_TRY(gpumc_bins_init(&sums->bins, width, error));
+  GPUMC_TRY(gpumc_allocate_array(&sums->replica, width * canonical->settings.replicas,
+                                 "sums of the replicas", error));
+  if (canonical->settings.each_sample)
+    GPUMC_TRY(gpumc_allocate_array(&sums->half, width * canonical->settings.replicas,
+                                   "sums of the samples", error));
+  return GPUMC_OK;
+}
+
+enum gpumc_status canonical_sums_make(struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t threads = threads_of(canonical->context.device);
+  enum gpumc_status status =
+      gpumc_allocate_array(&canonical->sums, canonical->betas.count, "sums", error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
+    status = make_sums(canonical, m, error);
+  for (size_t c = 0; c < canonical->quantities.observables.n_channels && status == GPUMC_OK; c++)
+    status = make_channels(canonical, c, error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&canonical->scratch, threads * canonical_scratch_width(canonical),
+                                  "work space of the threads", error);
+  return status;
+}
+
+void canonical_sums_free(struct canonical *canonical)
+{
+  for (size_t m = 0; canonical->sums != NULL && m < canonical->betas.count; m++) {
+    free(canonical->sums[m].chain);
+    gpumc_bins_free(&canonical->sums[m].bins);
+    free(canonical->sums[m].replica);
+    free(canonical->sums[m].half);
+  }
+  free(canonical->sums);
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+    canonical->context.device->ops->release(canonical->context.device,
+                                            canonical->device_channel[c]);
+    free(canonical->channel[c]);
+  }
+  free(canonical->scratch);
+}
+
+/* Bytes on the host; in doubles, since a mistyped number of replicas may exceed any size_t. */
+static double host_bytes(const struct canonical *canonical, const struct gpumc_device *device)
+{
+  const double channels = (double)canonical->quantities.observables.n_channels;
+  const struct canonical_settings *settings = &canonical->settings;
+  const double temperatures = (double)canonical->betas.count;
+  const double replicas = (double)settings->replicas;
+  double series = temperatures * (double)settings->chains * (double)canonical->quantities.n_series *
+                  sizeof(struct gpumc_series);
+  double numbers = (double)threads_of(device) * (double)canonical_scratch_width(canonical);
+  numbers += temperatures * replicas * channels;
+  const double sums = (settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST;
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    numbers += (double)canonical_vector_width(canonical, m) * sums;
+  if (settings->series) {
+    const double row = (1 + replicas * channels) * sizeof(double);
+    series += gpumc_recorder_series_bytes(
+        row,
+        row * temperatures * (double)canonical_measurements(settings, canonical_end(settings)));
+  }
+  return series + numbers * sizeof(double);
+}
+
+/* Bins and averages of the replicas, the curves of the summary and, if requested, all measurements;
+ * a checkpoint has the sums. */
+static void demand_disk(const struct canonical *canonical, struct gpumc_demand *demanded)
+{
+  const struct canonical_settings *settings = &canonical->settings;
+  const double temperatures = (double)canonical->betas.count;
+  const double replicas = (double)settings->replicas;
+  const double quantities = (double)canonical->quantities.count;
+  const double row = 1 + replicas * (double)canonical->quantities.observables.n_channels;
+  double points = 0, sums = 0;
+  for (size_t m = 0; m < canonical->betas.count; m++) {
+    points += (double)canonical_grid_count(&canonical->grid, m);
+    sums += (double)canonical_vector_width(canonical, m) *
+            ((settings->each_sample ? 2 : 1) * replicas + GPUMC_BINS_MOST);
+  }
+  sums += temperatures * (double)settings->chains * (double)canonical->quantities.n_series *
+          GPUMC_SERIES_WORDS;
+  if (settings->series)
+    demanded->series_bytes = row * temperatures *
+                             (double)canonical_measurements(settings, canonical_end(settings)) *
+                             sizeof(double);
+  demanded->result_bytes =
+      demanded->series_bytes + (temperatures * (quantities + 1) * (replicas + GPUMC_BINS_MOST) +
+                                4 * (quantities + 4) * (temperatures + points)) *
+                                   sizeof(double);
+  demanded->state_bytes = sums * sizeof(double);
+}
+
+/* The mean over replicas goes into series and bins as well. */
+static void demand_work(const struct canonical *canonical, const struct gpumc_model *model,
+                        struct gpumc_work *work)
+{
+  enum { VALUES_OF_A_MEAN = 16 };
+  const struct canonical_settings *settings = &canonical->settings;
+  const double replicas = (double)settings->replicas;
+  const double means =
+      (double)canonical->betas.count * (double)(settings->sweeps / settings->interval);
+  work->sweeps = settings->interval;
+  work->measured = means * replicas * (double)model->sites;
+  work->values = means * (replicas + VALUES_OF_A_MEAN);
+  work->n_channels = canonical->quantities.observables.n_channels;
+}
+
+enum gpumc_status canonical_demand(const struct gpumc_params *params,
+                                   const struct gpumc_model *model,
+                                   const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                   struct gpumc_error *error)
+{
+  struct canonical canonical = {0};
+  const struct canonical_settings *settings = &canonical.settings;
+  canonical_settings_read(params, &canonical.settings);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
+  canonical_quantities_make(model, &observables, &canonical.quantities);
+  enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
+  if (status == GPUMC_OK)
+    status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
+  if (status == GPUMC_OK)
+    status = gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                               canonical.betas.count, &canonical.request, error);
+  if (status == GPUMC_OK) {
+    const double channels = (double)observables.n_channels;
+    const double replicas = (double)canonical.betas.count * (double)settings->replicas;
+    memset(demanded, 0, sizeof *demanded);
+    demanded->replicas = settings->replicas;
+    demanded->plan =
+        (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
+                                     .capacity = settings->replicas,
+                                     .samples = settings->each_sample ? settings->replicas : 1,
+                                     .update = settings->update};
+    demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
+    demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
+    demand_disk(&canonical, demanded);
+    canonical_configurations_demand(&canonical, model, demanded);
+    demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
+    demand_work(&canonical, model, &demanded->work);
+  }
+  gpumc_configurations_request_free(&canonical.request);
+  canonical_grid_free(&canonical.grid);
+  canonical_betas_free(&canonical.betas);
+  return status;
+}
+
+/* ---- time series ---- */
+
+enum { LONGEST_GROUP = 32 };
+
+static bool is_recorded(const struct canonical *canonical, size_t channel)
+{
+  return canonical->channel[channel] != NULL;
+}
+
+static struct gpumc_column column_of(const struct canonical *canonical, size_t channel)
+{
+  const struct gpumc_model_ops *model = canonical->context.model->ops;
+  const size_t replicas = canonical->settings.replicas;
+  return (struct gpumc_column){
+      .label = model->channels[channel].label, .width = replicas, .across = "replica"};
+}
+
+static enum gpumc_status
+declare_series(struct canonical *canonical, size_t m, const char *group, struct gpumc_error *error)
+{
+  struct gpumc_column column[1 + GPUMC_CHANNELS_MAXIMUM] = {
+      {.label = {"sweep", "sweeps since the end of the thermalization", "sweeps", "t"},
+       .width = 1,
+       .integer = true}};
+  size_t columns = 1;
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
+    if (is_recorded(canonical, c)) {
+      column[columns] = column_of(canonical, c);
+      columns++;
+    }
+  return gpumc_curve_add_series(canonical->context.recorder, canonical->context.model, group,
+                                column, columns, &canonical->table[m], error);
+}
+
+enum gpumc_status canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t width = 1 + GPUMC_CHANNELS_MAXIMUM * canonical->settings.replicas;
+  if (canonical->settings.series) {
+    GPUMC_TRY(gpumc_allocate_array(&canonical->table, canonical->betas.count, "tables", error));
+    GPUMC_TRY(gpumc_allocate_array(&canonical->row, width, "a row", error));
+  }
+  for (size_t m = 0; m < canonical->betas.count; m++) {
+    char group[LONGEST_GROUP];
+    snprintf(group, sizeof group, "runs/%04zu", m);
+    GPUMC_TRY(gpumc_recorder_number(canonical->context.recorder, group, "beta",
+                                    canonical->betas.beta[m], error));
+    if (canonical->settings.series)
+      GPUMC_TRY(declare_series(canonical, m, group, error));
+  }
+  return GPUMC_OK;
+}
+
+/* The row of the last measurement that went into the sums. */
+static enum gpumc_status record_rows(struct canonical *canonical, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = canonical->context.model;
+  const size_t replicas = canonical->settings.replicas;
+  for (size_t m = 0; m < canonical->betas.count; m++) {
+    double *value = canonical->row;
+    *value++ = (double)canonical->measured * canonical->settings.interval;
+    for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
+      if (!is_recorded(canonical, c))
+        continue;
+      const double unit = model->quantum[c] / (double)model->sites;
+      for (size_t r = 0; r < replicas; r++)
+        value[r] = (double)canonical->channel[c][m * replicas + r] * unit;
+      value += replicas;
+    }
+    GPUMC_TRY(gpumc_recorder_append(canonical->context.recorder, canonical->table[m],
+                                    canonical->row, error));
+  }
+  return GPUMC_OK;
+}
+
+/* ---- from the channels of a measurement into the sums ---- */
 
 /* Numbers of a measurement, a nanosecond or two each, below which a second thread does not pay. */
 static const double least_parallel = 0x1p17;
@@ -143,13 +452,12 @@ enum gpumc_status canonical_fetch(struct canonical *canonical, struct gpumc_erro
 {
   struct gpumc_device *device = canonical->context.device;
   const size_t values = canonical->betas.count * canonical->settings.replicas;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM && status == GPUMC_OK; c++)
+  for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     if (canonical->channel[c] != NULL)
-      status =
-          device->ops->copy_to_host(device, canonical->channel[c], canonical->device_channel[c],
-                                    values * sizeof(int64_t), error);
-  return status;
+      GPUMC_TRY(device->ops->copy_to_host(device, canonical->channel[c],
+                                          canonical->device_channel[c], values * sizeof(int64_t),
+                                          error));
+  return GPUMC_OK;
 }
 
 static int threads_for(const struct canonical *canonical)
@@ -158,7 +466,7 @@ static int threads_for(const struct canonical *canonical)
   for (size_t m = 0; m < canonical->betas.count; m++)
     numbers += (double)canonical_vector_width(canonical, m);
   numbers *= (double)canonical->settings.replicas;
-  return numbers >= least_parallel ? (int)canonical_threads(canonical->context.device) : 1;
+  return numbers >= least_parallel ? (int)threads_of(canonical->context.device) : 1;
 }
 
 enum gpumc_status canonical_digest(struct canonical *canonical, struct gpumc_error *error)
@@ -174,5 +482,5 @@ enum gpumc_status canonical_digest(struct canonical *canonical, struct gpumc_err
     for (size_t m = 0; m < temperatures; m++)
       add_temperature(canonical, m, canonical->scratch + (size_t)omp_get_thread_num() * width);
   canonical->measured++;
-  return canonical->settings.series ? canonical_record(canonical, error) : GPUMC_OK;
+  return canonical->settings.series ? record_rows(canonical, error) : GPUMC_OK;
 }

@@ -1,16 +1,114 @@
-/* Canonical runs: the summary - averages with errors, autocorrelation times, what did not converge,
- * reweighted curves. */
+/* Canonical runs: what the result has of them when they are done: averages over bins and of each
+ * replica, averages with errors, autocorrelation times, what did not converge, reweighted curves.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/canonical/canonical_estimate.h"
-#include "algorithms/canonical/canonical_output.h"
+#include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/trust.h"
+
+/* ---- bins and replicas, from which results can be formed again, to merge files or analyse them
+ * anew ---- */
+
+enum { LONGEST_PATH = 64 };
+
+/* table[quantities][place->count[0]] over the axis. */
+static enum gpumc_status write_table(const struct canonical *canonical,
+                                     const struct gpumc_curve_place *place,
+                                     const struct gpumc_label *axis, const double *along,
+                                     const double *table, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_curve_write_axis(place, 0, axis, true, along, error));
+  for (size_t q = 0; q < canonical->quantities.count; q++) {
+    const struct gpumc_label *label = &canonical->quantities.observables.mean[q]->label;
+    GPUMC_TRY(gpumc_curve_write(place, label, false, table + q * place->count[0], error));
+  }
+  return GPUMC_OK;
+}
+
+struct paths {
+  char group[LONGEST_PATH], axis[LONGEST_PATH];
+};
+
+static struct gpumc_curve_place table_place(const struct canonical *canonical, size_t m,
+                                            const char *table, const char *axis, size_t count,
+                                            struct paths *paths)
+{
+  snprintf(paths->group, sizeof paths->group, "runs/%04zu/%s", m, table);
+  snprintf(paths->axis, sizeof paths->axis, "runs/%04zu/%s/%s", m, table, axis);
+  return (struct gpumc_curve_place){.recorder = canonical->context.recorder,
+                                    .model = canonical->context.model,
+                                    .group = paths->group,
+                                    .axis = {paths->axis},
+                                    .count = {count}};
+}
+
+/* The complete bins, averages over the replicas. */
+static enum gpumc_status
+write_bins(const struct canonical *canonical, size_t m, double *scratch, struct gpumc_error *error)
+{
+  static const struct gpumc_label axis = {"sweep",
+                                          "sweeps from the end of the thermalization to the end of "
+                                          "the bin",
+                                          "sweeps", "t"};
+  const struct gpumc_bins *bins = &canonical->sums[m].bins;
+  const size_t count = (size_t)bins->state[GPUMC_BINS_COUNT];
+  const double length =
+      (double)bins->state[GPUMC_BINS_LENGTH] * (double)canonical->settings.interval;
+  struct paths paths;
+  const struct gpumc_curve_place place =
+      table_place(canonical, m, "bins", axis.name, count, &paths);
+  double *along = scratch, *table = along + count;
+  double *mean = table + canonical->quantities.count * count;
+  for (size_t b = 0; b < count; b++) {
+    along[b] = (double)(b + 1) * length;
+    gpumc_bins_mean(bins, b, mean);
+    for (size_t q = 0; q < canonical->quantities.count; q++)
+      table[q * count + b] = mean[q];
+  }
+  return write_table(canonical, &place, &axis, along, table, error);
+}
+
+static enum gpumc_status write_replicas(const struct canonical *canonical, size_t m,
+                                        double *scratch, struct gpumc_error *error)
+{
+  static const struct gpumc_label axis = {"replica", "index of the replica, from 0", "1", ""};
+  const size_t replicas = canonical->settings.replicas;
+  struct paths paths;
+  const struct gpumc_curve_place place =
+      table_place(canonical, m, "replicas", axis.name, replicas, &paths);
+  double *along = scratch, *table = along + replicas;
+  for (size_t r = 0; r < replicas; r++)
+    along[r] = (double)r;
+  for (size_t i = 0; i < canonical->quantities.count * replicas; i++)
+    table[i] = canonical->sums[m].replica[i] / (double)canonical->measured;
+  return write_table(canonical, &place, &axis, along, table, error);
+}
+
+/* runs/NNNN/bins and runs/NNNN/replicas of every temperature. */
+static enum gpumc_status write_runs(const struct canonical *canonical, struct gpumc_error *error)
+{
+  const size_t replicas = canonical->settings.replicas;
+  const size_t most = replicas > GPUMC_BINS_MOST ? replicas : GPUMC_BINS_MOST;
+  double *scratch = NULL;
+  enum gpumc_status status = gpumc_allocate_array(
+      &scratch, (1 + canonical->quantities.count) * most + canonical_scratch_width(canonical),
+      "tables of the result", error);
+  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++) {
+    status = write_bins(canonical, m, scratch, error);
+    if (status == GPUMC_OK)
+      status = write_replicas(canonical, m, scratch, error);
+  }
+  free(scratch);
+  return status;
+}
+
+/* ---- the summary ---- */
 
 /* A point of the grid is reported where that share of the measurements counts at least: energy
  * histograms a distance of 1.5 standard deviations apart, which overlap by 45 %. */
@@ -82,10 +180,9 @@ summary_init(struct summary *summary, const struct canonical *canonical, struct 
       {&summary->samples, means * temperatures},
       {&summary->converged, temperatures},
   };
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == GPUMC_OK; i++)
-    status = gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error);
-  return status;
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error));
+  return GPUMC_OK;
 }
 
 /* Point `point` of a temperature's estimates becomes number `at` of the curves. */
@@ -238,20 +335,20 @@ static enum gpumc_status write_of_series(const struct summary *summary,
 {
   const size_t count = summary->direct.count;
   const struct gpumc_curve_place place = place_of(summary, curves->group, curves->axis, count);
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false,
-                                                    summary->canonical->betas.beta, error);
-  for (size_t k = 0; k < summary->means && status == GPUMC_OK; k++) {
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false,
+                                   summary->canonical->betas.beta, error));
+  for (size_t k = 0; k < summary->means; k++) {
     const struct gpumc_label mean = label_of_series(&summary->canonical->quantities, k);
     char long_name[256];
     snprintf(long_name, sizeof long_name, "%s of the %s", curves->what, mean.long_name);
     const struct gpumc_label label = {mean.name, long_name, curves->units, ""};
     const double *values = curves->values + k * count;
-    status = curves->errors == NULL
-                 ? gpumc_curve_write(&place, &label, false, values, error)
-                 : gpumc_curve_write_with_error(&place, &label, values, curves->errors + k * count,
-                                                error);
+    GPUMC_TRY(curves->errors == NULL
+                  ? gpumc_curve_write(&place, &label, false, values, error)
+                  : gpumc_curve_write_with_error(&place, &label, values, curves->errors + k * count,
+                                                 error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_series(const struct summary *summary, struct gpumc_error *error)
@@ -266,10 +363,9 @@ static enum gpumc_status write_series(const struct summary *summary, struct gpum
       {"summary/drift_length", "summary/drift_length/beta", "sweeps of the beginning that drifts,",
        "sweeps", summary->drift_sweeps, NULL},
   };
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof all / sizeof *all && status == GPUMC_OK; i++)
-    status = write_of_series(summary, &all[i], error);
-  return status;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    GPUMC_TRY(write_of_series(summary, &all[i], error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_warning(const struct summary *summary, const char *name,
@@ -285,22 +381,21 @@ static enum gpumc_status
 write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
 {
   char text[512];
-  enum gpumc_status status = GPUMC_OK;
   if (summary->unknown > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have averages without errors, since %zu samples are too few "
              "to tell how samples scatter: errors that are NaN are unknown; use more samples",
              summary->unknown, summary->direct.count, summary->canonical->settings.replicas);
-    status = write_warning(summary, "samples_warning", text, error);
+    GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
   }
-  if (status == GPUMC_OK && summary->biased > 0) {
+  if (summary->biased > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have time series of the samples that are so short that the "
              "specific heat may be too low by more than half its error; use more sweeps",
              summary->biased, summary->direct.count);
-    status = write_warning(summary, "specific_heat_warning", text, error);
+    GPUMC_TRY(write_warning(summary, "specific_heat_warning", text, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* The series whose beginning is the farthest off, and the remedy. */
@@ -357,25 +452,23 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   struct gpumc_recorder *recorder = summary->canonical->context.recorder;
   const bool trusted = summary->unconverged + summary->unknown + summary->biased == 0;
   char text[512];
-  enum gpumc_status status = gpumc_recorder_integer(recorder, "summary", "measurements",
-                                                    (int64_t)summary->canonical->measured, error);
-  if (status == GPUMC_OK)
-    status = gpumc_trust_record(&summary->canonical->context, trusted, error);
-  if (status == GPUMC_OK)
-    status = write_sample_warnings(summary, error);
-  if (status == GPUMC_OK && summary->drifting > 0)
-    status = write_drift(summary, error);
-  if (status == GPUMC_OK && summary->unconverged > 0)
-    status = write_unconverged(summary, error);
-  if (status == GPUMC_OK && summary->unserved > 0) {
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "measurements",
+                                   (int64_t)summary->canonical->measured, error));
+  GPUMC_TRY(gpumc_trust_record(&summary->canonical->context, trusted, error));
+  GPUMC_TRY(write_sample_warnings(summary, error));
+  if (summary->drifting > 0)
+    GPUMC_TRY(write_drift(summary, error));
+  if (summary->unconverged > 0)
+    GPUMC_TRY(write_unconverged(summary, error));
+  if (summary->unserved > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu points of the grid of reweighting are too far from all temperatures, less "
              "than a share of %g of the measurements counts there: they are NaN; simulate more "
              "temperatures",
              summary->unserved, summary->reweighted.count, least_share);
-    status = write_warning(summary, "reweight_warning", text, error);
+    GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error)
@@ -386,7 +479,7 @@ enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = take_temperatures(&summary, error);
   if (status == GPUMC_OK)
-    status = canonical_write_runs(canonical, error);
+    status = write_runs(canonical, error);
   if (status == GPUMC_OK)
     status = write_direct(&summary, error);
   if (status == GPUMC_OK)

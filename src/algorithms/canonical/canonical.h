@@ -1,12 +1,13 @@
 /* Canonical runs: what their files share. Run m of the ensemble is temperature m of the list, its
  * replicas are independent copies there, or one disorder sample each. */
-#ifndef GPUMC_ALGORITHMS_CANONICAL_STATE_H
-#define GPUMC_ALGORITHMS_CANONICAL_STATE_H
+#ifndef GPUMC_ALGORITHMS_CANONICAL_H
+#define GPUMC_ALGORITHMS_CANONICAL_H
 
-#include "algorithms/canonical/canonical_quantities.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
+#include "core/simulation/observables.h"
 #include "core/statistics/bins.h"
+#include "core/statistics/estimate.h"
 #include "core/statistics/series.h"
 
 enum {
@@ -25,6 +26,18 @@ struct canonical_settings {
   enum gpumc_update update;
   uint32_t thermalization, sweeps, interval;
   bool series;
+};
+
+/* Means are summed up, results are the quantities of the model that follow from them. Means that
+ * are results themselves have time series, from which their errors come. */
+struct canonical_quantities {
+  const struct gpumc_model *model;
+  struct gpumc_observables observables;
+  size_t count; /* of means */
+  double unit[GPUMC_MEANS_MAXIMUM];
+  size_t n_series;
+  size_t series_mean[GPUMC_MEANS_MAXIMUM];   /* [n_series] which mean it is */
+  size_t series_result[GPUMC_MEANS_MAXIMUM]; /* [n_series] which result */
 };
 
 /* Chain b has the replicas from the first of b up to that of b + 1: their numbers differ by one at
@@ -116,13 +129,6 @@ canonical_grid_make(const struct gpumc_params *params, const struct canonical_be
                     struct canonical_grid *grid, struct gpumc_error *error);
 void canonical_grid_free(struct canonical_grid *grid);
 
-GPUMC_MUST_CHECK enum gpumc_status
-canonical_configurations_declare(struct canonical *canonical, struct gpumc_error *error);
-/* At the time of a measurement: the configurations, if this is a moment for them. */
-GPUMC_MUST_CHECK enum gpumc_status
-canonical_configurations_write(struct canonical *canonical, struct gpumc_error *error);
-/* Rows that there are by the measured sweep `sweep`. */
-uint64_t canonical_configurations_rows(const struct canonical *canonical, uint32_t sweep);
 /* Adds what all of them need. */
 void canonical_configurations_demand(const struct canonical *canonical,
                                      const struct gpumc_model *model,
@@ -136,7 +142,6 @@ GPUMC_MUST_CHECK enum gpumc_status
 canonical_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                  const struct gpumc_device *device, struct gpumc_demand *demanded,
                  struct gpumc_error *error);
-size_t canonical_threads(const struct gpumc_device *device);
 size_t canonical_scratch_width(const struct canonical *canonical);
 
 /* Sums for every temperature, and room for measurements. */
@@ -170,17 +175,37 @@ canonical_digest(struct canonical *canonical, struct gpumc_error *error);
 /* Declare runs/NNNN, with the time series where they are asked for. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-canonical_record(struct canonical *canonical, struct gpumc_error *error);
-
-GPUMC_MUST_CHECK enum gpumc_status canonical_save(const void *state,
-                                                  struct gpumc_checkpoint_writer *writer,
-                                                  struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status canonical_load(void *state,
-                                                  struct gpumc_checkpoint_reader *reader,
-                                                  bool *finished, struct gpumc_error *error);
 
 /* Values, errors, warnings: everything below /summary and, for merging, /runs. */
 GPUMC_MUST_CHECK enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error);
+
+void canonical_quantities_make(const struct gpumc_model *model,
+                               const struct gpumc_observables *observables,
+                               struct canonical_quantities *quantities);
+
+/* What mean k is made of, of `count` values of its channel. */
+void canonical_moments_of(const struct gpumc_mean *mean, double unit, const int64_t *channel,
+                          size_t count, double *values);
+
+/* The points of a temperature: the temperature itself first, then those of the grid. Of each point
+ * the results (canonical_quantities) and the share of the measurements that count there. */
+struct canonical_estimates {
+  size_t points, results;             /* results of a point, the share not included */
+  double *average;                    /* of all points (canonical_estimate.c) */
+  double *value, *error;              /* [points][results + 1]; the share has no error */
+  struct gpumc_series_estimate *mean; /* [series] replicas together */
+  bool converged;                     /* all of them */
+  /* [series] it never changed: of samples, that of none of them. */
+  bool still[GPUMC_MEANS_MAXIMUM];
+  /* With a sample for each replica: too few of them for errors; so short a time series that what is
+   * formed of each sample is still off. */
+  bool unknown, biased;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+canonical_estimates_make(const struct canonical *canonical, size_t m,
+                         struct canonical_estimates *estimates, struct gpumc_error *error);
+/* Legal on a zeroed object. */
+void canonical_estimates_free(struct canonical_estimates *estimates);
 
 #endif
