@@ -204,7 +204,7 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     cJSON_AddStringToObject(kernel, "trajectory", (*k)->trajectory);
     cJSON_AddStringToObject(kernel, "summary", (*k)->summary);
     cJSON_AddStringToObject(kernel, "takes", (*k)->takes != NULL ? (*k)->takes : "everything");
-    cJSON_AddBoolToObject(kernel, "absent", (*k)->absent);
+    cJSON_AddBoolToObject(kernel, "absent", (*k)->absent != 0);
     cJSON_AddItemToArray(kernels, kernel);
   }
 }
@@ -377,7 +377,15 @@ int cli_describe(int argc, char **argv)
   gpumc_language_tables_fill(&tables, gpumc_models());
   if (!find_subject(arguments.common.subject, &tables, &subject))
     return unknown_name(arguments.common.subject);
-  return cli_report(subject_json(&subject), arguments.common.json, print_subject);
+  struct gpumc_key *keys = gpumc_language_plugin_keys(&tables, subject.keys);
+  if (keys == NULL) {
+    cli_error("out of memory: describing %s", subject.name);
+    return GPUMC_FAILURE;
+  }
+  subject.keys = keys;
+  const int code = cli_report(subject_json(&subject), arguments.common.json, print_subject);
+  free(keys);
+  return code;
 }
 
 static error_t parse_no_option(int key, char *argument, struct argp_state *state)

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "core/simulation/registry.h"
 
-enum { CAPABILITY_BITS = 32 };
+enum { OPERATION_BITS = 32 };
 
 static const char help[] =
     "List models, algorithms and kernels, and which kernel runs which algorithm.\v"
@@ -13,14 +13,25 @@ static const char help[] =
     "  gpumc list\n"
     "  gpumc list --json";
 
-static cJSON *capabilities_json(uint32_t capabilities)
+static cJSON *operations_json(uint32_t operations)
 {
   cJSON *names = cJSON_CreateArray();
-  for (unsigned bit = 0; bit < CAPABILITY_BITS; bit++)
-    if (capabilities >> bit & 1)
-      cJSON_AddItemToArray(
-          names, cJSON_CreateString(gpumc_capability_name((enum gpumc_capability)(1u << bit))));
+  for (unsigned bit = 0; bit < OPERATION_BITS; bit++)
+    if (operations >> bit & 1)
+      cJSON_AddItemToArray(names, cJSON_CreateString(gpumc_operation_name(1u << bit)));
   return names;
+}
+
+static cJSON *moves_json(const struct gpumc_kernel_ops *kernel)
+{
+  cJSON *moves = cJSON_CreateArray();
+  for (size_t i = 0; i < kernel->n_moves; i++) {
+    cJSON *move = cJSON_CreateObject();
+    cJSON_AddStringToObject(move, "name", kernel->moves[i].name);
+    cJSON_AddStringToObject(move, "summary", kernel->moves[i].summary);
+    cJSON_AddItemToArray(moves, move);
+  }
+  return moves;
 }
 
 static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
@@ -32,8 +43,9 @@ static cJSON *kernel_json(const struct gpumc_kernel_ops *kernel)
   if (kernel->takes != NULL)
     cJSON_AddStringToObject(json, "takes", kernel->takes);
   cJSON_AddStringToObject(json, "trajectory", kernel->trajectory);
-  cJSON_AddItemToObject(json, "capabilities", capabilities_json(kernel->capabilities));
-  cJSON_AddBoolToObject(json, "absent", kernel->absent);
+  cJSON_AddItemToObject(json, "capabilities", operations_json(gpumc_kernel_operations(kernel)));
+  cJSON_AddItemToObject(json, "moves", moves_json(kernel));
+  cJSON_AddBoolToObject(json, "absent", kernel->absent != 0);
   cJSON *algorithms = cJSON_AddObjectToObject(json, "algorithms");
   for (const struct gpumc_algorithm_ops *const *a = gpumc_algorithms(); *a != NULL; a++) {
     struct gpumc_text missing = {0};
@@ -64,7 +76,7 @@ static cJSON *plugins_json(void)
     cJSON *algorithm = cJSON_CreateObject();
     cJSON_AddStringToObject(algorithm, "name", (*a)->name);
     cJSON_AddStringToObject(algorithm, "summary", (*a)->summary);
-    cJSON_AddItemToObject(algorithm, "required", capabilities_json((*a)->required));
+    cJSON_AddItemToObject(algorithm, "required", operations_json((*a)->required));
     cJSON_AddItemToArray(algorithms, algorithm);
   }
   return json;

@@ -14,7 +14,7 @@ enum { SWEEPS = 3, REPLICAS = 37, ROOM = 41 };
 
 /* Temperatures take turns on larger lattices. */
 static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape, size_t feeling,
-                            enum gpumc_update update)
+                            enum ising_move update)
 {
   static const double betas[] = {0.0, 0.2, 0.9, 4.0};
   struct ising_case with = case_of(kernel, &case_shapes[shape], &case_feelings[feeling], ROOM);
@@ -31,10 +31,10 @@ static void compare_feeling(const struct gpumc_kernel_ops *kernel, size_t shape,
     compare_last_run(with, REPLICAS, SWEEPS, betas[b]);
 }
 
-static void compare_update(enum gpumc_update update)
+static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t shape = 0; shape < CASE_SHAPES; shape++)
       for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++)
@@ -44,13 +44,13 @@ static void compare_update(enum gpumc_update update)
 static void metropolis_updates(void **state)
 {
   (void)state;
-  compare_update(GPUMC_METROPOLIS);
+  compare_update(ISING_MOVE_METROPOLIS);
 }
 
 static void heat_bath_updates(void **state)
 {
   (void)state;
-  compare_update(GPUMC_HEAT_BATH);
+  compare_update(ISING_MOVE_HEAT_BATH);
 }
 
 /* Every run of a batch at its own temperature. */
@@ -61,14 +61,14 @@ static void temperatures_of_runs(void **state)
   static const double beta[RUNS] = {0.7, 0.2, 0.2, 1.3};
   const struct ising_shape shape = {3, {6, 4, 4}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
       struct ising_pair pair;
       struct ising_case with = case_of(kernel[k], &shape, &case_feelings[feeling], ROOM);
       with.runs = RUNS;
       with.first_run = 9;
-      with.update = feeling % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH;
+      with.update = feeling % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
       if (!fixture_serves(&with))
         continue;
       pair_open(&pair, &with, REPLICAS);
@@ -88,7 +88,7 @@ static void temperatures_that_change(void **state)
       {0.7, 0.2, 0.2}, {0.7, 0.7, 0.2}, {0.0, 0.7, 0.0}, {0.7, 0.2, 0.2}};
   const struct ising_shape shape = {3, {6, 4, 4}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
       struct ising_pair pair;
@@ -113,7 +113,7 @@ static void parts_of_one_lattice(void **state)
   static const struct ising_shape shapes[] = {
       {3, {64, 34, 90}}, {3, {192, 38, 20}}, {2, {128, 1300, 1}}};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_SWEEP, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
       const struct ising_case with = case_of(kernel[k], &shapes[s], &case_feelings[1], 1);

@@ -34,7 +34,7 @@ static const struct ising_shape large[] = {
 enum {
   SMALL = sizeof small / sizeof *small,
   LARGE = sizeof large / sizeof *large,
-  NEEDED = GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP
+  NEEDED = GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_COMPARE
 };
 
 /* Sweeps together with the measurement, the measurement by itself, and the wave alone. */
@@ -108,7 +108,7 @@ static void small_lattices(void **state)
     for (size_t i = 0; i < SMALL; i++)
       for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
         struct ising_case with = case_of(kernel[k], &small[i], &case_feelings[feeling], ROOM);
-        with.update = (i + feeling) % 3 == 0 ? GPUMC_HEAT_BATH : GPUMC_METROPOLIS;
+        with.update = (i + feeling) % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
         with.rounds = (i + feeling) % 2 == 0 ? 10 : 7;
         go_through(with, REPLICAS);
       }
@@ -123,7 +123,7 @@ static void large_lattices(void **state)
     for (size_t i = 0; i < LARGE; i++)
       for (size_t feeling = i; feeling < CASE_FEELINGS; feeling += LARGE) {
         struct ising_case with = case_of(kernel[k], &large[i], &case_feelings[feeling], FEW);
-        with.update = feeling % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH;
+        with.update = feeling % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
         go_through(with, FEW);
       }
 }

@@ -51,7 +51,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, FEELINGS = sizeof feelings / siz
 static size_t spin_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
 {
   const size_t all = case_kernels(
-      GPUMC_CAN_SWEEP | GPUMC_CAN_HEAT_BATH | GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP, kernel);
+      GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_COMPARE, kernel);
   size_t count = 0;
   for (size_t k = 0; k < all; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_SPIN)
@@ -61,7 +61,7 @@ static size_t spin_kernels(const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS
 }
 
 static struct ising_case make_case(const struct gpumc_kernel_ops *kernel, size_t shape,
-                                   size_t feeling, enum gpumc_update update)
+                                   size_t feeling, enum ising_move update)
 {
   struct ising_case with = case_of(kernel, &shapes[shape], &feelings[feeling], ROOM);
   with.runs = RUNS;
@@ -106,7 +106,7 @@ static void compare(struct ising_case with)
   }
 }
 
-static void compare_update(enum gpumc_update update)
+static void compare_update(enum ising_move update)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
@@ -119,13 +119,13 @@ static void compare_update(enum gpumc_update update)
 static void metropolis_updates(void **state)
 {
   (void)state;
-  compare_update(GPUMC_METROPOLIS);
+  compare_update(ISING_MOVE_METROPOLIS);
 }
 
 static void heat_bath_updates(void **state)
 {
   (void)state;
-  compare_update(GPUMC_HEAT_BATH);
+  compare_update(ISING_MOVE_HEAT_BATH);
 }
 
 /* Where single precision tells nothing, every spin is decided exactly. */
@@ -139,7 +139,7 @@ static void extreme_temperatures(void **state)
     for (size_t i = 0; i < 2 * sizeof extreme / sizeof *extreme; i++) {
       struct ising_pair pair;
       struct ising_case with =
-          make_case(kernel[k], 7, 2, i % 2 == 0 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH);
+          make_case(kernel[k], 7, 2, i % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH);
       with.runs = 1;
       pair_open(&pair, &with, REPLICAS);
       pair_sweep_reference(&pair, SWEEPS, &extreme[i / 2]);
@@ -170,7 +170,7 @@ static void beyond_shared_memory(void **state)
       int64_t value[ISING_CHANNELS][2];
       int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
       with.runs = 2;
-      with.update = i % 3 == 0 ? GPUMC_HEAT_BATH : GPUMC_METROPOLIS;
+      with.update = i % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
       if (!fixture_serves(&with))
         continue;
       pair_open(&pair, &with, 1);

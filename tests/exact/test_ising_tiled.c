@@ -20,25 +20,25 @@ struct tiled_case {
   size_t dimension, shape[3];
   uint32_t tile, hits;
   enum ising_tiling_order order;
-  enum gpumc_update update;
+  enum ising_move update;
   double coupling, field;
 };
 
 static const struct tiled_case cases[] = {
-    {2, {4, 4, 1}, 2, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {8, 12, 1}, 2, 3, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.2},
-    {2, {16, 8, 1}, 4, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, -1.0, 0.0},
-    {2, {36, 24, 1}, 6, 4, ISING_ORDER_SYMMETRISED, GPUMC_HEAT_BATH, 1.0, 0.0},
-    {2, {32, 16, 1}, 8, 2, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.3, -0.4},
-    {2, {40, 20, 1}, 10, 5, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {64, 128, 1}, 32, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {2, {128, 128, 1}, 64, 7, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {4, 4, 4}, 2, 2, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {8, 4, 12}, 2, 1, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.3},
-    {3, {8, 16, 8}, 4, 3, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, -0.7, 0.1},
-    {3, {12, 12, 12}, 6, 4, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {16, 16, 16}, 8, 3, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1.0, 0.0},
-    {3, {32, 32, 32}, 16, 2, ISING_ORDER_FORWARD, GPUMC_HEAT_BATH, 1.0, 0.0},
+    {2, {4, 4, 1}, 2, 1, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {2, {8, 12, 1}, 2, 3, ISING_ORDER_FORWARD, ISING_MOVE_HEAT_BATH, 1.0, 0.2},
+    {2, {16, 8, 1}, 4, 2, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, -1.0, 0.0},
+    {2, {36, 24, 1}, 6, 4, ISING_ORDER_SYMMETRISED, ISING_MOVE_HEAT_BATH, 1.0, 0.0},
+    {2, {32, 16, 1}, 8, 2, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.3, -0.4},
+    {2, {40, 20, 1}, 10, 5, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {2, {64, 128, 1}, 32, 2, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {2, {128, 128, 1}, 64, 7, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {3, {4, 4, 4}, 2, 2, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {3, {8, 4, 12}, 2, 1, ISING_ORDER_FORWARD, ISING_MOVE_HEAT_BATH, 1.0, 0.3},
+    {3, {8, 16, 8}, 4, 3, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, -0.7, 0.1},
+    {3, {12, 12, 12}, 6, 4, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {3, {16, 16, 16}, 8, 3, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1.0, 0.0},
+    {3, {32, 32, 32}, 16, 2, ISING_ORDER_FORWARD, ISING_MOVE_HEAT_BATH, 1.0, 0.0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -255,13 +255,14 @@ static void refused(const struct tiled_case *tiled, const char *text)
 static void refusals(void **state)
 {
   (void)state;
-  const struct tiled_case odd = {2, {6, 8, 1}, 0, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1, 0};
-  const struct tiled_case wide = {2, {24, 32, 1}, 8, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
-                                  0};
-  const struct tiled_case deep = {3, {64, 64, 64}, 32, 1, ISING_ORDER_FORWARD, GPUMC_METROPOLIS, 1,
-                                  0};
-  const struct tiled_case hits = {2, {8, 8, 1}, 4, 3, ISING_ORDER_SYMMETRISED, GPUMC_METROPOLIS,
-                                  1, 0};
+  const struct tiled_case odd = {2, {6, 8, 1}, 0, 1, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS,
+                                 1, 0};
+  const struct tiled_case wide = {
+      2, {24, 32, 1}, 8, 1, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1, 0};
+  const struct tiled_case deep = {
+      3, {64, 64, 64}, 32, 1, ISING_ORDER_FORWARD, ISING_MOVE_METROPOLIS, 1, 0};
+  const struct tiled_case hits = {
+      2, {8, 8, 1}, 4, 3, ISING_ORDER_SYMMETRISED, ISING_MOVE_METROPOLIS, 1, 0};
   refused(&odd, "a multiple of 4");
   refused(&wide, "a multiple of twice kernel.tile");
   refused(&deep, "at most 16");

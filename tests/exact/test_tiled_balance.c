@@ -23,7 +23,7 @@ static const double tolerance = 1e-12; /* rounding of 2^16 terms, some hundred u
 struct system {
   struct gpumc_model model;
   struct ising_tiled_geometry geometry;
-  enum gpumc_update update;
+  enum ising_move update;
   double *weight; /* [STATES] Boltzmann, sum 1 */
 };
 
@@ -46,7 +46,7 @@ static double *new_vector(void)
   return vector;
 }
 
-static void system_init(struct system *system, enum gpumc_update update)
+static void system_init(struct system *system, enum ising_move update)
 {
   struct gpumc_error error = {0};
   static const struct gpumc_model_ops any_model = {.name = "ising", .destroy = ising_destroy};
@@ -83,8 +83,9 @@ static void update_site(const struct system *system, uint32_t site, double *g)
     if (down & bit)
       continue;
     const double x = 2.0 * beta * neighbours(down, site), before = g[down], flipped = g[down | bit];
-    const double up = system->update == GPUMC_METROPOLIS ? fmin(1.0, exp(x)) : 1 / (1 + exp(-x));
-    const double back = system->update == GPUMC_METROPOLIS ? fmin(1.0, exp(-x)) : 1 - up;
+    const double up =
+        system->update == ISING_MOVE_METROPOLIS ? fmin(1.0, exp(x)) : 1 / (1 + exp(-x));
+    const double back = system->update == ISING_MOVE_METROPOLIS ? fmin(1.0, exp(-x)) : 1 - up;
     g[down] = before + up * (flipped - before);
     g[down | bit] = flipped + back * (before - flipped);
   }
@@ -135,7 +136,7 @@ static double product(const struct system *system, const double *f, const double
 
 /* How far a call is from leaving the distribution as it is, and from detailed balance, relative to
  * the size of <f, f>; f: the number of spins up in one tile, g: random. */
-static void judge(enum gpumc_update update, enum ising_tiling_order order, uint32_t hits,
+static void judge(enum ising_move update, enum ising_tiling_order order, uint32_t hits,
                   uint32_t sweeps, double *change, double *asymmetry)
 {
   struct system system;
@@ -167,9 +168,9 @@ static void judge(enum gpumc_update update, enum ising_tiling_order order, uint3
 
 static void expect(enum ising_tiling_order order, uint32_t hits, uint32_t sweeps, bool detailed)
 {
-  for (int update = GPUMC_METROPOLIS; update <= GPUMC_HEAT_BATH; update++) {
+  for (int update = ISING_MOVE_METROPOLIS; update <= ISING_MOVE_HEAT_BATH; update++) {
     double change, asymmetry;
-    judge((enum gpumc_update)update, order, hits, sweeps, &change, &asymmetry);
+    judge((enum ising_move)update, order, hits, sweeps, &change, &asymmetry);
     if (change > tolerance)
       fail_msg("order %d, %u hits, %u sweeps: the distribution changes by %.2g", (int)order, hits,
                sweeps, change);

@@ -49,7 +49,7 @@ static struct estimate estimate_of(const int64_t *energy, double beta)
 }
 
 static struct estimate
-sample(double coupling, enum gpumc_update update, const struct condition *condition)
+sample(double coupling, enum ising_move update, const struct condition *condition)
 {
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
@@ -73,7 +73,7 @@ sample(double coupling, enum gpumc_update update, const struct condition *condit
   return estimate;
 }
 
-static void expect_exact(double coupling, enum gpumc_update update)
+static void expect_exact(double coupling, enum ising_move update)
 {
   for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
     const double beta = conditions[i].beta;
@@ -93,25 +93,25 @@ static void expect_exact(double coupling, enum gpumc_update update)
 static void metropolis_ferromagnet(void **state)
 {
   (void)state;
-  expect_exact(1.0, GPUMC_METROPOLIS);
+  expect_exact(1.0, ISING_MOVE_METROPOLIS);
 }
 
 static void metropolis_antiferromagnet(void **state)
 {
   (void)state;
-  expect_exact(-1.0, GPUMC_METROPOLIS);
+  expect_exact(-1.0, ISING_MOVE_METROPOLIS);
 }
 
 static void heat_bath_ferromagnet(void **state)
 {
   (void)state;
-  expect_exact(1.0, GPUMC_HEAT_BATH);
+  expect_exact(1.0, ISING_MOVE_HEAT_BATH);
 }
 
 static void heat_bath_antiferromagnet(void **state)
 {
   (void)state;
-  expect_exact(-1.0, GPUMC_HEAT_BATH);
+  expect_exact(-1.0, ISING_MOVE_HEAT_BATH);
 }
 
 int main(void)

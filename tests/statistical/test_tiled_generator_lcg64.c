@@ -23,14 +23,14 @@ static const double errors_of_control = 8;
 static void philox(void **state)
 {
   (void)state;
-  tiled_expect_right(&size, (struct ising_tiling){.hits = 1}, GPUMC_METROPOLIS);
+  tiled_expect_right(&size, (struct ising_tiling){.hits = 1}, ISING_MOVE_METROPOLIS);
 }
 
 static void one_sequence_for_all_threads(void **state)
 {
   (void)state;
   const struct ising_tiling tiling = {.hits = 1, .generator = ISING_GENERATOR_LCG64};
-  const struct tiled_deviation found = tiled_deviation(&size, tiling, GPUMC_METROPOLIS);
+  const struct tiled_deviation found = tiled_deviation(&size, tiling, ISING_MOVE_METROPOLIS);
   print_message("lcg64: energy %+.2f, specific heat %+.2f errors\n", found.energy,
                 found.specific_heat);
   assert_true(found.energy < -errors_of_control);

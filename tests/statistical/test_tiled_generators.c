@@ -27,12 +27,12 @@ static const double errors_of_control = 20;
 static void philox(void **state)
 {
   (void)state;
-  tiled_expect_right(&small, (struct ising_tiling){.hits = 1}, GPUMC_METROPOLIS);
-  tiled_expect_right(&small, (struct ising_tiling){.hits = 4}, GPUMC_METROPOLIS);
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 1}, ISING_MOVE_METROPOLIS);
+  tiled_expect_right(&small, (struct ising_tiling){.hits = 4}, ISING_MOVE_METROPOLIS);
   tiled_expect_right(&small, (struct ising_tiling){.hits = 4, .order = ISING_ORDER_SYMMETRISED},
-                     GPUMC_METROPOLIS);
+                     ISING_MOVE_METROPOLIS);
   tiled_expect_right(&small, (struct ising_tiling){.hits = 2, .order = ISING_ORDER_SYMMETRISED},
-                     GPUMC_HEAT_BATH);
+                     ISING_MOVE_HEAT_BATH);
 }
 
 static void random_seeds(void **state)
@@ -40,13 +40,13 @@ static void random_seeds(void **state)
   (void)state;
   tiled_expect_right(&small,
                      (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_LCG32_RANDOM},
-                     GPUMC_METROPOLIS);
+                     ISING_MOVE_METROPOLIS);
   tiled_expect_right(&small,
                      (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_LCG64_RANDOM},
-                     GPUMC_METROPOLIS);
+                     ISING_MOVE_METROPOLIS);
   tiled_expect_right(&small,
                      (struct ising_tiling){.hits = 1, .generator = ISING_GENERATOR_FIBONACCI_1279},
-                     GPUMC_METROPOLIS);
+                     ISING_MOVE_METROPOLIS);
 }
 
 static void one_sequence_for_all_threads(void **state)
@@ -54,8 +54,8 @@ static void one_sequence_for_all_threads(void **state)
   (void)state;
   const struct ising_tiling right = {.hits = 1};
   const struct ising_tiling tiling = {.hits = 1, .generator = ISING_GENERATOR_LCG32};
-  tiled_expect_right(&large, right, GPUMC_METROPOLIS);
-  const struct tiled_deviation found = tiled_deviation(&large, tiling, GPUMC_METROPOLIS);
+  tiled_expect_right(&large, right, ISING_MOVE_METROPOLIS);
+  const struct tiled_deviation found = tiled_deviation(&large, tiling, ISING_MOVE_METROPOLIS);
   print_message("lcg32: energy %+.2f, specific heat %+.2f errors\n", found.energy,
                 found.specific_heat);
   assert_true(fabs(found.energy) > errors_of_control);

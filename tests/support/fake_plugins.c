@@ -1,4 +1,4 @@
-/* Plugins that compute nothing: every type of key, and kernels that lack capabilities. */
+/* Plugins that compute nothing: every type of key, and kernels that lack operations. */
 #include "core/simulation/curves.h"
 #include "support/fake_plugins.h"
 
@@ -183,37 +183,87 @@ static const struct gpumc_check anneal_checks[] = {
     {.reads = "population", .needs = GPUMC_NEEDS_INSTANCE, .run = check_anneal_instance},
     {0}};
 
-enum {
-  EVERYTHING = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-               GPUMC_CAN_GATHER
-};
+/* What no test runs. */
+static enum gpumc_status never_done(struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "kernels of fake models do nothing");
+}
+
+static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  (void)ensemble;
+  return never_done(error);
+}
+
+static enum gpumc_status set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             const uint8_t *portable, struct gpumc_error *error)
+{
+  (void)ensemble, (void)m, (void)first, (void)count, (void)portable;
+  return never_done(error);
+}
+
+static enum gpumc_status get(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,
+                             uint8_t *portable, struct gpumc_error *error)
+{
+  (void)ensemble, (void)m, (void)first, (void)count, (void)portable;
+  return never_done(error);
+}
+
+static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                               uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)ensemble, (void)target, (void)sweeps, (void)channel;
+  return never_done(error);
+}
+
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
+{
+  (void)ensemble, (void)channel;
+  return never_done(error);
+}
+
+static enum gpumc_status
+gather(struct gpumc_ensemble *ensemble, const uint32_t *parent, struct gpumc_error *error)
+{
+  (void)ensemble, (void)parent;
+  return never_done(error);
+}
+
+static const struct gpumc_move moves[] = {{.name = "metropolis", .summary = "Moves nothing."}};
+
+#define MOVES .moves = moves, .n_moves = sizeof moves / sizeof *moves
+#define EVERYTHING                                                                                 \
+  MOVES, .randomize = randomize, .set = set, .get = get, .sweep = sweep, .measure = measure,       \
+         .gather = gather
 
 static const struct gpumc_kernel_ops cpu_plain = {.device = "cpu",
                                                   .variant = "plain",
                                                   .summary = "Cannot gather.",
                                                   .trajectory = "chain-plain",
-                                                  .capabilities =
-                                                      GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE};
+                                                  MOVES,
+                                                  .sweep = sweep,
+                                                  .measure = measure};
 static const struct gpumc_kernel_ops cpu_wide = {.device = "cpu",
                                                  .variant = "wide",
                                                  .summary = "Can do all.",
                                                  .trajectory = "chain-wide",
-                                                 .capabilities = EVERYTHING};
+                                                 EVERYTHING};
 static const struct gpumc_kernel_ops cuda_wide = {.device = "cuda",
                                                   .variant = "wide",
                                                   .summary = "Can do all.",
                                                   .trajectory = "chain-wide",
-                                                  .capabilities = EVERYTHING};
+                                                  EVERYTHING};
 static const struct gpumc_kernel_ops cuda_deep = {.device = "cuda",
                                                   .variant = "deep",
                                                   .summary = "On no CPU.",
                                                   .trajectory = "chain-deep",
-                                                  .capabilities = EVERYTHING};
+                                                  EVERYTHING};
 static const struct gpumc_kernel_ops cpu_still = {.device = "cpu",
                                                   .variant = "still",
                                                   .summary = "Measures.",
                                                   .trajectory = "frozen",
-                                                  .capabilities = GPUMC_CAN_MEASURE};
+                                                  .measure = measure};
 static const struct gpumc_kernel_ops *const chain_kernels[] = {&cpu_plain, &cpu_wide, &cuda_wide,
                                                                &cuda_deep, NULL};
 static const struct gpumc_kernel_ops *const frozen_kernels[] = {&cpu_still, NULL};
@@ -248,15 +298,17 @@ const struct gpumc_model_ops fake_frozen = {.name = "frozen",
                                             .kernels = frozen_kernels,
                                             .create = create_frozen,
                                             .destroy = destroy_model};
-const struct gpumc_algorithm_ops fake_anneal = {.name = "anneal",
-                                                .summary = "Anneals nothing.",
-                                                .citation = "@misc{anneal}",
-                                                .keys = anneal_keys,
-                                                .required = GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                                                            GPUMC_CAN_GATHER,
-                                                .checks = anneal_checks};
-const struct gpumc_algorithm_ops fake_look = {
-    .name = "look", .summary = "Only looks.", .keys = look_keys, .required = GPUMC_CAN_MEASURE};
+const struct gpumc_algorithm_ops fake_anneal = {
+    .name = "anneal",
+    .summary = "Anneals nothing.",
+    .citation = "@misc{anneal}",
+    .keys = anneal_keys,
+    .required = GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
+    .checks = anneal_checks};
+const struct gpumc_algorithm_ops fake_look = {.name = "look",
+                                              .summary = "Only looks.",
+                                              .keys = look_keys,
+                                              .required = GPUMC_OPERATION_MEASURE};
 
 static const struct gpumc_model_ops *const models[] = {&fake_chain, &fake_frozen, NULL};
 static const struct gpumc_algorithm_ops *const algorithms[] = {&fake_anneal, &fake_look, NULL};

@@ -1,4 +1,4 @@
-/* Plugins that compute nothing: every type of key, and kernels that lack capabilities. */
+/* Plugins that compute nothing: every type of key, and kernels that lack operations. */
 #ifndef TESTS_SUPPORT_FAKE_PLUGINS_H
 #define TESTS_SUPPORT_FAKE_PLUGINS_H
 

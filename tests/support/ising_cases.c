@@ -1,6 +1,8 @@
 /* Instances of Ising spins that the tests of kernels go through. */
 #include "support/ising_cases.h"
 
+#include "core/simulation/registry.h"
+
 /* Sides of 2, rows of less, just and more than a vector, planes that end within one, several parts
  * of a colour; and, for
  * packed kernels, rows of one word of a colour and of four. */
@@ -55,12 +57,12 @@ struct ising_case case_of(const struct gpumc_kernel_ops *kernel, const struct is
 }
 
 size_t
-case_kernels(uint32_t capabilities, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
+case_kernels(uint32_t operations, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM])
 {
   const size_t all = fixture_kernels(kernel);
   size_t count = 0;
   for (size_t k = 0; k < all; k++)
-    if ((kernel[k]->capabilities & capabilities) == capabilities)
+    if ((gpumc_kernel_operations(kernel[k]) & operations) == operations)
       kernel[count++] = kernel[k];
   return count;
 }

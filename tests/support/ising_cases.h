@@ -26,8 +26,8 @@ extern const struct ising_feeling case_feelings[CASE_FEELINGS];
 struct ising_case case_of(const struct gpumc_kernel_ops *kernel, const struct ising_shape *shape,
                           const struct ising_feeling *feeling, size_t capacity);
 
-/* The kernels on the device under test that have all these capabilities. Returns how many. */
+/* The kernels on the device under test that have all these operations. Returns how many. */
 size_t
-case_kernels(uint32_t capabilities, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
+case_kernels(uint32_t operations, const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM]);
 
 #endif

@@ -91,7 +91,7 @@ const char *fixture_text(const struct ising_case *with)
            settings->shape[1], settings->dimension == 3 ? settings->shape[2] : 1,
            settings->coupling, distribution[disorder->couplings], settings->field,
            distribution[disorder->fields], disorder->width,
-           with->update == GPUMC_HEAT_BATH ? "heat bath" : "Metropolis", with->rounds);
+           with->update == ISING_MOVE_HEAT_BATH ? "heat bath" : "Metropolis", with->rounds);
   return text;
 }
 
@@ -105,7 +105,7 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
       .moved = with->moved,
       .fixes = with->fixes,
       .fixed = {with->fixed[ISING_BETA], with->fixed[ISING_FIELD]},
-      .update = with->update,
+      .move = with->update,
       .options = ising_tiling_options(&with->tiling)};
   memset(fixture, 0, sizeof *fixture);
   fixture->device = test_device(with->setting);

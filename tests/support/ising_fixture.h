@@ -14,7 +14,7 @@ struct ising_case {
   struct ising_settings settings;
   size_t runs, capacity;
   bool sample_each; /* with disorder: replica r has sample r, else all have the first */
-  enum gpumc_update update;
+  enum ising_move update;
   enum ising_control moved; /* what sweeps are given, the inverse temperature unless set */
   bool fixes;               /* the other one, at `fixed`; otherwise it is the instance's own */
   double fixed[ISING_CONTROLS];

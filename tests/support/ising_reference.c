@@ -224,7 +224,7 @@ void reference_update(struct reference *reference, double beta, size_t replica, 
   int8_t *spin = replica_of(reference, replica);
   const double f = local_field(reference, spin, replica, site);
   const int along = reference->along_field && field_of(reference, replica, site) < 0 ? -1 : 1;
-  if (reference->update == GPUMC_METROPOLIS)
+  if (reference->update == ISING_MOVE_METROPOLIS)
     spin[site] = (int8_t)metropolis(reference, beta, f, spin[site], u);
   else
     spin[site] = (int8_t)(along * heat_bath(reference, beta, along * f, u));

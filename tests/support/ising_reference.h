@@ -11,6 +11,7 @@
 
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
+#include "models/ising/ising_physics.h"
 
 enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN, REFERENCE_PACKED };
 
@@ -22,7 +23,7 @@ enum reference_fault { REFERENCE_RIGHT, REFERENCE_ACCEPTANCE, REFERENCE_SHARED }
 struct reference {
   enum reference_trajectory trajectory;
   enum reference_fault fault;
-  enum gpumc_update update;
+  enum ising_move update;
   size_t dimension, length[3], sites, replicas; /* length[2] = 1 in two dimensions */
   double coupling, field;                       /* J and h, where samples = 0 */
   /* Disorder: replica r has sample r, or the only one. sample_coupling[samples][sites][dimension]

@@ -26,7 +26,7 @@ static double deviation_of(const double *value, double exact)
 
 /* Specific heat by the exact energy, so that it is linear in what is measured. */
 struct tiled_deviation
-tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum gpumc_update update)
+tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum ising_move update)
 {
   const size_t side = size->side, sites = side * side;
   const struct exact_thermodynamics exact = kaufman_ising2d(side, side, 1.0, beta);
@@ -56,7 +56,7 @@ tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum 
 }
 
 void tiled_expect_right(const struct tiled_size *size, struct ising_tiling tiling,
-                        enum gpumc_update update)
+                        enum ising_move update)
 {
   const struct tiled_deviation found = tiled_deviation(size, tiling, update);
   print_message("%s, %s, %u hits: energy %+.2f, specific heat %+.2f errors\n",

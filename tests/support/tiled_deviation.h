@@ -17,11 +17,11 @@ struct tiled_deviation {
 
 /* At beta = 0.4 with seed 1. Errors come from 16 independent replicas: deviations are distributed
  * as Student's t with 15 degrees of freedom. The tile is that of the size. */
-struct tiled_deviation tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling,
-                                       enum gpumc_update update);
+struct tiled_deviation
+tiled_deviation(const struct tiled_size *size, struct ising_tiling tiling, enum ising_move update);
 /* Fails the running test where energy or specific heat are 4.5 errors off: false alarm 4.2e-4 for
  * one of them. */
 void tiled_expect_right(const struct tiled_size *size, struct ising_tiling tiling,
-                        enum gpumc_update update);
+                        enum ising_move update);
 
 #endif

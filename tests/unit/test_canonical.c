@@ -119,7 +119,6 @@ static void test_replicas_and_chains(void **state)
       assert_in_range(members, settings.replicas / settings.chains,
                       (settings.replicas - 1) / settings.chains + 1);
     }
-    assert_int_equal(settings.update, GPUMC_HEAT_BATH);
   }
 }
 

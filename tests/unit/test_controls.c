@@ -85,7 +85,7 @@ static void a_moved_field_is_that_of_an_instance(void **state)
       for (uint32_t variant = 0; variant < 8; variant++) {
         struct ising_case with =
             fixture_case(kernel[k], dimension, dimension == 2 ? square : cubic, REPLICAS);
-        with.update = variant & 1 ? GPUMC_HEAT_BATH : GPUMC_METROPOLIS;
+        with.update = variant & 1 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
         with.settings.coupling = variant & 2 ? -1.0 : 1.0;
         if (variant & 4) {
           with.settings.coupling = 1.0;

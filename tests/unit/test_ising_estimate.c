@@ -76,10 +76,10 @@ static void estimates_are_never_wrong(void **state)
       const int64_t f = (int64_t)(ldexp((double)word[0], -31) * size / quantum - size / quantum);
       /* 2^-21 of the largest field: seven terms, each rounded, and their sums. */
       const float moved = (float)(0x1p-22 * 60.0 / quantum) * (i % 3 == 0 ? -1.0f : 1.0f);
-      const enum gpumc_update update = i % 4 < 2 ? GPUMC_METROPOLIS : GPUMC_HEAT_BATH;
+      const enum ising_move update = i % 4 < 2 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
       const double control[ISING_CONTROLS] = {betas[b], 0.0};
       const struct ising_spin_rule rule = ising_spin_rule(&model, update, control);
-      expect_never_wrong(&rule, f, moved, update == GPUMC_METROPOLIS ? word[1] & 1 : 0);
+      expect_never_wrong(&rule, f, moved, update == ISING_MOVE_METROPOLIS ? word[1] & 1 : 0);
     }
   model.ops->destroy(&model);
 }
@@ -92,7 +92,7 @@ static void few_spins_are_left_open(void **state)
   size_t open = 0;
   make_model(&model);
   const double control[ISING_CONTROLS] = {1.0, 0.0};
-  const struct ising_spin_rule rule = ising_spin_rule(&model, GPUMC_METROPOLIS, control);
+  const struct ising_spin_rule rule = ising_spin_rule(&model, ISING_MOVE_METROPOLIS, control);
   for (uint32_t i = 0; i < SPINS; i++) {
     uint32_t word[4];
     gpumc_random_draw(gpumc_random_make(5, 0, 10), i, 0, 0, 0, word);

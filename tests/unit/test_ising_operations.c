@@ -12,14 +12,14 @@
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
-/* Every kernel with the capabilities, shape and feeling; two threads, levels or sizes of a block in
+/* Every kernel with the operations, shape and feeling; two threads, levels or sizes of a block in
  * turn. */
-static void for_every_case(uint32_t capabilities, void (*body)(struct ising_case with))
+static void for_every_case(uint32_t operations, void (*body)(struct ising_case with))
 {
   struct test_setting setting[TEST_SETTINGS_MAXIMUM];
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
-  const size_t kernels = case_kernels(capabilities, kernel);
+  const size_t kernels = case_kernels(operations, kernel);
   for (size_t k = 0; k < kernels; k++)
     for (size_t s = 0; s < CASE_SHAPES; s++)
       for (size_t f = 0; f < CASE_FEELINGS; f++) {
@@ -58,7 +58,7 @@ static void measure_case(struct ising_case with)
 static void channels_are_those_of_the_reference(void **state)
 {
   (void)state;
-  for_every_case(GPUMC_CAN_MEASURE | GPUMC_CAN_OVERLAP, measure_case);
+  for_every_case(GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_COMPARE, measure_case);
 }
 
 /* Kernels may count while they sweep. On small lattices often, since few spins are decided last. */
@@ -86,7 +86,8 @@ static void swept_case(struct ising_case with)
 static void sweeps_measure_what_they_leave(void **state)
 {
   (void)state;
-  for_every_case(GPUMC_CAN_MEASURE | GPUMC_CAN_OVERLAP | GPUMC_CAN_SWEEP, swept_case);
+  for_every_case(GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_COMPARE | GPUMC_OPERATION_SWEEP,
+                 swept_case);
 }
 
 static void overlap_case(struct ising_case with)
@@ -103,7 +104,7 @@ static void overlap_case(struct ising_case with)
 static void overlaps_are_those_of_the_reference(void **state)
 {
   (void)state;
-  for_every_case(GPUMC_CAN_OVERLAP, overlap_case);
+  for_every_case(GPUMC_OPERATION_COMPARE, overlap_case);
 }
 
 /* Replicas change places with a run before or a run behind, never with both; sweeps go on with the
@@ -129,7 +130,7 @@ static void exchange_case(struct ising_case with)
 static void exchanged_replicas_change_places(void **state)
 {
   (void)state;
-  for_every_case(GPUMC_CAN_EXCHANGE | GPUMC_CAN_SWEEP, exchange_case);
+  for_every_case(GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_SWEEP, exchange_case);
 }
 
 /* Population annealing of one sample: children live in the parents' couplings. */
@@ -158,7 +159,7 @@ static void gather_case(struct ising_case with)
 static void children_have_the_energy_of_parents(void **state)
 {
   (void)state;
-  for_every_case(GPUMC_CAN_GATHER | GPUMC_CAN_HEAT_BATH, gather_case);
+  for_every_case(GPUMC_OPERATION_GATHER, gather_case);
 }
 
 /* Words of signs take memory by the group of samples, not by the run. */
@@ -167,7 +168,7 @@ static void memory_of_samples_is_counted(void **state)
   (void)state;
   enum { SAMPLES = 320 };
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_EXCHANGE, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_EXCHANGE, kernel);
   const struct gpumc_device device = test_device(test_setting());
   const struct ising_shape shape = {3, {8, 8, 8}};
   for (size_t k = 0; k < kernels; k++) {
@@ -210,7 +211,7 @@ static void bits_refuse_what_is_no_sign(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_HEAT_BATH, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   const struct ising_shape shape = {3, {4, 4, 4}};
   const struct ising_feeling gaussian = {.coupling = 1.0, .couplings = ISING_GAUSSIAN};
   const struct ising_feeling gaussian_fields = {
@@ -230,7 +231,7 @@ static void packed_refuses_other_rows_and_disorder(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
-  const size_t kernels = case_kernels(GPUMC_CAN_HEAT_BATH, kernel);
+  const size_t kernels = case_kernels(GPUMC_OPERATION_SWEEP, kernel);
   const struct ising_shape other = {2, {96, 4, 1}}, good = {2, {64, 4, 1}};
   for (size_t k = 0; k < kernels; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_PACKED) {

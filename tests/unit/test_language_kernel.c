@@ -46,14 +46,21 @@ static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is u
 static const struct gpumc_algorithm_ops updating = {.name = "updating",
                                                     .summary = "Updates nothing.",
                                                     .keys = update_keys,
-                                                    .required = GPUMC_CAN_SWEEP,
-                                                    .further = gpumc_update_further};
+                                                    .required = GPUMC_OPERATION_SWEEP};
+
+/* The chain's kernels have one move, and that of another model two. */
+static const struct gpumc_move both[] = {{.name = "metropolis", .summary = "The first."},
+                                         {.name = "heat_bath", .summary = "The second."}};
+static const struct gpumc_kernel_ops bathing_kernel = {
+    .device = "cpu", .variant = "bathing", .moves = both, .n_moves = 2};
+static const struct gpumc_kernel_ops *const bathing_kernels[] = {&bathing_kernel, NULL};
+static const struct gpumc_model_ops bathing = {.name = "bathing", .kernels = bathing_kernels};
 
 /* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
 static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
                          const char *expected)
 {
-  const struct gpumc_model_ops *const models[] = {model, NULL};
+  const struct gpumc_model_ops *const models[] = {model, &bathing, NULL};
   static const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
   const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
   struct gpumc_config config;
@@ -82,10 +89,10 @@ static void test_updates_that_no_kernel_has(void **state)
   check_update(
       &fake_chain, HEAD MODEL BATH "kernel: {variant: wide}\n", NULL,
       "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: wide cannot "
-      "do heat-bath updates; kernels that can: none; or use algorithm.update: metropolis");
+      "do update: heat_bath; kernels that can: none; or use algorithm.update: metropolis");
   check_update(&fake_chain, HEAD MODEL BATH, NULL,
                "c.yaml:5:19: no kernel of model chain on cpu can run algorithm updating: plain "
-               "cannot do heat-bath updates; wide cannot do heat-bath updates; kernels that can: "
+               "cannot do update: heat_bath; wide cannot do update: heat_bath; kernels that can: "
                "none; or use "
                "algorithm.update: metropolis");
   check_update(&fake_chain, HEAD MODEL "algorithm: {name: updating, update: hot_bath}\n", NULL,
@@ -100,14 +107,33 @@ static void test_updates_that_one_kernel_has(void **state)
   const struct gpumc_kernel_ops *const kernels[] = {&kernel[0], &kernel[1], NULL};
   struct gpumc_model_ops model = fake_chain;
   (void)state;
-  kernel[1].capabilities |= GPUMC_CAN_HEAT_BATH;
+  kernel[1].moves = both;
+  kernel[1].n_moves = 2;
   model.kernels = kernels;
   check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
   check_update(&model, HEAD MODEL BATH, "wide", NULL);
   check_update(
       &model, HEAD MODEL BATH "kernel: {variant: plain}\n", NULL,
       "c.yaml:6:19: no kernel of model chain on cpu can run algorithm updating: plain cannot "
-      "do heat-bath updates; kernels that can: wide on cpu; or use algorithm.update: metropolis");
+      "do update: heat_bath; kernels that can: wide on cpu; or use algorithm.update: metropolis");
+}
+
+/* Without the key in the file: the first move of the model's first kernel. */
+static void test_default_move(void **state)
+{
+  static const struct gpumc_move reversed[] = {{.name = "heat_bath"}, {.name = "metropolis"}};
+  struct gpumc_kernel_ops kernel = *fake_chain.kernels[0];
+  const struct gpumc_kernel_ops *const kernels[] = {&kernel, NULL};
+  struct gpumc_model_ops model = fake_chain;
+  (void)state;
+  kernel.moves = reversed;
+  kernel.n_moves = 1;
+  model.kernels = kernels;
+  check_update(&model, HEAD MODEL UPDATING, "plain", NULL);
+  check_update(&model, HEAD MODEL "algorithm: {name: updating, update: metropolis}\n", NULL,
+               "c.yaml:5:19: no kernel of model chain on cpu can run algorithm updating: plain "
+               "cannot do update: metropolis; kernels that can: none; or use algorithm.update: "
+               "heat_bath");
 }
 
 /* Every build has "auto" and lacks some level. */
@@ -144,6 +170,7 @@ int main(void)
       cmocka_unit_test(test_variant_errors),
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),
+      cmocka_unit_test(test_default_move),
       cmocka_unit_test(test_instruction_set_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,13 +94,13 @@ static void compression_keeps_order(void **state)
 static void thresholds_are_rounded_and_bounded(void **state)
 {
   (void)state;
-  assert_true(gpumc_metropolis_threshold(0.0) == GPUMC_THRESHOLD_ALWAYS);
-  assert_true(gpumc_metropolis_threshold(-3.0) == GPUMC_THRESHOLD_ALWAYS);
-  assert_true(gpumc_metropolis_threshold(1e-11) == GPUMC_THRESHOLD_ALWAYS);
-  assert_true(gpumc_metropolis_threshold(23.0) == 0);
-  assert_true(gpumc_metropolis_threshold(1e300) == 0);
+  assert_true(gpumc_threshold_exponential(0.0) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_threshold_exponential(-3.0) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_threshold_exponential(1e-11) == GPUMC_THRESHOLD_ALWAYS);
+  assert_true(gpumc_threshold_exponential(23.0) == 0);
+  assert_true(gpumc_threshold_exponential(1e300) == 0);
   for (double x = 0.01; x < 22; x += 0.37)
-    assert_true(fabs((double)gpumc_metropolis_threshold(x) - ldexp(exp(-x), 32)) <= 0.500001);
+    assert_true(fabs((double)gpumc_threshold_exponential(x) - ldexp(exp(-x), 32)) <= 0.500001);
 }
 
 static void threshold_bits_spell_the_threshold(void **state)

@@ -22,37 +22,17 @@ static const struct {
                  {"ising3d", "{shape: [4, 4, 4]}"},
                  {"ea", "{shape: [4, 4, 4]}"}};
 
-/* What an algorithm may call, and the bit that goes with it. */
-static bool bits_match(const struct gpumc_kernel_ops *kernel, const char **which)
-{
-  const struct {
-    uint32_t bit;
-    bool there;
-    const char *name;
-  } operations[] = {
-      {GPUMC_CAN_RANDOMIZE, kernel->randomize != NULL, "randomize"},
-      {GPUMC_CAN_TRANSFER, kernel->set != NULL && kernel->get != NULL, "set and get"},
-      {GPUMC_CAN_SWEEP, kernel->sweep != NULL, "sweep"},
-      {GPUMC_CAN_MEASURE, kernel->measure != NULL, "measure"},
-      {GPUMC_CAN_GATHER, kernel->gather != NULL, "gather"},
-      {GPUMC_CAN_EXCHANGE, kernel->exchange != NULL, "exchange"},
-      {GPUMC_CAN_OVERLAP, kernel->overlap != NULL, "overlap"},
-  };
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (((kernel->capabilities & operations[i].bit) != 0) != operations[i].there) {
-      *which = operations[i].name;
-      return false;
-    }
-  return true;
-}
-
 /* NULL: none. */
 static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
 {
-  const char *which;
   if (kernel->device == NULL || kernel->variant == NULL || kernel->summary == NULL)
     return "a kernel without device, variant or summary";
-  if (kernel->absent)
+  if ((gpumc_kernel_operations(kernel) & GPUMC_OPERATION_SWEEP) != 0 && kernel->n_moves == 0)
+    return "a kernel that sweeps without moves";
+  for (size_t i = 0; i < kernel->n_moves; i++)
+    if (kernel->moves[i].name == NULL || kernel->moves[i].summary == NULL)
+      return "a move without name or summary";
+  if (kernel->absent != 0)
     return NULL;
   if (kernel->trajectory == NULL)
     return "a kernel without trajectory";
@@ -61,7 +41,43 @@ static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)
   if ((kernel->get_state != NULL) != (kernel->state_bytes != NULL) ||
       (kernel->set_state != NULL) != (kernel->state_bytes != NULL))
     return "a kernel with a part of state_bytes, get_state and set_state";
-  return bits_match(kernel, &which) ? NULL : which;
+  if ((kernel->set != NULL) != (kernel->get != NULL))
+    return "a kernel with one of set and get";
+  return NULL;
+}
+
+/* Whether two kernels mean the same by moves of the same name, and where they have one variant,
+ * have the same moves. */
+static bool moves_agree(const struct gpumc_kernel_ops *one, const struct gpumc_kernel_ops *other)
+{
+  size_t shared = 0;
+  for (size_t i = 0; i < one->n_moves; i++) {
+    const struct gpumc_move *move = &one->moves[i];
+    const struct gpumc_move *same = gpumc_kernel_move(other, move->name);
+    if (same == NULL)
+      continue;
+    shared++;
+    if ((move->at_zero != NULL) != (same->at_zero != NULL) || move->warn != same->warn ||
+        strcmp(move->summary, same->summary) != 0)
+      return false;
+  }
+  return strcmp(one->variant, other->variant) != 0 ||
+         (shared == one->n_moves && shared == other->n_moves);
+}
+
+/* A task pins the variant, which has the same moves and operations on each device; those of
+ * kernels that this build lacks are written down. */
+static const char *devices_flaw(const struct gpumc_kernel_ops *const *kernels)
+{
+  for (size_t i = 0; kernels[i] != NULL; i++)
+    for (size_t j = 0; j < i; j++) {
+      if (!moves_agree(kernels[i], kernels[j]))
+        return "kernels with different moves of one name, or of one variant";
+      if (strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
+          gpumc_kernel_operations(kernels[i]) != gpumc_kernel_operations(kernels[j]))
+        return "kernels of one variant with different operations";
+    }
+  return NULL;
 }
 
 /* A task pins the variant, and each device has the same replicas of it. */
@@ -69,7 +85,7 @@ static const char *trajectories_flaw(const struct gpumc_kernel_ops *const *kerne
 {
   for (size_t i = 0; kernels[i] != NULL; i++)
     for (size_t j = 0; j < i; j++)
-      if (!kernels[i]->absent && !kernels[j]->absent &&
+      if (kernels[i]->absent == 0 && kernels[j]->absent == 0 &&
           strcmp(kernels[i]->variant, kernels[j]->variant) == 0 &&
           strcmp(kernels[i]->trajectory, kernels[j]->trajectory) != 0)
         return "kernels of one variant with two trajectories";
@@ -150,6 +166,8 @@ static const char *model_flaw(const struct gpumc_model_ops *model)
       return kernel_flaw(model->kernels[i]);
   if (trajectories_flaw(model->kernels) != NULL)
     return trajectories_flaw(model->kernels);
+  if (devices_flaw(model->kernels) != NULL)
+    return devices_flaw(model->kernels);
   return channels_flaw(model) != NULL ? channels_flaw(model) : means_flaw(model);
 }
 
@@ -163,19 +181,17 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
       algorithm->load == NULL || algorithm->summarize == NULL || algorithm->destroy == NULL)
     return "an operation that is not optional";
   for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
-    if (key->choices == gpumc_update_choices && algorithm->further == NULL)
-      return "the key update without further";
+    if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices)
+      return "the key update with choices of its own";
   return NULL;
 }
 
 /* What parallel tempering of several copies relies on. */
 static bool overlaps_are_served(const struct gpumc_model *model)
 {
-  const uint32_t both = GPUMC_CAN_EXCHANGE | GPUMC_CAN_OVERLAP;
   for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
        kernel++)
-    if (model->pair[0].unit > 0 && !(*kernel)->absent &&
-        ((*kernel)->capabilities & both) == GPUMC_CAN_EXCHANGE)
+    if (model->pair[0].unit > 0 && (*kernel)->exchange != NULL && (*kernel)->overlap == NULL)
       return false;
   return true;
 }
@@ -266,11 +282,11 @@ static void test_flaws_are_found(void **state)
   struct gpumc_model_ops model = good;
   model.kernels = kernels;
   assert_null(model_flaw(&model));
-  kernel.gather = NULL;
-  assert_string_equal(model_flaw(&model), "gather");
+  kernel.get = NULL;
+  assert_string_equal(model_flaw(&model), "a kernel with one of set and get");
   kernel = *good.kernels[0];
-  kernel.capabilities &= ~(uint32_t)GPUMC_CAN_OVERLAP;
-  assert_string_equal(model_flaw(&model), "overlap");
+  kernel.n_moves = 0;
+  assert_string_equal(model_flaw(&model), "a kernel that sweeps without moves");
   kernel = *good.kernels[0];
   kernel.trajectory = NULL;
   assert_non_null(model_flaw(&model));
@@ -279,6 +295,20 @@ static void test_flaws_are_found(void **state)
   const struct gpumc_kernel_ops *const twice[] = {good.kernels[0], &kernel, NULL};
   model.kernels = twice;
   assert_string_equal(model_flaw(&model), "kernels of one variant with two trajectories");
+  kernel = *good.kernels[0];
+  kernel.gather = NULL;
+  assert_string_equal(model_flaw(&model), "kernels of one variant with different operations");
+  kernel = *good.kernels[0];
+  kernel.n_moves = 1;
+  assert_string_equal(model_flaw(&model),
+                      "kernels with different moves of one name, or of one variant");
+  struct gpumc_move moves[] = {kernel.moves[0], kernel.moves[1]};
+  moves[0].at_zero = NULL;
+  kernel = *good.kernels[0];
+  kernel.moves = moves;
+  kernel.variant = "another";
+  assert_string_equal(model_flaw(&model),
+                      "kernels with different moves of one name, or of one variant");
   model = good;
   model.n_channels = 1;
   assert_string_equal(model_flaw(&model), "a mean of no channel");
@@ -334,7 +364,7 @@ static void test_flaws_of_instances_are_found(void **state)
   model = good;
   model.beta_unit[0] = '\0';
   assert_non_null(instance_flaw(&model));
-  const struct gpumc_kernel_ops exchanges = {.capabilities = GPUMC_CAN_EXCHANGE};
+  const struct gpumc_kernel_ops exchanges = {.exchange = good.ops->kernels[0]->exchange};
   const struct gpumc_kernel_ops *const kernels[] = {&exchanges, NULL};
   struct gpumc_model_ops ops = *good.ops;
   ops.kernels = kernels;

@@ -118,9 +118,10 @@ static void test_choose_errors(void **state)
 static const struct gpumc_kernel_ops near = {.device = "cpu", .variant = "near"},
                                      near_absent = {.device = "cuda",
                                                     .variant = "near",
-                                                    .absent = true},
-                                     far_absent = {
-                                         .device = "cuda", .variant = "far", .absent = true};
+                                                    .absent = GPUMC_OPERATION_SWEEP},
+                                     far_absent = {.device = "cuda",
+                                                   .variant = "far",
+                                                   .absent = GPUMC_OPERATION_SWEEP};
 static const struct gpumc_kernel_ops *const half_kernels[] = {&near_absent, &near, &far_absent,
                                                               NULL};
 static const struct gpumc_model_ops half = {.name = "half", .kernels = half_kernels};
@@ -193,34 +194,31 @@ static void test_kernels_that_cannot_take_the_instance(void **state)
   gpumc_error_free(&error);
 }
 
-/* Two kernels, of which only the second walks, which only some blocks ask for. */
-static const struct gpumc_kernel_ops still = {.device = "cpu", .variant = "still"},
-                                     walker = {.device = "cpu",
-                                               .variant = "walker",
-                                               .capabilities = GPUMC_CAN_WALK};
-static const struct gpumc_kernel_ops *const walking_kernels[] = {&still, &walker, NULL};
-static const struct gpumc_model_ops walkable = {.name = "walkable", .kernels = walking_kernels};
-
-static uint32_t asks_for(const struct gpumc_params *params, const char **remedy)
+static enum gpumc_status
+measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_error *error)
 {
-  if (!gpumc_params_boolean(params, "far"))
-    return 0;
-  *remedy = "use algorithm.far: false";
-  return GPUMC_CAN_WALK;
+  (void)ensemble, (void)channel, (void)error;
+  return GPUMC_OK;
 }
 
-static const struct gpumc_algorithm_ops stroll = {.name = "stroll", .further = asks_for},
+/* Two kernels, of which only the second has the move that some blocks ask for. */
+static const struct gpumc_move steps[] = {{.name = "step"}, {.name = "stride"}};
+static const struct gpumc_kernel_ops
+    still = {.device = "cpu", .variant = "still", .moves = steps, .n_moves = 1},
+    walker = {.device = "cpu", .variant = "walker", .moves = steps, .n_moves = 2};
+static const struct gpumc_kernel_ops *const walking_kernels[] = {&still, &walker, NULL};
+static const struct gpumc_model_ops walkable = {.name = "walkable", .kernels = walking_kernels};
+static const struct gpumc_algorithm_ops stroll = {.name = "stroll"},
                                         march = {.name = "march",
-                                                 .required = GPUMC_CAN_MEASURE,
-                                                 .further = asks_for};
+                                                 .required = GPUMC_OPERATION_MEASURE};
 
-/* `auto` passes over a kernel that cannot do what a key asks for; asked for, it is refused, with
- * what to do about the key where that alone is in the way. */
-static void test_kernels_that_lack_what_a_key_asks_for(void **state)
+/* `auto` passes over a kernel that lacks the move that a key asks for; asked for, it is refused,
+ * with what to do about the key where that alone is in the way. */
+static void test_kernels_that_lack_a_move(void **state)
 {
   (void)state;
-  const struct gpumc_params near_by = {.values = cJSON_Parse("{\"far\":false}")};
-  const struct gpumc_params far_away = {.values = cJSON_Parse("{\"far\":true}")};
+  const struct gpumc_params near_by = {.values = cJSON_Parse("{\"update\":\"step\"}")};
+  const struct gpumc_params far_away = {.values = cJSON_Parse("{\"update\":\"stride\"}")};
   const struct gpumc_kernel_wish short_one = {&walkable, NULL, &stroll, &near_by},
                                  long_one = {&walkable, NULL, &stroll, &far_away},
                                  any = {&walkable, NULL, &stroll, NULL},
@@ -235,16 +233,32 @@ static void test_kernels_that_lack_what_a_key_asks_for(void **state)
   assert_int_equal(gpumc_kernel_choose(&long_one, "cpu", "still", &kernel, &error), GPUMC_INVALID);
   assert_string_equal(gpumc_error_text(&error),
                       "no kernel of model walkable on cpu can run algorithm stroll: still cannot "
-                      "walk; kernels that can: walker on cpu; or use algorithm.far: false");
+                      "do update: stride; kernels that can: walker on cpu; or use "
+                      "algorithm.update: step");
   gpumc_error_free(&error);
   assert_int_equal(gpumc_kernel_choose(&measured, "cpu", "auto", &kernel, &error), GPUMC_INVALID);
   assert_string_equal(
       gpumc_error_text(&error),
-      "no kernel of model walkable on cpu can run algorithm march: still cannot walk, "
-      "measure; walker cannot measure; kernels that can: none");
+      "no kernel of model walkable on cpu can run algorithm march: still cannot measure, "
+      "do update: stride; walker cannot measure; kernels that can: none");
   gpumc_error_free(&error);
   cJSON_Delete((cJSON *)near_by.values);
   cJSON_Delete((cJSON *)far_away.values);
+}
+
+/* An operation is what is not NULL, and of a kernel of another build what it says. */
+static void test_operations_of_kernels(void **state)
+{
+  static const uint32_t all = 0x7f;
+  const struct gpumc_kernel_ops measures = {.measure = measure};
+  (void)state;
+  assert_int_equal(gpumc_kernel_operations(&still), 0);
+  assert_int_equal(gpumc_kernel_operations(&measures), GPUMC_OPERATION_MEASURE);
+  assert_int_equal(gpumc_kernel_operations(&far_absent), GPUMC_OPERATION_SWEEP);
+  assert_int_equal(gpumc_kernel_operations(gpumc_model_find("ising2d")->kernels[0]), all);
+  assert_string_equal(gpumc_operation_name(GPUMC_OPERATION_GATHER), "gather");
+  assert_null(gpumc_operation_name(0));
+  assert_null(gpumc_operation_name(all + 1));
 }
 
 static double of_words(const struct gpumc_model *model, size_t replicas)
@@ -314,7 +328,8 @@ int main(void)
       cmocka_unit_test(test_choose_errors),
       cmocka_unit_test(test_kernels_that_a_build_lacks),
       cmocka_unit_test(test_kernels_that_cannot_take_the_instance),
-      cmocka_unit_test(test_kernels_that_lack_what_a_key_asks_for),
+      cmocka_unit_test(test_kernels_that_lack_a_move),
+      cmocka_unit_test(test_operations_of_kernels),
       cmocka_unit_test(test_kernels_with_a_cost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

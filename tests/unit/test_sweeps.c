@@ -1,4 +1,4 @@
-/* How a spin is updated: what that asks of kernels and temperatures. */
+/* Moves as keys name them: which of a kernel's is meant, and what is refused at beta = 0. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,15 +7,21 @@
 
 #include "core/simulation/sweeps.h"
 
-static const struct gpumc_model_ops two_states = {.name = "two", .traits = GPUMC_TRAIT_TWO_STATES};
-static const struct gpumc_model_ops three_states = {.name = "three", .traits = GPUMC_TRAIT_LATTICE};
+static const struct gpumc_move moves[] = {
+    {.name = "metropolis", .at_zero = "at beta = 0 nothing changes"}, {.name = "heat_bath"}};
+static const struct gpumc_kernel_ops one = {.moves = moves + 1, .n_moves = 1},
+                                     both = {.moves = moves, .n_moves = 2}, none = {0};
+static const struct gpumc_kernel_ops *const kernels[] = {&none, &one, &both, NULL};
+static const struct gpumc_kernel_ops *const few[] = {&none, &one, NULL};
+static const struct gpumc_model_ops model = {.name = "model", .kernels = kernels};
+static const struct gpumc_model_ops other = {.name = "other", .kernels = few};
 
-static size_t mistakes(const char *block, const struct gpumc_model_ops *model)
+static size_t mistakes(const char *block, const struct gpumc_model_ops *of)
 {
   struct gpumc_report report = {0};
   const struct gpumc_params params = {.values = cJSON_Parse(block)};
   assert_non_null(params.values);
-  const struct gpumc_subject subject = {.model = model};
+  const struct gpumc_subject subject = {.model = of};
   gpumc_update_check_temperatures(&params, &subject, &report);
   const size_t count = report.calls;
   gpumc_report_free(&report);
@@ -23,45 +29,49 @@ static size_t mistakes(const char *block, const struct gpumc_model_ops *model)
   return count;
 }
 
-static void test_metropolis_at_infinite_temperature(void **state)
+static void test_moves_at_infinite_temperature(void **state)
 {
   (void)state;
   static const char values[] = "{\"update\":\"metropolis\",\"beta\":{\"values\":[0, 1]}}";
   static const char range[] = "{\"update\":\"metropolis\",\"beta\":{\"from\":0,\"to\":1}}";
   static const char bath[] = "{\"update\":\"heat_bath\",\"beta\":{\"values\":[0, 1]}}";
   static const char finite[] = "{\"update\":\"metropolis\",\"beta\":{\"values\":[0.1, 1]}}";
-  assert_int_equal(mistakes(values, &two_states), 1);
-  assert_int_equal(mistakes(range, &two_states), 1);
-  assert_int_equal(mistakes(bath, &two_states), 0);
-  assert_int_equal(mistakes(finite, &two_states), 0);
-  assert_int_equal(mistakes(values, &three_states), 0);
-  assert_int_equal(mistakes(range, &three_states), 0);
+  assert_int_equal(mistakes(values, &model), 1);
+  assert_int_equal(mistakes(range, &model), 1);
+  assert_int_equal(mistakes(bath, &model), 0);
+  assert_int_equal(mistakes(finite, &model), 0);
+  assert_int_equal(mistakes(values, &other), 0);
+  assert_int_equal(mistakes(range, &other), 0);
 }
 
-static uint32_t further(const char *block, const char **remedy)
-{
-  const struct gpumc_params params = {.values = cJSON_Parse(block)};
-  assert_non_null(params.values);
-  const uint32_t capabilities = gpumc_update_further(&params, remedy);
-  cJSON_Delete((cJSON *)params.values);
-  return capabilities;
-}
-
-static void test_capabilities_of_updates(void **state)
+static void test_moves_by_name(void **state)
 {
   (void)state;
-  const char *remedy = NULL;
-  assert_int_equal(further("{\"update\":\"metropolis\"}", &remedy), 0);
-  assert_null(remedy);
-  assert_int_equal(further("{\"update\":\"heat_bath\"}", &remedy), GPUMC_CAN_HEAT_BATH);
-  assert_string_equal(remedy, "use algorithm.update: metropolis");
+  assert_ptr_equal(gpumc_kernel_move(&both, "metropolis"), &moves[0]);
+  assert_ptr_equal(gpumc_kernel_move(&both, "heat_bath"), &moves[1]);
+  assert_ptr_equal(gpumc_kernel_move(&both, NULL), &moves[0]);
+  assert_ptr_equal(gpumc_kernel_move(&one, NULL), &moves[1]);
+  assert_null(gpumc_kernel_move(&one, "metropolis"));
+  assert_null(gpumc_kernel_move(&none, NULL));
+}
+
+static void test_blocks_with_and_without_the_key(void **state)
+{
+  (void)state;
+  const struct gpumc_params with = {.values = cJSON_Parse("{\"update\":\"heat_bath\"}")};
+  const struct gpumc_params without = {.values = cJSON_Parse("{\"sweeps\":1}")};
+  assert_string_equal(gpumc_update_name(&with), "heat_bath");
+  assert_null(gpumc_update_name(&without));
+  cJSON_Delete((cJSON *)with.values);
+  cJSON_Delete((cJSON *)without.values);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_metropolis_at_infinite_temperature),
-      cmocka_unit_test(test_capabilities_of_updates),
+      cmocka_unit_test(test_moves_at_infinite_temperature),
+      cmocka_unit_test(test_moves_by_name),
+      cmocka_unit_test(test_blocks_with_and_without_the_key),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,9 +375,9 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .citation = citation,
     .keys = canonical_keys,
     .stages = stages,
-    .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE,
-    .further = gpumc_update_further,
-    .ergodicity = gpumc_update_ergodicity,
+    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+                GPUMC_OPERATION_MEASURE,
+    .sweeps_alone = true,
     .checks = canonical_checks,
     .defaults = canonical_defaults,
     .replicas = canonical_replicas,

@@ -23,7 +23,6 @@ struct canonical_settings {
   size_t replicas;
   size_t chains;    /* of a temperature; 1 with a sample for each replica */
   bool each_sample; /* of quenched disorder: replica r has the r-th */
-  enum gpumc_update update;
   uint32_t thermalization, sweeps, interval;
   bool series;
 };

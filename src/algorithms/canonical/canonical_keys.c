@@ -210,7 +210,6 @@ void canonical_settings_read(const struct gpumc_params *params, struct canonical
   if (settings->each_sample)
     settings->replicas = (size_t)gpumc_params_integer(params, "samples");
   settings->chains = chains_of(settings);
-  settings->update = gpumc_update_of(params);
   settings->thermalization = (uint32_t)gpumc_params_integer(params, "thermalization");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->interval = (uint32_t)gpumc_params_integer(params, "interval");

@@ -227,8 +227,7 @@ enum gpumc_status canonical_demand(const struct gpumc_params *params,
     demanded->plan =
         (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
                                      .capacity = settings->replicas,
-                                     .samples = settings->each_sample ? settings->replicas : 1,
-                                     .update = settings->update};
+                                     .samples = settings->each_sample ? settings->replicas : 1};
     demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
     demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
     demand_disk(&canonical, demanded);

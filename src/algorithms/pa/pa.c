@@ -166,8 +166,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .citation = citation,
     .keys = pa_keys,
     .stages = stages,
-    .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                GPUMC_CAN_GATHER,
+    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+                GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
     .checks = pa_checks,
     .defaults = pa_defaults,
     .replicas = pa_replicas,

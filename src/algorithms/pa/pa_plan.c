@@ -135,8 +135,8 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   }
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
-  demanded->plan = (struct gpumc_ensemble_plan){
-      .runs = plan.runs, .capacity = plan.capacity, .samples = 1, .update = GPUMC_METROPOLIS};
+  demanded->plan =
+      (struct gpumc_ensemble_plan){.runs = plan.runs, .capacity = plan.capacity, .samples = 1};
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
                          pa_population_host_bytes(device, &plan);
   demanded->device_bytes = pa_population_bytes(device, &plan);

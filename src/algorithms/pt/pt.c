@@ -234,10 +234,10 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .citation = citation,
     .keys = pt_keys,
     .stages = stages,
-    .required = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP | GPUMC_CAN_MEASURE |
-                GPUMC_CAN_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
-    .further = gpumc_update_further,
-    .ergodicity = gpumc_update_ergodicity,
+    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+                GPUMC_OPERATION_MEASURE |
+                GPUMC_OPERATION_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
+    .sweeps_alone = true,
     .unmergeable = pt_unmergeable,
     .checks = pt_checks,
     .defaults = pt_defaults,

@@ -58,8 +58,7 @@ pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *m
                                      .capacity = settings->samples,
                                      .samples = model->disorder ? settings->samples : 1,
                                      .moved = settings->moved.control,
-                                     .fixes = true,
-                                     .update = settings->update};
+                                     .fixes = true};
   memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
   return plan;
 }

@@ -82,7 +82,7 @@ pt_exchange_accepted(struct gpumc_random random, uint32_t sample, uint32_t run, 
 {
   uint32_t word[4];
   gpumc_random_draw(random, sample, run, round, gpumc_random_label(GPUMC_RANDOM_EXCHANGE, 0), word);
-  return word[0] < gpumc_metropolis_threshold(step * (double)(hotter - colder));
+  return word[0] < gpumc_threshold_exponential(step * (double)(hotter - colder));
 }
 
 /* What a term adds for one measured value. */

@@ -48,7 +48,6 @@ struct pt_settings {
   uint64_t measurements;
   size_t blocks; /* of time in a bin, for errors: 1 where these come from samples */
   bool by_time;  /* whether errors come from blocks of time */
-  enum gpumc_update update;
   struct gpumc_observables observables;
 };
 

@@ -16,15 +16,14 @@ GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold(double p)
   return threshold < GPUMC_THRESHOLD_ALWAYS ? threshold : GPUMC_THRESHOLD_ALWAYS;
 }
 
-/* Metropolis: p = min(1, exp(-x)), x = beta dE. */
-GPUMC_HOST_DEVICE static inline uint64_t gpumc_metropolis_threshold(double x)
+/* Of p = min(1, exp(-x)). */
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold_exponential(double x)
 {
   return x <= 0.0 ? GPUMC_THRESHOLD_ALWAYS : gpumc_threshold(gpumc_exp(-x));
 }
 
-/* Heat bath: the new spin is up with p = 1 / (1 + exp(-x)), x = beta times the energy that up has
- * less than down. */
-GPUMC_HOST_DEVICE static inline uint64_t gpumc_heat_bath_threshold(double x)
+/* Of p = 1 / (1 + exp(-x)). */
+GPUMC_HOST_DEVICE static inline uint64_t gpumc_threshold_logistic(double x)
 {
   const double odds = gpumc_exp(-fabs(x)); /* of the less likely direction */
   return gpumc_threshold(x >= 0.0 ? 1.0 / (1.0 + odds) : odds / (1.0 + odds));

@@ -59,11 +59,12 @@ static cJSON *copy_deciding(const struct gpumc_key *keys, const cJSON *values)
 }
 
 /* Replaces the block, copied whole, by its deciding keys. */
-static bool strip_block(cJSON *identity, const cJSON *resolved, const char *block,
+static bool strip_block(const struct gpumc_language_tables *tables, cJSON *identity,
+                        const cJSON *resolved, const char *block,
                         const struct gpumc_key *plugin_keys)
 {
   static const char *const none[] = {NULL};
-  struct gpumc_key *keys = gpumc_block_keys(block, none, plugin_keys);
+  struct gpumc_key *keys = gpumc_block_keys(tables, block, none, plugin_keys);
   if (keys == NULL)
     return false;
   cJSON *values = copy_deciding(keys, cJSON_GetObjectItemCaseSensitive(resolved, block));
@@ -113,8 +114,9 @@ char *gpumc_task_identity(const struct gpumc_task *task)
   gpumc_language_tables_fill(&tables, gpumc_models());
   gpumc_language_tables_add(&tables, task->model);
   cJSON *identity = copy_deciding(tables.root, task->resolved);
-  if (identity != NULL && strip_block(identity, task->resolved, "model", task->model->keys) &&
-      strip_block(identity, task->resolved, "algorithm", task->algorithm->keys))
+  if (identity != NULL &&
+      strip_block(&tables, identity, task->resolved, "model", task->model->keys) &&
+      strip_block(&tables, identity, task->resolved, "algorithm", task->algorithm->keys))
     text = gpumc_json_text(identity);
   cJSON_Delete(identity);
   return text;

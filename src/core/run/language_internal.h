@@ -28,10 +28,13 @@ gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name, c
 cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins);
 void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text);
 
-/* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys.
- * Caller frees the array; NULL when memory ran out. */
-struct gpumc_key *
-gpumc_block_keys(const char *block, const char *const *names, const struct gpumc_key *plugin_keys);
+/* One key of a plugin with what kernels add to it, as gpumc_language_plugin_keys. */
+struct gpumc_key
+gpumc_language_plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key);
+/* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys
+ * (gpumc_language_plugin_keys). Caller frees the array; NULL when memory ran out. */
+struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
+                                   const char *const *names, const struct gpumc_key *plugin_keys);
 /* The names of the plugins, NULL-terminated; caller frees the array. */
 const char **gpumc_model_names(const struct gpumc_plugins *plugins);
 const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins);

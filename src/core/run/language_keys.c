@@ -7,6 +7,7 @@
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
+#include "core/simulation/sweeps.h"
 
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
 static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",
@@ -112,11 +113,25 @@ static void add_keys(struct gpumc_language_tables *tables, const struct gpumc_ke
   }
 }
 
+static void add_moves(struct gpumc_language_tables *tables, const struct gpumc_kernel_ops *kernel)
+{
+  for (size_t i = 0; i < kernel->n_moves; i++) {
+    size_t m = 0;
+    while (tables->moves[m] != NULL && strcmp(tables->moves[m], kernel->moves[i].name) != 0)
+      m++;
+    assert(m + 1 < GPUMC_MOVES && "there is room for the moves of all kernels");
+    if (m + 1 < GPUMC_MOVES)
+      tables->moves[m] = kernel->moves[i].name;
+  }
+}
+
 void gpumc_language_tables_add(struct gpumc_language_tables *tables,
                                const struct gpumc_model_ops *model)
 {
-  for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++)
+  for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++) {
     add_keys(tables, model->kernels[k]->keys);
+    add_moves(tables, model->kernels[k]);
+  }
 }
 
 void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
@@ -128,6 +143,7 @@ void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
   memcpy(tables->kernel, kernel_keys, sizeof kernel_keys);
   for (size_t i = 0; models[i] != NULL; i++)
     gpumc_language_tables_add(tables, models[i]);
+  tables->default_move = tables->moves[0];
   for (struct gpumc_key *key = tables->root; key->name != NULL; key++)
     if (strcmp(key->name, "kernel") == 0)
       key->children = tables->kernel;
@@ -165,8 +181,29 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
   return names;
 }
 
+struct gpumc_key
+gpumc_language_plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key)
+{
+  struct gpumc_key filled = *key;
+  if (key->choices == gpumc_update_choices) {
+    filled.choices = tables->moves;
+    filled.default_text = tables->default_move;
+  }
+  return filled;
+}
+
 struct gpumc_key *
-gpumc_block_keys(const char *block, const char *const *names, const struct gpumc_key *plugin_keys)
+gpumc_language_plugin_keys(const struct gpumc_language_tables *tables, const struct gpumc_key *keys)
+{
+  const size_t count = gpumc_key_count(keys);
+  struct gpumc_key *filled = calloc(count + 1, sizeof *filled);
+  for (size_t i = 0; i < count && filled != NULL; i++)
+    filled[i] = gpumc_language_plugin_key(tables, &keys[i]);
+  return filled;
+}
+
+struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
+                                   const char *const *names, const struct gpumc_key *plugin_keys)
 {
   bool is_model = strcmp(block, "model") == 0;
   size_t count = plugin_keys == NULL ? 0 : gpumc_key_count(plugin_keys);
@@ -178,8 +215,8 @@ gpumc_block_keys(const char *block, const char *const *names, const struct gpumc
                                .doc = is_model ? "Which model." : "Which algorithm.",
                                .choices = names,
                                .required = true};
-  if (count > 0)
-    memcpy(keys + 1, plugin_keys, count * sizeof *keys);
+  for (size_t i = 0; i < count; i++)
+    keys[i + 1] = gpumc_language_plugin_key(tables, &plugin_keys[i]);
   return keys;
 }
 

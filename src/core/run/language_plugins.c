@@ -62,7 +62,8 @@ static const struct gpumc_node *name_of(const struct choice *choice, bool *known
 static size_t mistakes_of(const struct choice *choice, size_t i)
 {
   struct gpumc_report report = {0};
-  struct gpumc_key *keys = gpumc_block_keys(choice->block, choice->names, keys_of(choice, i));
+  struct gpumc_key *keys =
+      gpumc_block_keys(&choice->language->tables, choice->block, choice->names, keys_of(choice, i));
   if (keys == NULL)
     return SIZE_MAX;
   cJSON_Delete(gpumc_params_resolve(keys, choice->entry->value, choice->entry->key_mark,
@@ -97,27 +98,28 @@ static size_t guess(const struct choice *choice, const char *name)
 static void check_any(const struct choice *choice, const struct gpumc_entry *entry)
 {
   struct gpumc_report *report = &choice->language->report;
-  const struct gpumc_key *refusing = NULL;
+  struct gpumc_key refusing = {0};
   char dotted[GPUMC_KEY_NAME_BYTES];
   for (size_t i = 0; choice->names[i] != NULL; i++) {
-    const struct gpumc_key *key = gpumc_key_find(keys_of(choice, i), entry->key);
+    const struct gpumc_key *declared = gpumc_key_find(keys_of(choice, i), entry->key);
     struct gpumc_report unused = {0};
-    if (key == NULL)
+    if (declared == NULL)
       continue;
-    if (key->type != GPUMC_KEY_MAPPING)
-      cJSON_Delete(gpumc_key_value(key, entry->value, key->name, &unused));
+    const struct gpumc_key key = gpumc_language_plugin_key(&choice->language->tables, declared);
+    if (key.type != GPUMC_KEY_MAPPING)
+      cJSON_Delete(gpumc_key_value(&key, entry->value, key.name, &unused));
     const bool taken = unused.calls == 0;
     gpumc_report_free(&unused);
     if (taken)
       return;
     refusing = key;
   }
-  if (refusing == NULL)
+  if (refusing.name == NULL)
     gpumc_report_mistake(report, entry->key_mark, "unknown key '%s' in %s: no %s has it",
                          entry->key, choice->block, choice->block);
   else
-    cJSON_Delete(gpumc_key_value(refusing, entry->value,
-                                 gpumc_key_join(choice->block, refusing->name, dotted), report));
+    cJSON_Delete(gpumc_key_value(&refusing, entry->value,
+                                 gpumc_key_join(choice->block, refusing.name, dotted), report));
 }
 
 /* Returns the place of the plugin that is named or meant, SIZE_MAX where none is. `*is_guess`: it
@@ -154,7 +156,8 @@ find(const struct choice *choice, size_t *place, bool *is_guess, struct gpumc_ke
   *place = choose(choice, is_guess);
   if (*place == SIZE_MAX)
     return true;
-  *table = gpumc_block_keys(choice->block, choice->names, keys_of(choice, *place));
+  *table = gpumc_block_keys(&choice->language->tables, choice->block, choice->names,
+                            keys_of(choice, *place));
   return *table != NULL;
 }
 
@@ -167,8 +170,12 @@ static bool find_model(struct gpumc_language *language)
                                 .keys_of = model_keys};
   size_t i;
   const bool done = find(&choice, &i, &language->model_is_guess, &language->model_keys);
-  if (i != SIZE_MAX)
-    language->model = language->plugins->models[i];
+  if (i == SIZE_MAX)
+    return done;
+  language->model = language->plugins->models[i];
+  const struct gpumc_kernel_ops *kernel = language->model->kernels[0];
+  if (kernel->n_moves > 0)
+    language->tables.default_move = kernel->moves[0].name;
   return done;
 }
 

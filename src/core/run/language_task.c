@@ -8,6 +8,7 @@
 #include "core/numerics/isa.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
+#include "core/simulation/sweeps.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {
@@ -73,7 +74,7 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   if (!kernels_ask(language->model) &&
       (language->algorithm == NULL ||
        (language->algorithm->checks == NULL && language->algorithm->defaults == NULL &&
-        language->algorithm->ergodicity == NULL)))
+        !language->algorithm->sweeps_alone)))
     return true;
   if (language->look && reads_file(language, params))
     return true;
@@ -140,6 +141,20 @@ static bool add_warning(struct gpumc_task *task, const char *name, const char *t
   return text == NULL || cJSON_AddStringToObject(task->warnings, name, text) != NULL;
 }
 
+/* What is known against sweeps of the instance's samples; `*warning` is NULL where that is nothing.
+ */
+static enum gpumc_status
+ask_move(const struct gpumc_kernel_ops *kernel, const struct gpumc_params *algorithm,
+         const struct gpumc_model *instance, const char **warning, struct gpumc_error *error)
+{
+  const struct gpumc_move *move = gpumc_kernel_move(kernel, gpumc_update_name(algorithm));
+  if (move == NULL || move->warn == NULL)
+    return GPUMC_OK;
+  const bool many = gpumc_params_has(algorithm, "samples");
+  return move->warn(instance, many ? (size_t)gpumc_params_integer(algorithm, "samples") : 1,
+                    warning, error);
+}
+
 /* For those who do not only look, of blocks without mistakes. False when memory ran out, where
  * `error` may tell more of it. */
 static bool fill_warnings(const struct gpumc_language *language, const struct gpumc_model *instance,
@@ -162,8 +177,8 @@ static bool fill_warnings(const struct gpumc_language *language, const struct gp
     good = add_warning(task, name, warning);
     warning = NULL;
   }
-  if (good && instance != NULL && language->algorithm->ergodicity != NULL)
-    good = language->algorithm->ergodicity(&algorithm, instance, &warning, error) == GPUMC_OK;
+  if (good && kernel != NULL && instance != NULL && language->algorithm->sweeps_alone)
+    good = ask_move(kernel, &algorithm, instance, &warning, error) == GPUMC_OK;
   return good && add_warning(task, "ergodicity_warning", warning);
 }
 

@@ -10,6 +10,7 @@
 #include "core/numerics/isa.h"
 #include "core/simulation/ensemble_checkpoint.h"
 #include "core/simulation/samples.h"
+#include "core/simulation/sweeps.h"
 
 static enum gpumc_status
 open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)
@@ -45,7 +46,8 @@ open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                                            error);
 }
 
-/* What the algorithm asks for with that block, and what the kernel's own keys say. */
+/* What the algorithm asks for with that block, by which move, and what the kernel's own keys say.
+ */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
                                     struct gpumc_demand *demand, struct gpumc_error *error)
@@ -54,9 +56,14 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
   enum gpumc_status status =
       task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error);
-  if (status == GPUMC_OK && preparation->kernel->read != NULL)
+  if (status != GPUMC_OK)
+    return status;
+  const struct gpumc_move *move =
+      gpumc_kernel_move(preparation->kernel, gpumc_update_name(algorithm));
+  demand->plan.move = move != NULL ? (uint32_t)(move - preparation->kernel->moves) : 0;
+  if (preparation->kernel->read != NULL)
     preparation->kernel->read(&kernel, &demand->plan.options);
-  return status;
+  return GPUMC_OK;
 }
 
 /* Bytes that a demand comes to. */

@@ -175,7 +175,10 @@ void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct g
   for (size_t i = 0; plugins->algorithms[i] != NULL; i++) {
     const struct gpumc_algorithm_ops *algorithm = plugins->algorithms[i];
     gpumc_text_append(text, "## Algorithm `%s`\n\n%s\n\n", algorithm->name, algorithm->summary);
-    append_table(text, algorithm->keys, "algorithm");
+    struct gpumc_key *keys = gpumc_language_plugin_keys(&tables, algorithm->keys);
+    text->failed = text->failed || keys == NULL;
+    append_table(text, keys, "algorithm");
+    free(keys);
     append_citation(text, algorithm->citation);
   }
   while (text->length > 1 && text->characters[text->length - 2] == '\n')

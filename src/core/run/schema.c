@@ -96,7 +96,7 @@ static bool add_plugin(struct builder *builder, const char *block, const char *c
   char definition[GPUMC_KEY_NAME_BYTES], reference[GPUMC_KEY_NAME_BYTES];
   snprintf(definition, sizeof definition, "%s-%s", block, name);
   snprintf(reference, sizeof reference, "#/$defs/%s-%s", block, name);
-  struct gpumc_key *keys = gpumc_block_keys(block, names, plugin_keys);
+  struct gpumc_key *keys = gpumc_block_keys(&builder->tables, block, names, plugin_keys);
   cJSON *conditions = cJSON_CreateArray(), *consequence = cJSON_CreateObject();
   if (keys == NULL || conditions == NULL || consequence == NULL)
     goto fail;

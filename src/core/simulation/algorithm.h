@@ -67,22 +67,16 @@ struct gpumc_algorithm_ops {
   /* Names of what its work on the device consists of, NULL the last: the time of number i, which
    * it enters as stage i + 1 (core/device/stages.h), is /provenance/seconds_NAME. NULL: none. */
   const char *const *stages;
-  uint32_t required; /* capabilities, of enum gpumc_capability */
-  /* Those that only some blocks ask for by their keys, of a block without mistakes; with any,
-   * `*remedy` says how to do without them ("use algorithm.update: metropolis"). May be NULL. */
-  uint32_t (*further)(const struct gpumc_params *params, const char **remedy);
+  uint32_t required; /* operations of the kernel, of enum gpumc_operation */
+  /* Whether nothing but sweeps takes it from one state to the next, so that what is known against
+   * the move that its key `update` names (gpumc_move.warn) is known against its results. */
+  bool sweeps_alone;
   /* What keeps tools/merge-NAME from joining results of such a block for other samples of the
    * disorder, NULL: nothing. The operation is NULL where there is no such tool. */
   const char *(*unmergeable)(const struct gpumc_params *params);
   /* Of its block, with the model or an instance of it where they ask for one; NULL: none. `demand`
    * relies on them. */
   const struct gpumc_check *checks;
-  /* Why sweeps of such a block alone do not reach every state of the instance, as
-   * gpumc_model_ops.ergodicity; blocks and instance are without mistakes. May be NULL: where
-   * ergodicity is not for sweeps alone. */
-  GPUMC_MUST_CHECK enum gpumc_status (*ergodicity)(const struct gpumc_params *params,
-                                                   const struct gpumc_model *model,
-                                                   const char **warning, struct gpumc_error *error);
   /* The defaults that depend on other keys or on the model's instance, of a block without mistakes:
    * an object with them, of given keys too; the caller deletes it. They come into the resolved
    * configuration where the keys are not given. `model` is NULL where the instance, which has

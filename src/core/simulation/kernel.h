@@ -11,21 +11,16 @@
 #include "core/numerics/random.h"
 #include "core/simulation/target.h"
 
-/* What an algorithm may ask of an ensemble. A cleared bit is a NULL operation. */
-enum gpumc_capability {
-  GPUMC_CAN_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
-  GPUMC_CAN_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
-  GPUMC_CAN_SWEEP = 1 << 2,     /* sweeps, a temperature for each run */
-  GPUMC_CAN_HEAT_BATH = 1 << 3, /* with heat-bath updates as well as Metropolis ones */
-  GPUMC_CAN_WALK = 1 << 4,      /* updates under a flat-histogram weight */
-  GPUMC_CAN_MEASURE = 1 << 5,   /* per-replica channels */
-  GPUMC_CAN_GATHER = 1 << 6,    /* copying in place after resampling */
-  GPUMC_CAN_EXCHANGE = 1 << 7,  /* replicas of neighbouring runs change places */
-  GPUMC_CAN_OVERLAP = 1 << 8,   /* replicas of two runs compared site by site */
+/* What an algorithm may ask of an ensemble; each bit stands for functions that are not NULL. */
+enum gpumc_operation {
+  GPUMC_OPERATION_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
+  GPUMC_OPERATION_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
+  GPUMC_OPERATION_SWEEP = 1 << 2,     /* sweeps, a target for each run */
+  GPUMC_OPERATION_MEASURE = 1 << 3,   /* per-replica channels */
+  GPUMC_OPERATION_GATHER = 1 << 4,    /* copies in place */
+  GPUMC_OPERATION_EXCHANGE = 1 << 5,  /* replicas of neighbouring runs change places */
+  GPUMC_OPERATION_COMPARE = 1 << 6,   /* replicas of two runs compared */
 };
-
-/* How a spin is updated, given its neighbours. */
-enum gpumc_update { GPUMC_METROPOLIS, GPUMC_HEAT_BATH };
 
 /* What the overlap of two replicas tells, s and t their spins, q_i = s_i t_i. */
 enum gpumc_overlap {
@@ -55,15 +50,30 @@ struct gpumc_kernel_options {
  * own values (gpumc_model.control), or where `fixes`, at `fixed`. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
+  uint32_t move; /* of gpumc_kernel_ops.moves */
   size_t moved;
   bool fixes;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
-  enum gpumc_update update;
   struct gpumc_kernel_options options;
 };
 
 struct gpumc_model;
 struct gpumc_kernel_ops;
+
+/* A rule by which sweeps change replicas: a choice of the key `update` (core/simulation/sweeps.h).
+ * Kernels of one model that have a move of the same name mean the same by it. */
+struct gpumc_move {
+  const char *name;    /* "gibbs" */
+  const char *summary; /* one line */
+  /* Why sweeps of it alone are of no use where the moved control is 0, with the remedy; NULL: they
+   * are of use. */
+  const char *at_zero;
+  /* Why sweeps of it alone do not reach every state of one of the samples 0 .. samples - 1 behind
+   * the first, with the remedy; `*warning` is NULL where they do. NULL: they always do.
+   * GPUMC_FAILURE when memory ran out. */
+  GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_model *model, size_t samples,
+                                             const char **warning, struct gpumc_error *error);
+};
 
 /* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
  * same time (sweeps done in these runs). Counters are those of each run by itself, so that a run's
@@ -94,8 +104,13 @@ struct gpumc_kernel_ops {
   const char *summary;    /* one line */
   const char *takes;      /* what it asks of instances; NULL: nothing */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
-  uint32_t capabilities;  /* of enum gpumc_capability */
-  bool absent; /* not in this build: named, so that asking for it is told from a mistake; no more */
+  /* 0: it is in this build. Otherwise its operations in those that have it, of enum
+   * gpumc_operation; it is named so that asking for it is told from a mistake. */
+  uint32_t absent;
+  /* How it sweeps; the first is done where an algorithm leaves no choice, and that of the model's
+   * first kernel is the default of `update`. */
+  const struct gpumc_move *moves;
+  size_t n_moves;
   /* Approximate nanoseconds of one core for a sweep of a run with `replicas` replicas: what an
    * automatic choice among the kernels of a model compares. It depends on nothing but its arguments
    * and is the same for all kernels of a variant, since that choice decides numbers. NULL: chosen
@@ -120,7 +135,7 @@ struct gpumc_kernel_ops {
                                             size_t count, uint8_t *portable,
                                             struct gpumc_error *error);
   /* `sweeps` sweeps of every replica for `target` (free when the call returns; NULL if sweeps = 0)
-   * by the rule plan.update, sweep i with the counter's time ensemble->time + i, which is for the
+   * by plan.move, sweep i with the counter's time ensemble->time + i, which is for the
    * caller to advance; then, unless `channel` is NULL, what `measure` does. */
   GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble,
                                               const struct gpumc_target *target, uint32_t sweeps,
@@ -212,9 +227,5 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensembl
 struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
-
-/* The name of one capability bit, "gather"; and what a kernel without it cannot do, "resample". */
-const char *gpumc_capability_name(enum gpumc_capability capability);
-const char *gpumc_capability_verb(enum gpumc_capability capability);
 
 #endif

@@ -74,14 +74,6 @@ struct gpumc_control {
   const char *long_name; /* "inverse temperature" */
 };
 
-enum gpumc_trait {
-  GPUMC_TRAIT_LATTICE = 1 << 0,
-  GPUMC_TRAIT_PARTICLES = 1 << 1,
-  /* A site has one other state to go to, so that Metropolis sweeps at beta = 0 never change the
-   * energy: they are refused (core/simulation/sweeps.h). */
-  GPUMC_TRAIT_TWO_STATES = 1 << 2,
-};
-
 struct gpumc_model_ops;
 
 /* The values of a pair: integer times unit. The integers lie between -bound and bound, `spacing`
@@ -125,7 +117,6 @@ struct gpumc_model_ops {
   const char *name;
   const char *summary;          /* one line */
   const char *citation;         /* BibTeX */
-  uint32_t traits;              /* of enum gpumc_trait */
   const struct gpumc_key *keys; /* without `name` */
   /* Of the path of a file that `create` reads where the key is set; NULL: there is none. */
   const char *file_key;
@@ -159,11 +150,6 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
                                                         size_t number, uint64_t *checksum,
                                                         struct gpumc_error *error);
-  /* Why sweeps with `update: metropolis` alone do not reach every state of one of the samples
-   * 0 .. samples - 1 behind the first, with the remedy; `*warning` is NULL where they do. May be
-   * NULL: they always do. GPUMC_FAILURE when memory ran out. */
-  GPUMC_MUST_CHECK enum gpumc_status (*ergodicity)(const struct gpumc_model *model, size_t samples,
-                                                   const char **warning, struct gpumc_error *error);
   /* Legal after a failed create, and on a zeroed model. */
   void (*destroy)(struct gpumc_model *model);
 };

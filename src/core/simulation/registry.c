@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/simulation/sweeps.h"
+
 #define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
 #include "models/models.def"
 #undef GPUMC_MODEL
@@ -24,7 +26,7 @@ static const struct gpumc_algorithm_ops *const algorithms[] = {
 #undef GPUMC_ALGORITHM
     NULL};
 
-enum { CAPABILITY_BITS = 9, NAMES_MAXIMUM = 32 };
+enum { NAMES_MAXIMUM = 32 };
 
 const struct gpumc_model_ops *const *gpumc_models(void)
 {
@@ -52,17 +54,54 @@ const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name)
   return NULL;
 }
 
+static const struct {
+  enum gpumc_operation bit;
+  const char *name, *verb; /* what a kernel without it cannot do */
+} operations[] = {
+    {GPUMC_OPERATION_RANDOMIZE, "randomize", "start at random"},
+    {GPUMC_OPERATION_TRANSFER, "transfer", "save replicas"},
+    {GPUMC_OPERATION_SWEEP, "sweep", "sweep"},
+    {GPUMC_OPERATION_MEASURE, "measure", "measure"},
+    {GPUMC_OPERATION_GATHER, "gather", "resample"},
+    {GPUMC_OPERATION_EXCHANGE, "exchange", "exchange replicas"},
+    {GPUMC_OPERATION_COMPARE, "compare", "compare replicas"},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel)
+{
+  if (kernel->absent != 0)
+    return kernel->absent;
+  const bool transfers = kernel->set != NULL && kernel->get != NULL;
+  return (kernel->randomize != NULL ? GPUMC_OPERATION_RANDOMIZE : 0u) |
+         (transfers ? GPUMC_OPERATION_TRANSFER : 0u) |
+         (kernel->sweep != NULL ? GPUMC_OPERATION_SWEEP : 0u) |
+         (kernel->measure != NULL ? GPUMC_OPERATION_MEASURE : 0u) |
+         (kernel->gather != NULL ? GPUMC_OPERATION_GATHER : 0u) |
+         (kernel->exchange != NULL ? GPUMC_OPERATION_EXCHANGE : 0u) |
+         (kernel->overlap != NULL ? GPUMC_OPERATION_COMPARE : 0u);
+}
+
+const char *gpumc_operation_name(uint32_t operation)
+{
+  for (size_t i = 0; i < OPERATIONS; i++)
+    if ((uint32_t)operations[i].bit == operation)
+      return operations[i].name;
+  return NULL;
+}
+
+static void append_missing(struct gpumc_text *missing, const char *verb)
+{
+  gpumc_text_append(missing, "%s%s", missing->length == 0 ? "" : ", ", verb);
+}
+
 bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
                          struct gpumc_text *missing)
 {
-  uint32_t lacking = required & ~kernel->capabilities;
-  const char *separator = "";
-  for (int bit = 0; bit < CAPABILITY_BITS; bit++)
-    if (lacking & 1u << bit) {
-      gpumc_text_append(missing, "%s%s", separator,
-                        gpumc_capability_verb((enum gpumc_capability)(1 << bit)));
-      separator = ", ";
-    }
+  const uint32_t lacking = required & ~gpumc_kernel_operations(kernel);
+  for (size_t i = 0; i < OPERATIONS; i++)
+    if ((lacking & operations[i].bit) != 0)
+      append_missing(missing, operations[i].verb);
   return lacking == 0;
 }
 
@@ -172,25 +211,20 @@ gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_m
   return instance == NULL || kernel->refuses == NULL ? NULL : kernel->refuses(instance, &any, &key);
 }
 
-/* `*remedy`: how to do without them, NULL where there are none. */
-static uint32_t further_of(const struct gpumc_kernel_wish *wish, const char **remedy)
-{
-  *remedy = NULL;
-  return wish->params != NULL && wish->algorithm->further != NULL
-             ? wish->algorithm->further(wish->params, remedy)
-             : 0;
-}
-
 /* Whether a kernel does what it is wanted for; if not, why not is appended. */
 static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel,
                  struct gpumc_text *why_not)
 {
-  const char *remedy;
-  const uint32_t required = wish->algorithm->required | further_of(wish, &remedy);
   struct gpumc_text missing = {0};
   const char *separator = why_not->length == 0 ? "" : "; ";
   const char *refusal = gpumc_kernel_refusal(kernel, wish->instance);
-  const bool serves = gpumc_kernel_serves(kernel, required, &missing);
+  const char *update = wish->params != NULL ? gpumc_update_name(wish->params) : NULL;
+  bool serves = gpumc_kernel_serves(kernel, wish->algorithm->required, &missing);
+  if (update != NULL && gpumc_kernel_move(kernel, update) == NULL) {
+    serves = false;
+    append_missing(&missing, "do update: ");
+    gpumc_text_append(&missing, "%s", update);
+  }
   if (!serves)
     gpumc_text_append(why_not, "%s%s cannot %s", separator, kernel->variant,
                       gpumc_text_string(&missing));
@@ -201,21 +235,20 @@ static bool does(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel
   return serves && refusal == NULL;
 }
 
-/* What helps where a kernel would do but for what keys of the algorithm ask for, else NULL. */
+/* The move with which a kernel would do that does not do as it is, else NULL. */
 static const char *
 remedy_of(const struct gpumc_kernel_wish *wish, const struct gpumc_kernel_ops *kernel)
 {
   struct gpumc_kernel_wish without = *wish;
   struct gpumc_text unused = {0};
-  const char *remedy;
   without.params = NULL;
-  (void)further_of(wish, &remedy);
-  const bool helps = does(&without, kernel, &unused);
+  const bool helps = kernel->n_moves > 0 && does(&without, kernel, &unused);
   gpumc_text_free(&unused);
-  return helps ? remedy : NULL;
+  return helps ? kernel->moves[0].name : NULL;
 }
 
-/* `why_not`: of each kernel that was considered; `remedy`: what makes one of them do, or NULL. */
+/* `why_not`: of each kernel that was considered; `remedy`: the move with which one of them would
+ * do, or NULL. */
 static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, const char *device,
                                         const char *why_not, const char *remedy,
                                         struct gpumc_error *error)
@@ -230,8 +263,8 @@ static enum gpumc_status refuse_kernels(const struct gpumc_kernel_wish *wish, co
       error, GPUMC_INVALID,
       "no kernel of model %s on %s can run algorithm %s: %s; kernels that can: %s%s%s",
       wish->model->name, device, wish->algorithm->name, why_not,
-      able.length == 0 ? "none" : gpumc_text_string(&able), remedy != NULL ? "; or " : "",
-      remedy != NULL ? remedy : "");
+      able.length == 0 ? "none" : gpumc_text_string(&able),
+      remedy != NULL ? "; or use algorithm.update: " : "", remedy != NULL ? remedy : "");
   gpumc_text_free(&able);
   gpumc_text_free(&unused);
   return status;

@@ -12,8 +12,12 @@ const struct gpumc_algorithm_ops *const *gpumc_algorithms(void);
 const struct gpumc_model_ops *gpumc_model_find(const char *name);
 const struct gpumc_algorithm_ops *gpumc_algorithm_find(const char *name);
 
-/* Whether a kernel has all `required` capabilities; the names of those that it lacks are appended
- * to `missing`. */
+/* The operations of a kernel, of enum gpumc_operation. */
+uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel);
+/* The name of one operation, "gather"; NULL of a bit that is none. */
+const char *gpumc_operation_name(uint32_t operation);
+/* Whether a kernel has all `required` operations; what it cannot do without those that it lacks
+ * ("save replicas, exchange replicas") is appended to `missing`. */
 bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
                          struct gpumc_text *missing);
 
@@ -42,8 +46,8 @@ struct gpumc_kernel_wish {
  * the algorithm with its keys and take the instance, the one of least cost for the replicas that
  * the keys ask for; the first of them where instance or keys are not known). GPUMC_INVALID with
  * what does exist: unknown variant (nearest name), one of another device or of none in this build,
- * one that lacks capabilities the algorithm needs or refuses the instance, no kernel on that
- * device. */
+ * one that lacks operations or the move that the algorithm needs or refuses the instance, no kernel
+ * on that device. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, const char *device, const char *variant,
                     const struct gpumc_kernel_ops **kernel, struct gpumc_error *error);

@@ -1,4 +1,4 @@
-/* Keys of sweeps: how many of them, and how they update a spin. */
+/* Keys of sweeps: how many of them, and by which move of the kernel. */
 #ifndef GPUMC_CORE_SWEEPS_H
 #define GPUMC_CORE_SWEEPS_H
 
@@ -13,19 +13,24 @@
     .unit = "sweeps", __VA_ARGS__                                                                  \
   }
 
-/* The key `update`, the same in every algorithm that has it. */
+/* The key `update`, the same in every algorithm that has it. Its choices are the names of the moves
+ * of all kernels, its default is the first move of the model's first kernel: the language puts both
+ * into its copy of the table, where it finds these choices, which are none. */
 extern const char *const gpumc_update_choices[];
 #define GPUMC_UPDATE_KEY(text)                                                                     \
   {                                                                                                \
     .name = "update", .type = GPUMC_KEY_CHOICE, .choices = gpumc_update_choices,                   \
-    .default_text = "metropolis", .sweepable = true, .doc = (text)                                 \
+    .sweepable = true, .doc = (text)                                                               \
   }
-enum gpumc_update gpumc_update_of(const struct gpumc_params *params);
 
-/* A mistake where Metropolis sweeps would be made at beta = 0 of a model with
- * GPUMC_TRAIT_TWO_STATES, of a block with `update` and the temperatures of temperatures.h: every
- * flip is accepted there, so that a sweep of a checkerboard turns all spins over and the energy
- * stays what it is. Its check must follow that of the temperatures in an algorithm's table. */
+/* The move that a block asks for, or NULL where it has no key `update`. */
+const char *gpumc_update_name(const struct gpumc_params *params);
+/* The kernel's move of that name, its first for NULL; NULL where it has none. */
+const struct gpumc_move *gpumc_kernel_move(const struct gpumc_kernel_ops *kernel, const char *name);
+
+/* A mistake where sweeps would be made at beta = 0 by a move that is of no use there
+ * (gpumc_move.at_zero), of a block with `update` and the temperatures of ladder.h. Its check must
+ * follow that of the temperatures in an algorithm's table. */
 void gpumc_update_check_temperatures(const struct gpumc_params *params,
                                      const struct gpumc_subject *subject,
                                      struct gpumc_report *report);
@@ -33,13 +38,5 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
   {                                                                                                \
     .reads = "beta update", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_update_check_temperatures     \
   }
-/* gpumc_algorithm_ops.further of an algorithm with `update`: not every kernel has heat-bath
- * updates.
- */
-uint32_t gpumc_update_further(const struct gpumc_params *params, const char **remedy);
-/* gpumc_algorithm_ops.ergodicity of an algorithm with `update` and `samples`. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_update_ergodicity(const struct gpumc_params *params, const struct gpumc_model *model,
-                        const char **warning, struct gpumc_error *error);
 
 #endif

@@ -71,10 +71,6 @@ GPUMC_MUST_CHECK enum gpumc_status ising_record(const struct gpumc_model *model,
 GPUMC_MUST_CHECK enum gpumc_status ising_sample_checksum(const struct gpumc_model *model,
                                                          size_t number, uint64_t *checksum,
                                                          struct gpumc_error *error);
-/* gpumc_model_ops.ergodicity */
-GPUMC_MUST_CHECK enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t samples,
-                                                    const char **warning,
-                                                    struct gpumc_error *error);
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 
@@ -104,11 +100,13 @@ extern const struct gpumc_mean ising_means[ISING_MEANS];
 extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* What their gpumc_model_ops share, as initialisers. */
 #define ISING_MODEL                                                                                \
-  .traits = GPUMC_TRAIT_LATTICE | GPUMC_TRAIT_TWO_STATES, .controls = ising_controls,              \
-  .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients, .channels = ising_channels,    \
-  .n_channels = ISING_CHANNELS, .pairs = ising_pairs, .n_pairs = GPUMC_OVERLAPS,                   \
-  .means = ising_means, .n_means = ISING_MEANS, .quantities = ising_quantities,                    \
-  .n_quantities = ISING_QUANTITIES, .ergodicity = ising_ergodicity, .destroy = ising_destroy
+  .controls = ising_controls, .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients,    \
+  .channels = ising_channels, .n_channels = ISING_CHANNELS, .pairs = ising_pairs,                  \
+  .n_pairs = GPUMC_OVERLAPS, .means = ising_means, .n_means = ISING_MEANS,                         \
+  .quantities = ising_quantities, .n_quantities = ISING_QUANTITIES, .destroy = ising_destroy
+
+/* The moves that all these kernels have, enum ising_move. */
+extern const struct gpumc_move ising_moves[ISING_MOVES];
 
 /* gpumc_kernel_ops.cost of these kernels, on every device. */
 double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);

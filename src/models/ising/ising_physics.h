@@ -49,6 +49,9 @@ enum { ISING_CLASSES = 5, ISING_CLASSES_MAXIMUM = 7 };
  * algorithm moves h: ln of the weight is -beta E + beta (h - own h) M. */
 enum ising_control { ISING_BETA, ISING_FIELD, ISING_CONTROLS };
 
+/* How a spin is updated; numbers of ising_moves (ising.h). */
+enum ising_move { ISING_MOVE_METROPOLIS, ISING_MOVE_HEAT_BATH, ISING_MOVES };
+
 /* Metropolis. Of the two spins that see `up` neighbours up of all, one gains energy by flipping and
  * needs a comparison: the one that points along beta f. The other is always accepted. */
 struct ising_acceptance {
@@ -70,7 +73,7 @@ ising_acceptance(double beta, double coupling, double field, uint32_t neighbours
   struct ising_acceptance acceptance = {{0}, {0}};
   for (uint32_t up = 0; up <= neighbours; up++) {
     double x = beta * (2.0 * ising_local_field(coupling, field, neighbours, up));
-    acceptance.threshold[up] = gpumc_metropolis_threshold(fabs(x));
+    acceptance.threshold[up] = gpumc_threshold_exponential(fabs(x));
     acceptance.spin_up[up] = x > 0.0;
   }
   return acceptance;
@@ -82,8 +85,8 @@ GPUMC_HOST_DEVICE static inline void ising_heat_bath(double beta, double couplin
                                                      uint64_t threshold[ISING_CLASSES_MAXIMUM])
 {
   for (uint32_t up = 0; up <= neighbours; up++)
-    threshold[up] = gpumc_heat_bath_threshold(
-        beta * (2.0 * ising_local_field(coupling, field, neighbours, up)));
+    threshold[up] =
+        gpumc_threshold_logistic(beta * (2.0 * ising_local_field(coupling, field, neighbours, up)));
 }
 
 /* Energy in quanta from the sum of all bonds s_i s_j and the sum of all spins. Without a field the

@@ -3,9 +3,15 @@
 #include "models/ising/ising_takes.h"
 #include "models/ising/tiled/tiled_names.h"
 
-const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = true};
-const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES, .absent = true};
-const struct gpumc_kernel_ops ising_replica_cuda = {ISING_REPLICA_CUDA_NAMES, .absent = true};
-const struct gpumc_kernel_ops ising_packed_cuda = {ISING_PACKED_CUDA_NAMES, .absent = true};
+enum {
+  TILED = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+          GPUMC_OPERATION_MEASURE,
+  ALL = TILED | GPUMC_OPERATION_GATHER | GPUMC_OPERATION_EXCHANGE | GPUMC_OPERATION_COMPARE
+};
+
+const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = ALL};
+const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES, .absent = ALL};
+const struct gpumc_kernel_ops ising_replica_cuda = {ISING_REPLICA_CUDA_NAMES, .absent = ALL};
+const struct gpumc_kernel_ops ising_packed_cuda = {ISING_PACKED_CUDA_NAMES, .absent = ALL};
 const struct gpumc_kernel_ops ising_tiled_cuda = {ISING_TILED_NAMES, .device = "cuda",
-                                                  .absent = true};
+                                                  .absent = TILED};

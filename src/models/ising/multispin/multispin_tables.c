@@ -240,16 +240,16 @@ static void set_plain(const struct ising_acceptance *acceptance, uint32_t neighb
 }
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
-                                                 enum gpumc_update update,
+                                                 enum ising_move update,
                                                  const double control[ISING_CONTROLS])
 {
   const double beta = control[ISING_BETA];
   const double field =
       tables->instance.signs == ISING_FIELD_SIGNS ? tables->width : control[ISING_FIELD];
   const uint32_t neighbours = 2 * (uint32_t)tables->instance.lattice.dimension;
-  struct ising_multispin_rule rule = {.update = update == GPUMC_HEAT_BATH ? ISING_HEAT_BATH
-                                                : tables->plain           ? ISING_PLAIN
-                                                                          : ISING_METROPOLIS};
+  struct ising_multispin_rule rule = {.update = update == ISING_MOVE_HEAT_BATH ? ISING_HEAT_BATH
+                                                : tables->plain                ? ISING_PLAIN
+                                                                               : ISING_METROPOLIS};
   struct ising_acceptance acceptance = ising_acceptance(beta, tables->coupling, field, neighbours);
   if (rule.update == ISING_PLAIN) {
     set_plain(&acceptance, neighbours, &rule);
@@ -272,7 +272,7 @@ void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
       tables->rule[m] = tables->rule[m - 1];
     else
       tables->rule[m] =
-          ising_multispin_rule(tables, ensemble->plan.update, ising_controls_of(control, m));
+          ising_multispin_rule(tables, ensemble->plan.move, ising_controls_of(control, m));
     tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
   }
 }

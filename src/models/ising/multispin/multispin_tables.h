@@ -80,7 +80,7 @@ ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
 }
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
-                                                 enum gpumc_update update,
+                                                 enum ising_move update,
                                                  const double control[ISING_CONTROLS]);
 
 /* Of all runs, control[runs][ISING_CONTROLS]; most have the controls of the run before. */

@@ -145,7 +145,7 @@ struct ising_multispin_physics ising_multispin_physics_of(const struct gpumc_ens
 {
   const struct ising_parameters *parameters = ising_parameters(ensemble->model);
   const struct ising_disorder_traits traits = ising_disorder_traits(ensemble->model);
-  const bool heat_bath = ensemble->plan.update == GPUMC_HEAT_BATH;
+  const bool heat_bath = ensemble->plan.move == ISING_MOVE_HEAT_BATH;
   struct ising_multispin_physics physics = {
       .coupling = parameters->coupling,
       .neighbours = (uint32_t)(2 * parameters->lattice.dimension),

@@ -258,7 +258,7 @@ static void set_rules(const struct gpumc_ensemble *ensemble, const double *contr
     if (!is_rule_of(&rule[m], ising_controls_of(control, m)))
       rule[m] = m > 0 && ising_same_controls(control, m, m - 1)
                     ? rule[m - 1]
-                    : ising_spin_rule(ensemble->model, ensemble->plan.update,
+                    : ising_spin_rule(ensemble->model, ensemble->plan.move,
                                       ising_controls_of(control, m));
 }
 
@@ -326,7 +326,8 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .summary = "one byte and one 32-bit random number a spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
     .trajectory = "ising.spin.1",
-    .capabilities = ISING_CAPABILITIES,
+    .moves = ising_moves,
+    .n_moves = ISING_MOVES,
     .bytes = bytes,
     .create = create,
     .randomize = lattice_cpu_randomize,

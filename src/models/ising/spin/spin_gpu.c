@@ -206,7 +206,7 @@ static enum ising_spin_mode mode_of(const struct gpumc_ensemble *ensemble)
     return ISING_SPIN_BY_TERMS;
   if (kind == ISING_SPIN_SIGNS || parameters->lattice.dimension == 3)
     return ISING_SPIN_CLASSES;
-  return ensemble->plan.update == GPUMC_METROPOLIS && parameters->field == 0.0 &&
+  return ensemble->plan.move == ISING_MOVE_METROPOLIS && parameters->field == 0.0 &&
                  ensemble->plan.moved != ISING_FIELD
              ? ISING_SPIN_PLAIN
              : ISING_SPIN_FIELD;

@@ -27,14 +27,14 @@ enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model)
 }
 
 /* `neighbours` + 1 classes, the first one at `table`'s place `first`. */
-static void set_classes(enum gpumc_update update, double beta, double coupling, double field,
+static void set_classes(enum ising_move update, double beta, double coupling, double field,
                         uint32_t neighbours, uint32_t first, struct ising_spin_table *table)
 {
   const struct ising_acceptance acceptance = ising_acceptance(beta, coupling, field, neighbours);
   uint64_t up_below[ISING_CLASSES_MAXIMUM];
   ising_heat_bath(beta, coupling, field, neighbours, up_below);
   for (uint32_t up = 0; up <= neighbours; up++) {
-    const bool metropolis = update == GPUMC_METROPOLIS;
+    const bool metropolis = update == ISING_MOVE_METROPOLIS;
     const uint64_t threshold = metropolis ? acceptance.threshold[up] : up_below[up];
     const bool always = threshold >= GPUMC_THRESHOLD_ALWAYS;
     const uint32_t compared = metropolis ? acceptance.spin_up[up] : 0;
@@ -46,7 +46,7 @@ static void set_classes(enum gpumc_update update, double beta, double coupling, 
 }
 
 static void
-set_table(const struct gpumc_model *model, enum gpumc_update update, struct ising_spin_rule *rule)
+set_table(const struct gpumc_model *model, enum ising_move update, struct ising_spin_rule *rule)
 {
   const struct ising_parameters *parameters = ising_parameters(model);
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
@@ -73,25 +73,25 @@ static double largest_field(const struct gpumc_model *model)
 }
 
 static struct ising_spin_estimate
-estimate_of(const struct gpumc_model *model, enum gpumc_update update, double beta)
+estimate_of(const struct gpumc_model *model, enum ising_move update, double beta)
 {
   const double error = SUM_ERROR * 2.0 * fabs(beta) * largest_field(model);
   const bool useful = error < 1.0;
   return (struct ising_spin_estimate){
       .slope = (float)(2.0 * beta * model->quantum[ISING_ENERGY]),
-      .least = update == GPUMC_METROPOLIS ? -0.0f : -ISING_EXPONENT_MAXIMUM,
-      .one = update == GPUMC_METROPOLIS ? 0.0f : 1.0f,
+      .least = update == ISING_MOVE_METROPOLIS ? -0.0f : -ISING_EXPONENT_MAXIMUM,
+      .one = update == ISING_MOVE_METROPOLIS ? 0.0f : 1.0f,
       .narrow = useful ? (float)((1.0 - ESTIMATE_ERROR) * gpumc_exp(-error)) : 0.0f,
       .wide = useful ? (float)((1.0 + ESTIMATE_ERROR) * gpumc_exp(error)) : (float)INFINITY,
   };
 }
 
-struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update,
+struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum ising_move update,
                                        const double control[ISING_CONTROLS])
 {
   struct ising_spin_rule rule = {
       .kind = ising_spin_kind(model),
-      .start = update == GPUMC_METROPOLIS,
+      .start = update == ISING_MOVE_METROPOLIS,
       .field = control[ISING_FIELD],
       .exact = {control[ISING_BETA], model->quantum[ISING_ENERGY]},
   };

@@ -58,7 +58,7 @@ struct ising_spin_rule {
 };
 
 enum ising_spin_kind ising_spin_kind(const struct gpumc_model *model);
-struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum gpumc_update update,
+struct ising_spin_rule ising_spin_rule(const struct gpumc_model *model, enum ising_move update,
                                        const double control[ISING_CONTROLS]);
 
 /* Whether the number u makes a spin flip in the sum f of its terms: the spin 1 or 0 of Metropolis,
@@ -69,8 +69,8 @@ GPUMC_HOST_DEVICE static inline bool ising_spin_flips(const struct ising_spin_ex
 {
   const double x = exact->beta * (2.0 * ((double)f * exact->quantum));
   if (heat_bath)
-    return u < gpumc_heat_bath_threshold(x);
-  return u < gpumc_metropolis_threshold(spin != 0 ? x : -x);
+    return u < gpumc_threshold_logistic(x);
+  return u < gpumc_threshold_exponential(spin != 0 ? x : -x);
 }
 
 /* Whether a spin flips, from its local field in single precision: decided, or open where the error

@@ -125,7 +125,7 @@ struct ising_run_rule
 ising_run_rule_of(const struct gpumc_ensemble *ensemble, const double control[ISING_CONTROLS])
 {
   const struct ising_spin_rule of_cpu =
-      ising_spin_rule(ensemble->model, ensemble->plan.update, control);
+      ising_spin_rule(ensemble->model, ensemble->plan.move, control);
   struct ising_run_rule rule = {.start = of_cpu.start != 0 ? UINT32_MAX : 0,
                                 .estimate = of_cpu.estimate,
                                 .exact = of_cpu.exact};

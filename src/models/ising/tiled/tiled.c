@@ -82,7 +82,7 @@ ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling 
   return geometry;
 }
 
-struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
+struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum ising_move update,
                                          const double control[ISING_CONTROLS])
 {
   const double beta = control[ISING_BETA], field = control[ISING_FIELD];
@@ -92,13 +92,13 @@ struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum g
       ising_acceptance(beta, parameters->coupling, field, neighbours);
   uint64_t becomes_up[ISING_CLASSES_MAXIMUM] = {0};
   ising_heat_bath(beta, parameters->coupling, field, neighbours, becomes_up);
-  struct ising_tiled_rule rule = {.inverted = update == GPUMC_METROPOLIS ? 0x01010101 : 0};
+  struct ising_tiled_rule rule = {.inverted = update == ISING_MOVE_METROPOLIS ? 0x01010101 : 0};
   for (uint32_t up = 0; up <= neighbours; up++)
     for (uint32_t spin = 0; spin < 2; spin++) {
       const uint64_t flips =
           acceptance.spin_up[up] == spin ? acceptance.threshold[up] : GPUMC_THRESHOLD_ALWAYS;
       rule.threshold[up + ISING_TILED_UP * spin] =
-          update == GPUMC_METROPOLIS ? flips : becomes_up[up];
+          update == ISING_MOVE_METROPOLIS ? flips : becomes_up[up];
     }
   return rule;
 }

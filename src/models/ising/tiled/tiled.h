@@ -38,7 +38,7 @@ ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *err
 /* For a tiling that is not refused. */
 struct ising_tiled_geometry
 ising_tiled_geometry(const struct gpumc_model *model, const struct ising_tiling *tiling);
-struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum gpumc_update update,
+struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum ising_move update,
                                          const double control[ISING_CONTROLS]);
 
 /* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */

@@ -312,7 +312,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   const struct ising_tiling tiling = ising_tiling_of(&ensemble->plan.options);
   struct ising_tiled_visit visit;
   for (size_t m = 0; m < ensemble->runs && sweeps > 0; m++)
-    own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.update,
+    own->rule[m] = ising_tiled_rule(ensemble->model, ensemble->plan.move,
                                     ising_controls_of(target->control, m));
   for (uint32_t v = 0; ising_tiled_visit(&tiling, sweeps, v, &visit); v++)
     do_visit(ensemble, &visit);

@@ -148,8 +148,8 @@ static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
     rules.first = (uint32_t)m;
     rules.count = left < ISING_TILED_RULES ? (uint32_t)left : ISING_TILED_RULES;
     for (uint32_t i = 0; i < rules.count; i++)
-      rules.value[i] = ising_tiled_rule(ensemble->model, ensemble->plan.update,
-                                        ising_controls_of(control, m + i));
+      rules.value[i] =
+          ising_tiled_rule(ensemble->model, ensemble->plan.move, ising_controls_of(control, m + i));
     status = ising_tiled_set_rules(&rules, error);
   }
   return status;

@@ -9,10 +9,9 @@
 #define ISING_TILED_NAMES                                                                          \
   .variant = "tiled",                                                                              \
   .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \
-  .takes = ISING_TAKES_TILED, .trajectory = "ising.tiled.1",                                       \
-  .capabilities = GPUMC_CAN_RANDOMIZE | GPUMC_CAN_TRANSFER | GPUMC_CAN_SWEEP |                     \
-                  GPUMC_CAN_HEAT_BATH | GPUMC_CAN_MEASURE,                                         \
-  .keys = ising_tiling_keys, .read = ising_tiling_read, .refuses = ising_tiled_refuses,            \
-  .check = ising_tiling_check, .warning = ising_tiling_warning, .recorded_key = "generator"
+  .takes = ISING_TAKES_TILED, .trajectory = "ising.tiled.1", .moves = ising_moves,                 \
+  .n_moves = ISING_MOVES, .keys = ising_tiling_keys, .read = ising_tiling_read,                    \
+  .refuses = ising_tiled_refuses, .check = ising_tiling_check, .warning = ising_tiling_warning,    \
+  .recorded_key = "generator"
 
 #endif

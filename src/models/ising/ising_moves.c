@@ -1,4 +1,5 @@
-/* Whether single-spin-flip Metropolis sweeps reach every state.
+/* The moves of these kernels, which differ from each other in how they go through the lattice, not
+ * in what they do at a site; and whether Metropolis sweeps reach every state.
  *
  * A flip that costs nothing is always accepted. Where the local field h_i + sum_j J_ij s_j of every
  * spin of a connected component is zero, the component turns over as a whole, colour by colour, and
@@ -205,8 +206,9 @@ static bool is_ergodic(const struct gpumc_model *model)
          (traits.fields ? !traits.fields_are_signs : parameters->field != 0);
 }
 
-enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t samples,
-                                   const char **warning, struct gpumc_error *error)
+/* gpumc_move.warn of Metropolis. */
+static enum gpumc_status warn_of_metropolis(const struct gpumc_model *model, size_t samples,
+                                            const char **warning, struct gpumc_error *error)
 {
   struct graph graph;
   *warning = NULL;
@@ -225,3 +227,15 @@ enum gpumc_status ising_ergodicity(const struct gpumc_model *model, size_t sampl
   free_graph(&graph);
   return status;
 }
+
+const struct gpumc_move ising_moves[ISING_MOVES] = {
+    [ISING_MOVE_METROPOLIS] =
+        {.name = "metropolis",
+         .summary = "a spin is turned over with probability min(1, exp(-beta dE))",
+         /* A checkerboard turns all spins over, and the energy stays what it is. */
+         .at_zero = "at beta = 0 Metropolis accepts every flip, so that a sweep turns all "
+                    "spins over and the energy never changes: use update: heat_bath, or a "
+                    "beta above 0",
+         .warn = warn_of_metropolis},
+    [ISING_MOVE_HEAT_BATH] = {.name = "heat_bath",
+                              .summary = "a spin is drawn anew, given its neighbours"}};
