@@ -41,7 +41,7 @@ VERSIONS = (1, 2)
 SEALED_SINCE = 2  # version of the format
 REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 
-# The end of a sealed file, as src/core/base/seal.h has it: magic, bytes before the seal, CRC-32 of these
+# The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
 # bytes, CRC-32 of the seal up to there.
 _MAGIC = b"gpumc-sealed-1\0\0"
 _SEAL = struct.Struct("<16sQII")

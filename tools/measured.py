@@ -12,7 +12,7 @@ def text(value, error):
     has seven digits: 0.5(0), 0.5(nan). An error below the last digit that the value can have stands in full: 1(1e-20). A
     value that is not finite is "nan", "inf" or "-inf", whatever its error.
 
-    The same text as gpumc_measured_text of src/core/base/units.c.
+    The same text as gpumc_measured_text of src/core/base/text.c.
     """
     value, error = float(value), float(error)
     if not math.isfinite(value):

@@ -10,8 +10,7 @@
 
 #include "cli/cli.h"
 #include "core/base/text.h"
-#include "core/base/threads.h"
-#include "core/base/units.h"
+#include "core/base/machine.h"
 
 enum { OPTIONS_MAXIMUM = 40 };
 

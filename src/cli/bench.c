@@ -6,8 +6,8 @@
 
 #include "cli/bench_case.h"
 #include "cli/cli.h"
-#include "core/base/threads.h"
-#include "core/config/params_internal.h"
+#include "core/base/machine.h"
+#include "core/config/params.h"
 #include "core/device/device_cpu.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/registry.h"

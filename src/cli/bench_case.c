@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/clock.h"
+#include "core/base/machine.h"
 #include "core/base/memory.h"
 #include "core/simulation/registry.h"
 

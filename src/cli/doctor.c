@@ -8,8 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "core/base/memory.h"
-#include "core/base/system_memory.h"
-#include "core/base/threads.h"
+#include "core/base/machine.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
 

@@ -7,7 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "core/base/units.h"
+#include "core/base/text.h"
 #include "core/storage/result_info.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "build_info.h"
 #include "cli/cli.h"
 #include "core/base/text.h"
-#include "core/base/threads.h"
+#include "core/base/machine.h"
 #include "core/storage/hdf5_file.h"
 
 static const struct cli_command commands[] = {

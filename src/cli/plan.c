@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/plan.h"
 #include "core/base/memory.h"
-#include "core/base/units.h"
+#include "core/base/text.h"
 #include "core/run/prepare.h"
 
 /* The plan of one task. */

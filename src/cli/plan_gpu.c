@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "core/base/memory.h"
-#include "core/base/units.h"
+#include "core/base/text.h"
 
 static const struct cli_plan_gpu cards[] = {
     {"H200", 141e9}, {"GH200", 96e9}, {"H100", 80e9},     {"A100", 80e9},     {"A100-40GB", 40e9},

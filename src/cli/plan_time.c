@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/clock.h"
+#include "core/base/machine.h"
 #include "core/base/memory.h"
 
 enum {

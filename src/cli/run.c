@@ -10,8 +10,8 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "core/base/clock.h"
-#include "core/base/units.h"
+#include "core/base/machine.h"
+#include "core/base/text.h"
 #include "core/run/run.h"
 
 enum { OPTION_TIME = CLI_OPTION_OWN, OPTION_TASK, OPTION_FRESH };

@@ -4,7 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "core/base/units.h"
+#include "core/base/text.h"
 #include "core/run/decide.h"
 
 enum { N_STATES = GPUMC_TASK_DONE + 1 };

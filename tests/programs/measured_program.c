@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/units.h"
+#include "core/base/text.h"
 
 int main(void)
 {

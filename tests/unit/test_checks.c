@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/config/params_internal.h"
+#include "core/config/params.h"
 #include "support/fake_plugins.h"
 #include "support/language_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/simulation/trust.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 #include "core/statistics/significance.h"
 
 enum { BLOCKS = 64 };

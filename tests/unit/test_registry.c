@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
+#include "core/config/params.h"
 #include "core/simulation/registry.h"
 #include "support/fake_plugins.h"
 

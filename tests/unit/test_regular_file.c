@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 #include "core/storage/checkpoint.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/side_files.h"

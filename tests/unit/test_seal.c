@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/seal.h"
+#include "core/base/checksum.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/base/sign_flips.h"
+#include "core/statistics/significance.h"
 #include "core/numerics/random.h"
 
 enum { SEED = 3, PURPOSE = 201, COMPARISONS = 6, RUNS = 2000 };

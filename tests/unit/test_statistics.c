@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 #include "core/statistics/multi_histogram.h"
 
 static void test_jackknife_of_a_mean_is_its_standard_error(void **state)

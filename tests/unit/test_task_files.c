@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
+#include "core/base/files.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/task_files.h"
 #include "support/status.h"

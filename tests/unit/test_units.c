@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/base/units.h"
+#include "core/base/text.h"
 
 static void test_durations(void **state)
 {

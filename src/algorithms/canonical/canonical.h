@@ -128,19 +128,11 @@ canonical_grid_make(const struct gpumc_params *params, const struct canonical_be
                     struct canonical_grid *grid, struct gpumc_error *error);
 void canonical_grid_free(struct canonical_grid *grid);
 
-/* Adds what all of them need. */
-void canonical_configurations_demand(const struct canonical *canonical,
-                                     const struct gpumc_model *model,
-                                     struct gpumc_demand *demanded);
-
 /* Sweeps of a unit: 2^28 updates, which take two processors or a slow kernel up to a second, and a
  * measurement at least. */
 uint32_t canonical_unit(const struct canonical_settings *settings, const struct gpumc_model *model,
                         size_t temperatures);
-GPUMC_MUST_CHECK enum gpumc_status
-canonical_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                 const struct gpumc_device *device, struct gpumc_demand *demanded,
-                 struct gpumc_error *error);
+size_t canonical_threads(const struct gpumc_device *device);
 size_t canonical_scratch_width(const struct canonical *canonical);
 
 /* Sums for every temperature, and room for measurements. */

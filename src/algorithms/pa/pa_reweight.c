@@ -8,7 +8,7 @@
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 #include "core/statistics/multi_histogram.h"
 
 enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };

@@ -3,7 +3,7 @@
 #define GPUMC_ALGORITHMS_PA_TRUST_H
 
 #include "algorithms/pa/pa_average.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
 /* What is found, temperature by temperature. */
 struct pa_trust {

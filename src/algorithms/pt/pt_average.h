@@ -3,7 +3,7 @@
 #define GPUMC_ALGORITHMS_PT_AVERAGE_H
 
 #include "algorithms/pt/pt_state.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
 /* Averages of a bin of time, all of whose blocks are there. What is left out, one at a time, for
  * the jackknife: samples, or groups of blocks of time. W numbers are averaged over the samples

@@ -5,7 +5,7 @@
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
 /* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram, G
  * groups of neighbouring rows that are left out one at a time. */

@@ -11,9 +11,8 @@
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
-#include "core/base/sign_flips.h"
-#include "core/simulation/trust.h"
 #include "core/statistics/significance.h"
+#include "core/simulation/trust.h"
 
 /* Differences below this share of the averages are rounding. */
 static const double rounding = 1e-12;

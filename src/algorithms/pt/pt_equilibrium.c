@@ -6,7 +6,7 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/base/text.h"
 #include "core/simulation/trust.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 #include "core/statistics/significance.h"
 
 /* Samples of one model disagree where the variance of their averages exceeds what their change from

@@ -5,7 +5,18 @@
  * cannot go unnoticed. Four lanes keep the multiplier of the processor busy. */
 #include "core/base/checksum.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "core/base/files.h"
+#include "core/base/memory.h"
 
 /* Odd, with about as many ones as zeros: the fractional parts of the golden ratio and of roots. */
 static const uint64_t word_factor = 0x9E3779B97F4A7C15;
@@ -94,4 +105,125 @@ uint64_t gpumc_checksum_of(const void *bytes, size_t count)
   gpumc_checksum_begin(&checksum);
   gpumc_checksum_add(&checksum, bytes, count);
   return gpumc_checksum_value(&checksum);
+}
+
+/* ---- sealing files, and verifying seals ---- */
+
+enum { SIZE_AT = 16, SUM_AT = 24, SEAL_SUM_AT = 28, READ_BYTES = 1 << 20 };
+
+static const unsigned char magic[SIZE_AT] = "gpumc-sealed-1";
+
+static void store(unsigned char *bytes, uint64_t value, size_t size)
+{
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void make_seal(unsigned char seal[GPUMC_SEAL_BYTES], uint64_t size, uint32_t sum)
+{
+  memcpy(seal, magic, sizeof magic);
+  store(seal + SIZE_AT, size, 8);
+  store(seal + SUM_AT, sum, 4);
+  store(seal + SEAL_SUM_AT, crc32(0, seal, SEAL_SUM_AT), 4);
+}
+
+static enum gpumc_status cannot(const char *action, const char *path, struct gpumc_error *error)
+{
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot %s: %s", path, action, strerror(errno));
+}
+
+/* Bytes at `offset`; false, with errno, where there are fewer. */
+static bool read_at(int descriptor, unsigned char *bytes, size_t count, uint64_t offset)
+{
+  while (count > 0) {
+    ssize_t got = pread(descriptor, bytes, count, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got == 0)
+      errno = EIO; /* it has become shorter */
+    if (got <= 0)
+      return false;
+    bytes += got;
+    offset += (uint64_t)got;
+    count -= (size_t)got;
+  }
+  return true;
+}
+
+/* CRC-32 of the first `size` bytes. */
+static enum gpumc_status
+sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum, struct gpumc_error *error)
+{
+  unsigned char *buffer;
+  uLong value = crc32(0, NULL, 0);
+  enum gpumc_status status = gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error);
+  for (uint64_t done = 0; done < size && status == GPUMC_OK;) {
+    const size_t count = size - done < READ_BYTES ? (size_t)(size - done) : READ_BYTES;
+    if (read_at(descriptor, buffer, count, done))
+      value = crc32(value, buffer, (uInt)count);
+    else
+      status = cannot("read", path, error);
+    done += count;
+  }
+  free(buffer);
+  *sum = (uint32_t)value;
+  return status;
+}
+
+static enum gpumc_status open_regular(const char *path, int flags, int *descriptor, uint64_t *size,
+                                      struct gpumc_error *error)
+{
+  struct stat found;
+  const char *reason;
+  *descriptor = gpumc_regular_open(path, flags, &reason);
+  if (*descriptor < 0)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
+  if (fstat(*descriptor, &found) != 0)
+    return cannot("open", path, error);
+  *size = (uint64_t)found.st_size;
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error)
+{
+  unsigned char seal[GPUMC_SEAL_BYTES];
+  uint64_t size = 0;
+  uint32_t sum = 0;
+  int descriptor;
+  enum gpumc_status status = open_regular(path, O_RDWR, &descriptor, &size, error);
+  if (status == GPUMC_OK)
+    status = sum_of(descriptor, path, size, &sum, error);
+  make_seal(seal, size, sum);
+  if (status == GPUMC_OK && gpumc_write_all_at(descriptor, seal, sizeof seal, (long long)size) != 0)
+    status = cannot("write", path, error);
+  if (descriptor >= 0 && close(descriptor) != 0 && status == GPUMC_OK)
+    status = cannot("write", path, error);
+  return status;
+}
+
+enum gpumc_status
+gpumc_seal_check(const char *path, enum gpumc_seal *seal, struct gpumc_error *error)
+{
+  unsigned char found[GPUMC_SEAL_BYTES], right[GPUMC_SEAL_BYTES];
+  uint64_t size = 0;
+  uint32_t sum = 0;
+  int descriptor;
+  *seal = GPUMC_SEAL_NONE;
+  enum gpumc_status status = open_regular(path, O_RDONLY, &descriptor, &size, error);
+  if (status == GPUMC_OK && size >= sizeof found) {
+    size -= sizeof found;
+    if (!read_at(descriptor, found, sizeof found, size))
+      status = cannot("read", path, error);
+    else if (memcmp(found, magic, sizeof magic) == 0)
+      *seal = GPUMC_SEAL_BROKEN;
+  }
+  if (status == GPUMC_OK && *seal == GPUMC_SEAL_BROKEN) {
+    status = sum_of(descriptor, path, size, &sum, error);
+    make_seal(right, size, sum);
+    if (memcmp(found, right, sizeof right) == 0)
+      *seal = GPUMC_SEAL_WHOLE;
+  }
+  if (descriptor >= 0)
+    close(descriptor);
+  return status;
 }

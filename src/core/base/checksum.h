@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/error.h"
+
 enum { GPUMC_CHECKSUM_LANES = 4, GPUMC_CHECKSUM_BLOCK = 8 * GPUMC_CHECKSUM_LANES };
 
 /* `pending[n_pending]`: bytes that do not fill a block yet; n_pending = length mod block. */
@@ -25,5 +27,29 @@ uint64_t gpumc_checksum_value(const struct gpumc_checksum *checksum);
 
 /* All in one. */
 uint64_t gpumc_checksum_of(const void *bytes, size_t count);
+
+/* The seal of a file: its last 32 bytes, a checksum of everything before them.
+ *
+ * It is verified before any library parses the file, so damage to any byte, whether of numbers or
+ * of the structure that holds them, is noticed first. HDF5 ignores bytes after its own end.
+ *
+ *     byte  size
+ *        0    16  "gpumc-sealed-1" and two zeros
+ *       16     8  bytes before the seal, little-endian
+ *       24     4  CRC-32 (zlib's) of these bytes
+ *       28     4  CRC-32 of the 28 bytes above
+ */
+
+enum { GPUMC_SEAL_BYTES = 32 };
+
+/* NONE: the file does not end in a seal. BROKEN: it does, and is not what was sealed. */
+enum gpumc_seal { GPUMC_SEAL_NONE, GPUMC_SEAL_WHOLE, GPUMC_SEAL_BROKEN };
+
+/* Appends the seal to a finished file that has none. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error);
+/* Reads the whole file where it ends in a seal, and 32 bytes otherwise. GPUMC_FAILURE where it
+ * cannot be read or is no regular file. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_seal_check(const char *path, enum gpumc_seal *seal, struct gpumc_error *error);
 
 #endif

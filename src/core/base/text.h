@@ -1,9 +1,11 @@
-/* A growing string with a sticky failure flag, and the nearest of several names. */
+/* Texts: a growing string with a sticky failure flag, the nearest of several names, UTF-8, and
+ * numbers with units, read and written. */
 #ifndef GPUMC_CORE_TEXT_H
 #define GPUMC_CORE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/error.h"
 
@@ -34,5 +36,41 @@ void gpumc_text_free(struct gpumc_text *text);
 /* The candidate nearest to `name` by edit distance (insert, delete, replace, swap of neighbours),
  * or NULL when none is near enough to be a likely typo: more than a third of the letters differ. */
 const char *gpumc_nearest_name(const char *name, const char *const *candidates, size_t count);
+
+/* ---- characters ---- */
+
+enum gpumc_utf8 { GPUMC_UTF8_GOOD, GPUMC_UTF8_BAD_BYTE, GPUMC_UTF8_BAD_CHARACTER };
+
+/* Line and column from 1, counted in characters; `code`: the byte or character at fault. */
+struct gpumc_utf8_place {
+  size_t line, column;
+  uint32_t code;
+};
+
+enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_utf8_place *place);
+
+/* The code point at `bytes` (`left` bytes remain) and its length; length 0: no valid UTF-8. */
+uint32_t gpumc_utf8_decode(const unsigned char *bytes, size_t left, size_t *length);
+
+/* ---- durations, sizes and measured values ---- */
+
+/* "100 ms", "90 s", "10 min", "2 h", "1 d" -> seconds; false if the text is none. Blanks between
+ * number and unit are optional. Positive and finite. */
+bool gpumc_duration_read(const char *text, double *seconds);
+/* "512 B", "4 KiB", "512 MiB", "4 GiB", "1 TiB" and kB, MB, GB, TB -> bytes. */
+bool gpumc_size_read(const char *text, double *bytes);
+/* "2 h 05 min", "3 min 20 s", "4.2 s". Returns `text`. */
+const char *gpumc_duration_text(double seconds, char text[static 32]);
+
+/* The regular expressions of the two, for the JSON Schema. */
+extern const char *const gpumc_duration_pattern;
+extern const char *const gpumc_size_pattern;
+
+/* A value rounded to two digits of its standard error, which follow it in parentheses and
+ * count from its last digit: -0.136(79), 12.3(1.5), 1230(150), 1.2346(12)e-07. With an error of 0,
+ * one that is not known or not finite the value has seven digits: 0.5(0), 0.5(nan). An error below
+ * the last digit that the value can have stands in full: 1(1e-20). A value that is no number is
+ * "nan" or "inf", whatever its error. Returns `text`. */
+const char *gpumc_measured_text(double value, double error, char text[static 64]);
 
 #endif

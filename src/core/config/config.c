@@ -2,13 +2,13 @@
 #include "core/config/config.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/regular_file.h"
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/base/files.h"
+#include "core/config/params.h"
 
 static enum gpumc_status out_of_memory(const char *path, struct gpumc_error *error)
 {

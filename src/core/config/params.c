@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
 
 enum { KEYS_MAXIMUM = 64 };
 

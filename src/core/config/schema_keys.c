@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/units.h"
-#include "core/config/schema_internal.h"
+#include "core/base/text.h"
+#include "core/config/schema_keys.h"
 
 bool gpumc_json_put(cJSON *object, const char *name, cJSON *value)
 {

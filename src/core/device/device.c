@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/text.h"
-#include "core/base/threads.h"
-#include "core/config/params_internal.h"
+#include "core/base/machine.h"
+#include "core/config/params.h"
 #include "core/device/device_cpu.h"
 #include "core/device/device_gpu.h"
 
@@ -104,23 +104,18 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
     return gpumc_error_set(error, GPUMC_INVALID,
                            "unknown device '%s'; use auto, cpu, cuda or cuda:N", name);
   bool is_auto = strcmp(name, "auto") == 0, is_cpu = strcmp(name, "cpu") == 0;
-  enum gpumc_status status = gpumc_threads_choose(threads, &threads, error);
-  if (status == GPUMC_OK)
-    status = gpumc_threads_try(threads, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_threads_choose(threads, &threads, error));
+  GPUMC_TRY(gpumc_threads_try(threads, error));
   if (!is_cpu)
     gpumc_gpus_find(&gpus);
   if (is_cpu || (is_auto && gpumc_gpus_first(&gpus) < 0)) {
     gpumc_device_cpu_open(threads, device);
     return GPUMC_OK;
   }
-  status = gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error);
-  if (status == GPUMC_OK)
-    status = gpumc_device_cuda_open(&gpus, index, device, error);
-  if (status == GPUMC_OK)
-    device->threads = threads;
-  return status;
+  GPUMC_TRY(gpumc_gpus_choose(&gpus, is_auto ? "cuda" : name, &index, error));
+  GPUMC_TRY(gpumc_device_cuda_open(&gpus, index, device, error));
+  device->threads = threads;
+  return GPUMC_OK;
 }
 
 double gpumc_absent_available(const struct gpumc_device *device)
@@ -138,9 +133,7 @@ enum gpumc_status
 gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error)
 {
   memset(device, 0, sizeof *device);
-  enum gpumc_status status = gpumc_threads_choose(threads, &device->threads, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_threads_choose(threads, &device->threads, error));
   device->ops = gpumc_device_cuda_absent();
   snprintf(device->description, sizeof device->description, "none: this machine has no GPU");
   return GPUMC_OK;

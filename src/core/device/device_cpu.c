@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/base/system_memory.h"
+#include "core/base/machine.h"
 
 static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
                                   const char *what, void **memory, struct gpumc_error *error)

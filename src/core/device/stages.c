@@ -1,7 +1,7 @@
 /* Stages of a device that works while the caller waits: the host's clock. */
 #include "core/device/stages.h"
 
-#include "core/base/clock.h"
+#include "core/base/machine.h"
 #include "core/device/device.h"
 
 void gpumc_host_enter(struct gpumc_device *device, size_t stage)

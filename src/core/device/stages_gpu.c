@@ -95,10 +95,9 @@ enum gpumc_status gpumc_cuda_stage_seconds(struct gpumc_device *device,
   if (events->count > 0)
     stage = events->stage[(events->oldest + events->count - 1) % EVENTS];
   gpumc_cuda_enter(device, stage);
-  enum gpumc_status status = GPUMC_CUDA(cudaStreamSynchronize(device->stream), error);
-  if (status == GPUMC_OK)
-    read_passed(events);
+  GPUMC_TRY(GPUMC_CUDA(cudaStreamSynchronize(device->stream), error));
+  read_passed(events);
   for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++)
     seconds[i] = events->seconds[i];
-  return status;
+  return GPUMC_OK;
 }

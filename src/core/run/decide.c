@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
-#include "core/base/regular_file.h"
-#include "core/base/seal.h"
+#include "core/base/files.h"
+#include "core/base/checksum.h"
 #include "core/storage/side_files.h"
 
 /* OUTPUT is something other than a result, and is left alone. `maybe`: it could have been one. */

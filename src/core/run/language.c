@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)

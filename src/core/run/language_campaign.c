@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 
 /* After so many mistakes (repeated ones counted) further combinations are not tried. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/params_internal.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 
 static bool is_default(const struct gpumc_key *key, const cJSON *value)

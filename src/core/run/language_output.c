@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/params_internal.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 
 /* A path being filled in. `complete`: nothing else of the configuration is wrong, so that every

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 
 /* One block of the document with the plugins that may be meant: names[i] has the keys

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/config_internal.h"
-#include "core/config/params_internal.h"
+#include "core/config/config.h"
+#include "core/config/params.h"
 #include "core/numerics/isa.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/base/system_memory.h"
+#include "core/base/machine.h"
 #include "core/numerics/isa.h"
 #include "core/simulation/ensemble_checkpoint.h"
 #include "core/simulation/samples.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/params_internal.h"
+#include "core/config/params.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/observables.h"
 

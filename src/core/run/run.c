@@ -7,9 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/base/clock.h"
-#include "core/base/threads.h"
-#include "core/base/units.h"
+#include "core/base/machine.h"
+#include "core/base/text.h"
 #include "core/run/decide.h"
 #include "core/run/provenance.h"
 #include "core/simulation/ensemble_checkpoint.h"

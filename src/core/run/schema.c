@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/schema_internal.h"
+#include "core/config/schema_keys.h"
 #include "core/run/language_internal.h"
 
 /* The schema under construction. `rules`: what must hold at the root besides the plain blocks. */

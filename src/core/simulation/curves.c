@@ -93,8 +93,6 @@ gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct
 {
   struct gpumc_error_texts texts;
   const struct gpumc_label error_label = gpumc_error_label(label, &texts);
-  enum gpumc_status status = gpumc_curve_write(place, label, false, values, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write(place, &error_label, false, errors, error);
-  return status;
+  GPUMC_TRY(gpumc_curve_write(place, label, false, values, error));
+  return gpumc_curve_write(place, &error_label, false, errors, error);
 }

@@ -11,7 +11,7 @@
 
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
-#include "core/statistics/jackknife.h"
+#include "core/statistics/estimate.h"
 
 /* factor[b][i]: the term of temperature i without block b, relative to the whole. */
 static void block_factors(const struct gpumc_histograms *h, double *factor)

@@ -116,4 +116,9 @@ void gpumc_series_estimate(const struct gpumc_series *series,
 void gpumc_series_estimate_among(const struct gpumc_series *series, uint64_t companions,
                                  struct gpumc_series_estimate *estimate);
 
+/* Sets autocorrelation_time and time_error, where a window can be found; else they stay: a part of
+ * gpumc_series_estimate. */
+void gpumc_series_find_time(const struct gpumc_series *series,
+                            struct gpumc_series_estimate *estimate);
+
 #endif

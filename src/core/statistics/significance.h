@@ -2,6 +2,8 @@
 #ifndef GPUMC_CORE_SIGNIFICANCE_H
 #define GPUMC_CORE_SIGNIFICANCE_H
 
+#include <stddef.h>
+
 /* Bounds on false alarms: all comparisons of one kind that a result makes raise one by chance in so
  * many right results, at most. */
 #define GPUMC_FALSE_ALARMS 0.01
@@ -13,5 +15,22 @@ double gpumc_student_tail(double t, double freedom);
  * degrees of freedom being those of its numerator and its denominator. The same for infinity and
  * NaN. */
 double gpumc_fisher_tail(double ratio, double numerator, double denominator);
+
+/* ---- signs ---- */
+
+/* Groups of samples whose signs are flipped together, so that there are 2^15 ways at most. */
+enum { GPUMC_FLIPS_GROUPS = 16, GPUMC_FLIPS_POOLS = 16 };
+
+/* Products of the groups' differences, summed over the comparisons of a pool: pool[a][b]. */
+struct gpumc_flips {
+  size_t groups, pools;
+  double pool[GPUMC_FLIPS_POOLS][GPUMC_FLIPS_GROUPS][GPUMC_FLIPS_GROUPS];
+};
+
+/* Share of all sign flips, no flip included, under which the products of different groups add up to
+ * as much as they do, over their standard deviation and in the pool where this is the most. In
+ * groups that are independent and symmetric about zero it is below p with probability p at most,
+ * however the comparisons depend on each other. *strongest: the pool where they are the most. */
+double gpumc_flips_chance(const struct gpumc_flips *flips, size_t *strongest);
 
 #endif

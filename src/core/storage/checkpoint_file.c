@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/checksum.h"
-#include "core/base/durable_file.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
-#include "core/base/regular_file.h"
 
 /* Places in the user block. */
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/storage/checkpoint_file.h"
 #include "core/storage/hdf5_values.h"

@@ -14,8 +14,7 @@
 #include <H5FDdevelop.h>
 #endif
 
-#include "core/base/durable_file.h"
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 #include "core/storage/hdf5_heap.h"
 
 /* What the access list carries. */

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "core/base/clock.h"
-#include "core/base/durable_file.h"
+#include "core/base/machine.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
-#include "core/base/seal.h"
+#include "core/base/checksum.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
 #include "core/storage/result_mark.h"

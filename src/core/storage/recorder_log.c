@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
-#include "core/base/regular_file.h"
 #include "core/storage/side_files.h"
 
 enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };

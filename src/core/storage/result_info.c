@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/regular_file.h"
-#include "core/base/seal.h"
+#include "core/base/files.h"
+#include "core/base/checksum.h"
 #include "core/storage/hdf5_dataset.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_datasets.h"

@@ -9,7 +9,8 @@
 
 #include "core/base/error.h"
 
-/* Of the format that is written, and of the first one that ends in a seal (core/base/seal.h). */
+/* Of the format that is written, and of the first one that ends in a seal (core/base/checksum.h).
+ */
 enum { GPUMC_RESULT_VERSION = 2, GPUMC_RESULT_SEALED_SINCE = 2 };
 
 /* An attribute; `value` is text, of a number such that it reads back the same. */

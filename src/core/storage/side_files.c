@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 #include "core/storage/checkpoint_file.h"
 #include "core/storage/recorder_log.h"
 #include "core/storage/result_mark.h"

@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 #include "core/storage/side_files.h"
 #include "core/storage/task_files.h"
 

@@ -11,9 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/durable_file.h"
+#include "core/base/files.h"
 #include "core/base/memory.h"
-#include "core/base/regular_file.h"
 #include "core/storage/side_files.h"
 
 /* Somebody who asks whether the lock is held has it for an instant: so try for a while. */

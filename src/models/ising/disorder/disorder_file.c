@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 
 /* Of samples that are kept before anyone asks for them, unless one is larger. */
 enum { KEPT_BYTES = 16 << 20 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/regular_file.h"
+#include "core/base/files.h"
 #include "models/ising/disorder/disorder_state.h"
 
 /* Of UTF-8, which some editors write. */

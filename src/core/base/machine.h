@@ -1,6 +1,7 @@
-/* How many host threads a run takes: one bound for every way to ask for them. */
-#ifndef GPUMC_CORE_THREADS_H
-#define GPUMC_CORE_THREADS_H
+/* What this process may take of the machine: host threads, one bound for every way to ask for them,
+ * and memory; and a clock that nobody sets. */
+#ifndef GPUMC_CORE_MACHINE_H
+#define GPUMC_CORE_MACHINE_H
 
 #include <stdbool.h>
 
@@ -22,5 +23,16 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_threads_try(int threads, struct gpumc_e
 
 /* Whether OMP_NUM_THREADS is unset, blank, or a list of numbers that can be taken. */
 bool gpumc_threads_environment_is_good(void);
+
+/* ---- memory ---- */
+
+/* Bytes: the least of what the kernel calls available, what the control group leaves and the limit
+ * on the address space. Infinity where the system does not tell. */
+double gpumc_available_memory(void);
+
+/* ---- time ---- */
+
+/* Seconds since some fixed instant. */
+double gpumc_clock(void);
 
 #endif

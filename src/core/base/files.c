@@ -1,5 +1,5 @@
-/* Durable replacement of files, and their directories. */
-#include "core/base/durable_file.h"
+/* Durable replacement of files, their directories, and opening regular files only. */
+#include "core/base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- durable replacement of files, and their directories ---- */
 
 enum { DIRECTORY_MODE = 0777 };
 
@@ -85,9 +87,7 @@ enum gpumc_status gpumc_directory_check(const char *path, struct gpumc_error *er
 {
   char directory[PATH_MAX], above[PATH_MAX];
   struct stat found;
-  enum gpumc_status status = directory_of(path, directory, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(directory_of(path, directory, error));
   if (stat(directory, &found) != 0) {
     const int code = obstacle(strcpy(above, directory));
     return code != 0 ? cannot_make(path, directory, code, error) : GPUMC_OK;
@@ -157,13 +157,12 @@ enum gpumc_status gpumc_file_sync(const char *path, struct gpumc_error *error)
 static enum gpumc_status sync_name(const char *path, struct gpumc_error *error)
 {
   char directory[PATH_MAX];
-  enum gpumc_status status = directory_of(path, directory, error);
+  GPUMC_TRY(directory_of(path, directory, error));
   /* Some file systems know no fsync of a directory; there the rename is all there is. */
-  if (status == GPUMC_OK && sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL &&
-      errno != EACCES)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s",
-                             path, strerror(errno));
-  return status;
+  if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
+    GPUMC_TRY(gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s",
+                              path, strerror(errno)));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -226,4 +225,66 @@ gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error
                          "%s: has appeared while it was made, and is left alone: move it away, and "
                          "the same command goes on",
                          path);
+}
+
+/* ---- opening regular files only, without waiting ---- */
+
+enum { FILE_MODE = 0666 };
+
+/* Of what stat says; NULL of a regular file. */
+static const char *refusal(mode_t mode)
+{
+  if (S_ISREG(mode))
+    return NULL;
+  return S_ISFIFO(mode)                   ? "not a regular file but a FIFO"
+         : S_ISSOCK(mode)                 ? "not a regular file but a socket"
+         : S_ISDIR(mode)                  ? "not a regular file but a directory"
+         : S_ISCHR(mode) || S_ISBLK(mode) ? "not a regular file but a device"
+                                          : "not a regular file";
+}
+
+static int refuse(int code, const char *why, const char **reason)
+{
+  *reason = why != NULL ? why : strerror(code);
+  errno = why != NULL ? EINVAL : code;
+  return -1;
+}
+
+/* Checked before opening, since merely opening some devices has effects, and again afterwards,
+ * since the name may lead elsewhere by then. */
+int gpumc_regular_open(const char *path, int flags, const char **reason)
+{
+  const int opening = (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  struct stat found;
+  if (stat(path, &found) == 0 && !S_ISREG(found.st_mode))
+    return refuse(EINVAL, refusal(found.st_mode), reason);
+  int descriptor = open(path, opening, FILE_MODE);
+  if (descriptor < 0)
+    return refuse(errno, NULL, reason);
+  const char *why = NULL;
+  int code = 0;
+  if (fstat(descriptor, &found) != 0)
+    code = errno;
+  else if (!S_ISREG(found.st_mode))
+    why = refusal(found.st_mode);
+  else if ((flags & O_TRUNC) != 0 && found.st_size > 0 && ftruncate(descriptor, 0) != 0)
+    code = errno;
+  if (code == 0 && why == NULL)
+    return descriptor;
+  close(descriptor);
+  return refuse(code, why, reason);
+}
+
+FILE *gpumc_regular_stream(const char *path, const char **reason)
+{
+  int descriptor = gpumc_regular_open(path, O_RDONLY, reason);
+  if (descriptor < 0)
+    return NULL;
+  FILE *stream = fdopen(descriptor, "rb");
+  if (stream == NULL) {
+    int code = errno;
+    close(descriptor);
+    (void)refuse(code, NULL, reason);
+  }
+  return stream;
 }

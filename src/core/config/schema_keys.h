@@ -1,8 +1,8 @@
 /* JSON Schema of declared keys. A missing piece (memory) is NULL and makes the whole NULL. */
-#ifndef GPUMC_CORE_SCHEMA_INTERNAL_H
-#define GPUMC_CORE_SCHEMA_INTERNAL_H
+#ifndef GPUMC_CORE_SCHEMA_KEYS_H
+#define GPUMC_CORE_SCHEMA_KEYS_H
 
-#include "core/config/params_internal.h"
+#include "core/config/params.h"
 
 /* Takes over `value`, also when it fails. */
 bool gpumc_json_put(cJSON *object, const char *name, cJSON *value);
