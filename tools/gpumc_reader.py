@@ -156,7 +156,8 @@ def configurations(path, sweep=None, temperature=None, beta=None, run=None):
         canonical   [time, temperature, replica, (z,) y, x]
         pt          [time, temperature, copy, sample, (z,) y, x], after the exchange at that time
 
-    with temperatures, replicas and samples as everywhere else in the file. Where the configuration names
+    with temperatures, replicas and samples as everywhere else in the file; where another control than beta is
+    moved (algorithm.control), its values stand for temperatures and for `betas`. Where the configuration names
     `temperatures`, the file has those alone, in that order.
 
     Of `pa`: `betas`, `spins` and `families`, where spins[k][m] is the population of run m at the inverse
@@ -199,7 +200,8 @@ def _populations(path, file, config, beta, run):
     count = len(group["configuration"])  # the axis: the other datasets have as many rows at least
     first = numpy.flatnonzero(group["replica"][:count] == 0)
     end = numpy.append(first[1:], count)[:len(first)]
-    steps, betas, runs = (group[name][:count][first] for name in ("step", "beta", "run"))
+    moved = config["algorithm"].get("control", {}).get("name", "beta")
+    steps, betas, runs = (group[name][:count][first] for name in ("step", moved, "run"))
     chosen = numpy.ones(len(first), bool)
     if not file.attrs["complete"]:
         chosen[-1:] = False  # may be a part of a population
@@ -208,9 +210,9 @@ def _populations(path, file, config, beta, run):
     if run is not None:
         chosen &= runs == run
     if (beta is not None or run is not None) and not chosen.any():
-        wanted = " and ".join(f"{name} {value}" for name, value in (("beta", beta), ("run", run))
+        wanted = " and ".join(f"{name} {value}" for name, value in ((moved, beta), ("run", run))
                               if value is not None)
-        raise ResultError(f"{path}: no configurations of {wanted}; there are those of beta "
+        raise ResultError(f"{path}: no configurations of {wanted}; there are those of {moved} "
                           f"{_some(numpy.unique(betas))} and run {_some(numpy.unique(runs))}")
     shape = tuple(reversed(config["model"]["shape"]))
     spins, families, found = [], [], []
@@ -231,7 +233,8 @@ def _grid(path, file, config, sweep, temperature):
     group = file["configurations"]
     algorithm = config["algorithm"]
     if algorithm["name"] == "pt":
-        all_temperatures = len(file["runs/0000/temperature"])
+        runs = file["runs/0000"]
+        all_temperatures = len(runs["temperature" if "temperature" in runs else "value"])
         replicas = algorithm["replicas"], algorithm["samples"]
     else:
         all_temperatures = len(file["runs"])

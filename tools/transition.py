@@ -110,6 +110,8 @@ def span(curve):
 
 
 def side_of(result):
+    if "control" in result.config.get("algorithm", {}):
+        raise NotComparable(f"{result.path}: --transition compares curves over beta")
     shape = result.config["model"]["shape"]
     if len(set(shape)) > 1:
         raise NotComparable(f"{result.path}: --transition takes lattices of equal sides, not {shape}")

@@ -188,8 +188,14 @@ static void add_model_json(cJSON *json, const struct gpumc_model_ops *model)
     if (key != NULL)
       cJSON_AddStringToObject(quantity, "request_key", key);
     cJSON_AddBoolToObject(quantity, "of_pairs", gpumc_declared_paired(model, q));
+    const char *moved = gpumc_declared_moved(model, q);
+    if (moved != NULL)
+      cJSON_AddStringToObject(quantity, "moved", moved);
     cJSON_AddItemToArray(model->quantities[q].value == NULL ? observables : derived, quantity);
   }
+  cJSON *controls = cJSON_AddArrayToObject(json, "controls");
+  for (size_t k = 0; k < model->n_controls; k++)
+    cJSON_AddItemToArray(controls, label_json(model->controls[k].label));
   cJSON *channels = cJSON_AddArrayToObject(json, "channels");
   for (size_t c = 0; c < model->n_channels; c++)
     cJSON_AddItemToArray(channels, label_json(model->channels[c].label));
@@ -311,11 +317,12 @@ static void print_quantities(const char *title, const cJSON *quantities)
   puts(title);
   cJSON_ArrayForEach(quantity, quantities)
   {
-    const char *key = cli_text(quantity, "request_key");
-    printf("  %s  %s  (unit %s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
+    const char *key = cli_text(quantity, "request_key"), *moved = cli_text(quantity, "moved");
+    printf("  %s  %s  (unit %s%s%s%s%s%s%s)\n      %s\n", cli_text(quantity, "name"),
            cli_text(quantity, "symbol"), cli_text(quantity, "units"),
            key[0] != '\0' ? ", on request: " : "", key,
            cli_true(quantity, "of_pairs") ? ", where copies are compared" : "",
+           moved[0] != '\0' ? ", where " : "", moved, moved[0] != '\0' ? " is moved" : "",
            cli_text(quantity, "long_name"));
   }
 }
@@ -323,6 +330,7 @@ static void print_quantities(const char *title, const cJSON *quantities)
 static void print_model(const cJSON *model)
 {
   const cJSON *kernel;
+  print_quantities("\nControls that algorithms move:", cli_member(model, "controls"));
   print_quantities("\nObservables:", cli_member(model, "observables"));
   print_quantities("\nDerived from their averages:", cli_member(model, "derived"));
   print_quantities("\nMeasured of every replica:", cli_member(model, "channels"));

@@ -59,6 +59,51 @@ class Keys(ProgramCase):
             found.append(numeric_datasets(self.path("x.h5")))
         self.assertEqual(found[0], found[1])
 
+    def test_another_control(self):
+        """The block `control` in place of `beta`: mistakes with their place, and what cannot be moved."""
+        config = CONFIG.replace("  beta: {beta}\n", "  control: {beta}\n")
+
+        def refuse(message, control, more="", model=FERROMAGNET, line=7):
+            path = self.write("c.yaml", config.format(beta=control, more=more, sweeps=100, model=model))
+            process = self.gpumc("validate", path, code=INVALID)
+            self.assertIn(message, process.err)
+            self.assertIn(f"c.yaml:{line}:", process.err)
+            self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+        good = "{name: h, beta: 0.5, values: [-1, 1]}"
+        path = self.write("c.yaml", config.format(beta=good, more="", sweeps=100, model=FERROMAGNET))
+        self.gpumc("validate", path, code=OK)
+        refuse("no control 'x' that can be moved: expected h", "{name: x, beta: 0.5, values: [-1, 1]}")
+        refuse("beta is moved by the block `beta`", "{name: beta, beta: 0.5, values: [0.1, 1]}")
+        refuse("missing key 'beta' in algorithm.control", "{name: h, values: [-1, 1]}")
+        refuse("expected a number greater than 0", "{name: h, beta: 0, values: [-1, 1]}")
+        refuse("control.count needs both control.from and control.to", "{name: h, beta: 0.5, from: 0, count: 4}")
+        refuse("control.from = 1 must be below control.to = 0", "{name: h, beta: 0.5, from: 1, to: 0, count: 3}")
+        refuse("values in a constant ratio cannot begin at control.from = -1",
+               "{name: h, beta: 0.5, from: -1, to: 1, count: 3, spacing: geometric}")
+        refuse("'beta' and 'control' exclude each other", good, more="beta: {values: [0.1, 0.2]}")
+        refuse("there is no value 2: the 2 of `control` are numbered from 0, to 1", good, line=8,
+               more="configurations: {every: 10, temperatures: [0, 2]}")
+        refuse("h cannot be moved: model.h gives it a value of its own; leave model.h out", good,
+               model=FERROMAGNET + ", h: 0.1")
+        glass = "name: ea, shape: [8, 8], "
+        refuse("h cannot be moved: couplings are other than +J and -J", good, model=glass + "couplings: gaussian")
+        refuse("h cannot be moved: there are random fields", good,
+               model=glass + "random_field: {distribution: bimodal, width: 1}")
+        path = self.write("c.yaml", config.format(beta=good, more="", sweeps=100, model=FERROMAGNET)
+                          + "kernel: {variant: tiled}\n")
+        self.assertIn("tiled cannot exchange replicas", self.gpumc("validate", path, code=INVALID).err)
+
+    def test_steps_through_zero(self):
+        """Steps of 0.01 from -0.12 meet 0, and not its rounding."""
+        config = CONFIG.replace("  beta: {beta}\n", "  control: {beta}\n")
+        for steps in "step: 0.01", "count: 25":
+            path = self.write("c.yaml", config.format(beta="{name: h, beta: 0.4, from: -0.12, to: 0.12, " + steps + "}",
+                                                      more="", sweeps=100, model=FERROMAGNET))
+            self.gpumc("run", path, "--quiet", "--fresh")
+            with h5py.File(self.path("x.h5")) as file:
+                self.assertEqual(file["summary/h"][12], 0)
+                self.assertEqual(len(file["summary/h"]), 25)
+
     def test_samples_that_do_not_fit(self):
         config = self.config(more="samples: 1000000000\n  replicas: 2")
         self.assertIn("the largest algorithm.samples that fits is",

@@ -33,9 +33,11 @@ static void test_failing(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[GPUMC_FAILING_BYTES];
-    assert_int_equal(gpumc_trust_failing(cases[i].passed, beta, 4, false, text), cases[i].failing);
+    assert_int_equal(gpumc_trust_failing(cases[i].passed, "beta", beta, 4, false, text),
+                     cases[i].failing);
     assert_string_equal(text, cases[i].coldest);
-    assert_int_equal(gpumc_trust_failing(cases[i].passed, beta, 4, true, text), cases[i].failing);
+    assert_int_equal(gpumc_trust_failing(cases[i].passed, "beta", beta, 4, true, text),
+                     cases[i].failing);
     assert_string_equal(text, cases[i].hottest);
   }
 }

@@ -144,7 +144,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   struct canonical canonical = {0};
   const struct canonical_settings *settings = &canonical.settings;
   canonical_settings_read(params, &canonical.settings);
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
   canonical_quantities_make(model, &observables, &canonical.quantities);
   enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
   if (status == GPUMC_OK)
@@ -196,7 +196,7 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   const struct gpumc_params *params = &canonical->context.params;
   const struct gpumc_model *model = canonical->context.model;
   canonical_settings_read(params, &canonical->settings);
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
   canonical_quantities_make(model, &observables, &canonical->quantities);
   GPUMC_TRY(canonical_betas_make(params, &canonical->betas, error));
   GPUMC_TRY(canonical_grid_make(params, &canonical->betas, &canonical->grid, error));

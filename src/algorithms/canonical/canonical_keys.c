@@ -84,6 +84,14 @@ static void check_temperatures(const struct gpumc_params *params,
   gpumc_ladder_check(params, "beta", 1, CANONICAL_TEMPERATURES_MAXIMUM, report);
 }
 
+static void check_configured_temperatures(const struct gpumc_params *params,
+                                          const struct gpumc_subject *subject,
+                                          struct gpumc_report *report)
+{
+  (void)subject;
+  gpumc_configurations_check_temperatures(params, "beta", report);
+}
+
 static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
                        struct gpumc_report *report)
 {
@@ -158,7 +166,7 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
 const struct gpumc_check canonical_checks[] = {
     {.reads = "beta", .run = check_temperatures},
     GPUMC_UPDATE_CHECK,
-    GPUMC_CONFIGURATIONS_CHECK,
+    {.reads = "beta configurations", .run = check_configured_temperatures},
     {.reads = "reweight", .run = check_grid},
     {.reads = "sweeps interval", .run = check_interval},
     {.reads = "sweeps thermalization", .run = check_length},

@@ -189,7 +189,7 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
 {
   const struct gpumc_model *model = subject->instance;
   const int64_t population = gpumc_params_integer(params, "population");
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL);
+  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
@@ -235,7 +235,7 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
                       struct pa_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
-  settings->observables = gpumc_observables_of(params, model, NULL);
+  settings->observables = gpumc_observables_of(params, model, NULL, 0);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");

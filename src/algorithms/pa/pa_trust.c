@@ -105,8 +105,8 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
 static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
 {
   char text[256], where[GPUMC_FAILING_BYTES];
-  if (gpumc_trust_failing(trust->determined, trust->pa->schedule.beta, trust->temperatures, true,
-                          where) == 0)
+  if (gpumc_trust_failing(trust->determined, gpumc_label_beta.name, trust->pa->schedule.beta,
+                          trust->temperatures, true, where) == 0)
     return;
   snprintf(text, sizeof text,
            "at %s, the energy fluctuates in too few families to know its error; use a larger "

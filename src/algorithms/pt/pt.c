@@ -1,4 +1,5 @@
 /* Parallel tempering: its life from creation to destruction, and its vtable. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@ static void destroy(void *state)
     return;
   pt_tempering_free(&pt->tempering);
   pt_timeline_free(&pt->timeline);
-  free(pt->beta);
-  free(pt->run_beta);
+  free(pt->value);
+  free(pt->run_value);
   free(pt->bin.measurements);
   free(pt->bin.sums);
   free(pt->bin.accepted);
@@ -85,13 +86,13 @@ static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *er
 {
   const size_t temperatures = pt->settings.temperatures;
   enum gpumc_status status =
-      gpumc_allocate_array(&pt->beta, temperatures, "inverse temperatures", error);
+      gpumc_allocate_array(&pt->value, temperatures, "inverse temperatures", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->run_beta, pt->settings.copies * temperatures,
+    status = gpumc_allocate_array(&pt->run_value, pt->settings.copies * temperatures,
                                   "inverse temperatures", error);
   if (status != GPUMC_OK)
     return status;
-  gpumc_ladder_read(&pt->context.params, "beta", pt->beta);
+  gpumc_ladder_read(&pt->context.params, gpumc_ladder_block(&pt->context.params), pt->value);
   return pt_set_temperatures(pt, error);
 }
 
@@ -100,6 +101,9 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_model *model = pt->context.model;
   struct pt_tempering_plan plan;
   pt_settings_read(&pt->context.params, model, &pt->settings);
+  pt->axis = gpumc_moved_label(model, &pt->settings.moved);
+  snprintf(pt->axis_of_summary, PT_PATH_BYTES, "summary/%s", pt->axis.name);
+  snprintf(pt->axis_of_samples, PT_PATH_BYTES, "samples/%s", pt->axis.name);
   pt_terms_make(model, &pt->settings.observables, &pt->terms);
   pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);

@@ -28,7 +28,7 @@ static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
   const size_t temperatures = settings->temperatures, samples = settings->samples;
   const struct gpumc_part all[] = {
       {"counters", GPUMC_UINT64, N_COUNTERS, 1, counters},
-      {"beta", GPUMC_FLOAT64, temperatures, 1, pt->beta},
+      {"beta", GPUMC_FLOAT64, temperatures, 1, pt->value},
       {"measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements},
       {"sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
        pt->bin.sums},
@@ -99,7 +99,7 @@ check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_err
                      pt_configurations_rows(pt, counters[COUNTER_ROUND]);
   if (fits && counters[COUNTER_BEGUN] != 0)
     fits = ensemble->runs == pt->settings.copies * pt->settings.temperatures;
-  if (fits && pt_ladder_ascends(pt->beta, pt->settings.temperatures))
+  if (fits && pt_ladder_ascends(pt->value, pt->settings.temperatures))
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "the checkpoint's counters, temperatures, replicas and rows contradict "

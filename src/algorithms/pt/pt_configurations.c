@@ -7,7 +7,12 @@ enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *e
 {
   const struct gpumc_column labels[LABELS] = {
       [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
-      [TEMPERATURE] = {.label = {"temperature", "index of the temperature, from 0", "1", ""},
+      [TEMPERATURE] = {.label =
+                           pt_moves_beta(pt)
+                               ? (struct gpumc_label){"temperature",
+                                                      "index of the temperature, from 0", "1", ""}
+                               : (struct gpumc_label){"value", "index of the value, from 0", "1",
+                                                      ""},
                        .width = 1,
                        .integer = true},
       [COPY] = {.label = {"copy", "index of the copy, from 0", "1", ""},

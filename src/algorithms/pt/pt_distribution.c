@@ -107,19 +107,19 @@ static void estimate(struct distribution *distribution, size_t t)
 static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
                                const struct distribution *distribution, struct gpumc_error *error)
 {
-  char group[96], beta[128], value[128];
+  char group[96], value[192], overlap[128];
   snprintf(group, sizeof group, "summary/%s", pair->distribution.name);
-  snprintf(beta, sizeof beta, "%s/%s", group, gpumc_label_beta.name);
-  snprintf(value, sizeof value, "%s/%s", group, pair->label.name);
+  snprintf(value, sizeof value, "%s/%s", group, pt->axis.name);
+  snprintf(overlap, sizeof overlap, "%s/%s", group, pair->label.name);
   struct gpumc_label density = pair->distribution;
   density.name = "probability";
   const struct gpumc_curve_place place = {
       .recorder = pt->context.recorder,
       .model = pt->context.model,
       .group = group,
-      .axis = {beta, value},
+      .axis = {value, overlap},
       .count = {distribution->temperatures, distribution->bins}};
-  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error));
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error));
   GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pair->label, false, distribution->axis, error));
   return gpumc_curve_write_with_error(&place, &density, distribution->density,
                                       distribution->error_of, error);

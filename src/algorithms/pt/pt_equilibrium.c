@@ -202,7 +202,8 @@ static void warn_of_equilibrium(struct pt *pt, const double *equilibrated, struc
   const struct gpumc_observables *observables = &pt->settings.observables;
   const bool has_identity = pt->terms.identity < observables->n_quantities;
   char text[384], where[GPUMC_FAILING_BYTES];
-  if (gpumc_trust_failing(equilibrated, pt->beta, pt->settings.temperatures, false, where) == 0)
+  if (gpumc_trust_failing(equilibrated, pt->axis.name, pt->value, pt->settings.temperatures, false,
+                          where) == 0)
     return;
   snprintf(text, sizeof text,
            "not known to be in equilibrium at %s: the last %d bins of time disagree%s%s%s or are "
@@ -216,12 +217,13 @@ static void warn_of_equilibrium(struct pt *pt, const double *equilibrated, struc
 static void warn_of_events(struct pt *pt, const double *determined, struct gpumc_text *all)
 {
   char text[256], where[GPUMC_FAILING_BYTES];
-  if (gpumc_trust_failing(determined, pt->beta, pt->settings.temperatures, false, where) == 0)
+  if (gpumc_trust_failing(determined, pt->axis.name, pt->value, pt->settings.temperatures, false,
+                          where) == 0)
     return;
   snprintf(text, sizeof text,
            "at %s, hardly anything fluctuates: too few events to know an error; use more sweeps "
-           "or samples, or stay above these temperatures",
-           where);
+           "or samples, or stay %s",
+           where, pt_moves_beta(pt) ? "above these temperatures" : "away from these values");
   warn(pt, all, text);
 }
 
@@ -230,10 +232,12 @@ static void warn_of_walkers(struct pt *pt, struct gpumc_text *all)
   char text[320];
   snprintf(
       text, sizeof text,
-      "%.3g round trips of a walker between the hottest and the coldest temperature, on "
+      "%.3g round trips of a walker between the %s, on "
       "average, are too few to know of equilibrium: at least %g is needed; use more sweeps, or "
-      "more temperatures where few exchanges are accepted",
-      pt_round_trips_per_walker(pt), round_trips_needed);
+      "more %s where few exchanges are accepted",
+      pt_round_trips_per_walker(pt),
+      pt_moves_beta(pt) ? "hottest and the coldest temperature" : "first and the last value",
+      round_trips_needed, pt_moves_beta(pt) ? "temperatures" : "values");
   warn(pt, all, text);
 }
 
@@ -251,11 +255,14 @@ static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
  * that exchange much more often than others. */
 static const char *remedy_of_exchanges(const struct pt *pt, double least, double greatest)
 {
+  const bool is_beta = pt_moves_beta(pt);
   if (pt->settings.tuning_iterations == 0)
-    return "use more temperatures, or `tune`";
-  return greatest > uneven * least
-             ? "others are far more frequent, so use more `tune.sweeps`, or more temperatures"
-             : "use more temperatures or a narrower range, since these have been tuned";
+    return is_beta ? "use more temperatures, or `tune`" : "use more values, or `tune`";
+  if (greatest > uneven * least)
+    return is_beta ? "others are far more frequent, so use more `tune.sweeps`, or more temperatures"
+                   : "others are far more frequent, so use more `tune.sweeps`, or more values";
+  return is_beta ? "use more temperatures or a narrower range, since these have been tuned"
+                 : "use more values or a narrower range, since these have been tuned";
 }
 
 static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
@@ -275,9 +282,10 @@ static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
   }
   if (!(least < acceptance_needed))
     return;
-  snprintf(
-      text, sizeof text, "between beta = %g and %g only %.2g %% of the exchanges are accepted: %s",
-      pt->beta[worst], pt->beta[worst + 1], 100 * least, remedy_of_exchanges(pt, least, greatest));
+  snprintf(text, sizeof text,
+           "between %s = %g and %g only %.2g %% of the exchanges are accepted: %s", pt->axis.name,
+           pt->value[worst], pt->value[worst + 1], 100 * least,
+           remedy_of_exchanges(pt, least, greatest));
   warn(pt, all, text);
 }
 

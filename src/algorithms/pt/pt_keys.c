@@ -7,6 +7,9 @@
 static const struct gpumc_key beta_keys[] = {
     GPUMC_TEMPERATURES_KEYS(PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM), {0}};
 
+static const struct gpumc_key control_keys[] = {
+    GPUMC_CONTROL_LADDER_KEYS(PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM), {0}};
+
 /* Exchanges come at the end of measured sweeps, and at every measurement. */
 static const char *const exchanges_divide[] = {"measure_every", "sweeps", NULL};
 
@@ -26,9 +29,14 @@ static const struct gpumc_key tune_keys[] = {
 const struct gpumc_key pt_keys[] = {
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
-     .required = true,
+     .required_unless = "control",
      .children = beta_keys,
      .doc = "The inverse temperatures: `from` and `to` with `count` or `step`, or `values`."},
+    {.name = "control",
+     .type = GPUMC_KEY_MAPPING,
+     .children = control_keys,
+     .doc = "Another control of the model, whose values take the place of temperatures, at one "
+            "inverse temperature; with `from` and `to` and `count` or `step`, or `values`."},
     {.name = "tune",
      .type = GPUMC_KEY_MAPPING,
      .children = tune_keys,
@@ -104,6 +112,8 @@ size_t pt_replicas(const struct gpumc_params *params)
 
 const char *pt_unmergeable(const struct gpumc_params *params)
 {
+  if (gpumc_params_has(params, "control"))
+    return "merge-pt joins results at inverse temperatures alone";
   return gpumc_params_has(params, "tune.sweeps")
              ? "tuned temperatures differ from run to run; give those of one run to all as "
                "beta.values"
@@ -114,7 +124,24 @@ static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  gpumc_ladder_check(params, "beta", PT_TEMPERATURES_MINIMUM, PT_TEMPERATURES_MAXIMUM, report);
+  gpumc_ladder_check(params, gpumc_ladder_block(params), PT_TEMPERATURES_MINIMUM,
+                     PT_TEMPERATURES_MAXIMUM, report);
+}
+
+/* At the inverse temperature of `control`, which is above 0, every update is fine. */
+static void check_update(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  if (gpumc_params_has(params, "beta"))
+    gpumc_update_check_temperatures(params, subject, report);
+}
+
+static void check_configured_temperatures(const struct gpumc_params *params,
+                                          const struct gpumc_subject *subject,
+                                          struct gpumc_report *report)
+{
+  (void)subject;
+  gpumc_configurations_check_temperatures(params, gpumc_ladder_block(params), report);
 }
 
 static void check_tuning(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -196,19 +223,22 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
 {
   const struct gpumc_model *model = subject->instance;
   const size_t copies = pt_copies(params, model);
-  const size_t temperatures = gpumc_ladder_count(params, "beta");
+  const char *block = gpumc_ladder_block(params);
+  const bool is_beta = gpumc_params_has(params, "beta");
+  const size_t temperatures = gpumc_ladder_count(params, block);
   const size_t samples = (size_t)gpumc_params_integer(params, "samples");
   const double runs = (double)copies * (double)temperatures;
   if (runs > GPUMC_RUN_MAXIMUM)
-    gpumc_params_mistake(params, report, "beta",
-                         "%zu temperatures in %zu copies make %.0f simulations, more than the %d "
+    gpumc_params_mistake(params, report, block,
+                         "%zu %s in %zu copies make %.0f simulations, more than the %d "
                          "that are possible",
-                         temperatures, copies, runs, GPUMC_RUN_MAXIMUM);
+                         temperatures, is_beta ? "temperatures" : "values", copies, runs,
+                         GPUMC_RUN_MAXIMUM);
   else if (runs * (double)samples > 4294967295.0)
     gpumc_params_mistake(params, report, "samples",
-                         "%zu samples at %zu temperatures in %zu copies are more than 2^32 - 1 "
+                         "%zu samples at %zu %s in %zu copies are more than 2^32 - 1 "
                          "replicas: divide them among several runs",
-                         samples, temperatures, copies);
+                         samples, temperatures, is_beta ? "temperatures" : "values", copies);
 }
 
 static void check_copies(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -232,16 +262,19 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
 }
 
 const struct gpumc_check pt_checks[] = {
-    {.reads = "beta", .run = check_temperatures},
-    GPUMC_UPDATE_CHECK,
-    GPUMC_CONFIGURATIONS_CHECK,
+    GPUMC_CONTROL_CHECKS,
+    {.reads = "beta control", .run = check_temperatures},
+    {.reads = "beta control update", .needs = GPUMC_NEEDS_MODEL, .run = check_update},
+    {.reads = "beta control configurations", .run = check_configured_temperatures},
     {.reads = "sweeps exchange_every measure_every", .run = check_rounds},
     {.reads = "sweeps thermalization tune exchange_every measure_every", .run = check_length},
     {.reads = "configurations sweeps exchange_every measure_every", .run = check_configurations},
     {.reads = "samples blocks", .run = check_blocks},
     {.reads = "tune exchange_every", .run = check_tuning},
     GPUMC_OBSERVABLES_CHECK,
-    {.reads = "beta samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_replicas},
+    {.reads = "beta control samples replicas",
+     .needs = GPUMC_NEEDS_INSTANCE,
+     .run = check_replicas},
     {.reads = "replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_copies},
     {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},

@@ -8,11 +8,14 @@
  * temperatures, and the acceptance. */
 enum { PT_BIN_SWEEP, PT_BIN_MEASUREMENTS, PT_BIN_QUANTITIES };
 
-/* Initialiser of struct gpumc_label. */
-#define PT_LABEL_ACCEPTANCE                                                                        \
-  {                                                                                                \
-    "acceptance", "share of the exchanges with the next temperature that were accepted", "1", "A"  \
-  }
+static inline struct gpumc_label pt_acceptance_label(const struct pt *pt)
+{
+  return (struct gpumc_label){
+      "acceptance",
+      pt_moves_beta(pt) ? "share of the exchanges with the next temperature that were accepted"
+                        : "share of the exchanges with the next value that were accepted",
+      "1", "A"};
+}
 
 size_t pt_bin_row_width(const struct pt *pt);
 /* [temperatures], of a bin that is recorded. */

@@ -1,5 +1,6 @@
 /* Parallel tempering: the tables of the run - bins of time, and iterations of the tuning. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,9 @@
 
 static struct gpumc_column over_temperatures(const struct pt *pt, struct gpumc_label label)
 {
-  return (struct gpumc_column){
-      .label = label, .width = pt->settings.temperatures, .across = "temperature"};
+  return (struct gpumc_column){.label = label,
+                               .width = pt->settings.temperatures,
+                               .across = pt_moves_beta(pt) ? "temperature" : "value"};
 }
 
 static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
@@ -18,7 +20,7 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
   const struct gpumc_label sweep = {"sweep", "measured sweeps up to the end of the bin", "sweeps",
                                     "t"};
   const struct gpumc_label measurements = {"measurements", "measurements in the bin", "1", "n"};
-  const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
+  const struct gpumc_label acceptance = pt_acceptance_label(pt);
   const size_t quantities = pt->settings.observables.n_quantities;
   const size_t n_columns = PT_BIN_QUANTITIES + 2 * quantities + 1;
   struct gpumc_error_texts texts[GPUMC_QUANTITIES_MAXIMUM];
@@ -46,13 +48,14 @@ static enum gpumc_status declare_tuning(struct pt *pt, struct gpumc_error *error
 {
   const struct gpumc_label iteration = {"iteration", "iteration of the tuning", "1", "i"};
   const struct gpumc_label sweeps = {"sweeps", "sweeps of the iteration", "sweeps", "n"};
-  const struct gpumc_label beta = {"beta", "inverse temperature during the iteration",
-                                   GPUMC_UNIT_BETA, "β"};
-  const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
+  char long_name[96];
+  snprintf(long_name, sizeof long_name, "%s during the iteration", pt->axis.long_name);
+  const struct gpumc_label value = {pt->axis.name, long_name, pt->axis.units, pt->axis.symbol};
+  const struct gpumc_label acceptance = pt_acceptance_label(pt);
   struct gpumc_column columns[] = {
       {.label = iteration, .width = 1, .integer = true},
       {.label = sweeps, .width = 1, .integer = true},
-      over_temperatures(pt, beta),
+      over_temperatures(pt, value),
       over_temperatures(pt, acceptance),
   };
   if (pt->settings.tuning_iterations == 0)
@@ -76,10 +79,10 @@ enum gpumc_status
 pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error)
 {
   const size_t temperatures = pt->settings.temperatures;
-  double *beta = pt->row + 2, *acceptance = beta + temperatures;
+  double *value = pt->row + 2, *acceptance = value + temperatures;
   pt->row[0] = (double)stretch->index;
   pt->row[1] = (double)(stretch->rounds * pt->settings.round_sweeps);
-  memcpy(beta, pt->run_beta, temperatures * sizeof *beta);
+  memcpy(value, pt->run_value, temperatures * sizeof *value);
   for (size_t t = 0; t < temperatures; t++)
     acceptance[t] =
         pt_acceptance(pt->counts.rounds, pt->counts.accepted, places(pt), temperatures, t);

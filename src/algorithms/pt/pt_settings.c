@@ -52,7 +52,7 @@ cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *
 {
   cJSON *defaults = cJSON_CreateObject();
   bool good =
-      gpumc_ladder_default(params, "beta", defaults) &&
+      gpumc_ladder_default(params, gpumc_ladder_block(params), defaults) &&
       cJSON_AddNumberToObject(defaults, "replicas", (double)default_copies(model)) &&
       cJSON_AddNumberToObject(defaults, "measure_every", (double)default_measure_every(params));
   if (good && gpumc_params_integer(params, "samples") < PT_SAMPLES_FOR_ERRORS)
@@ -86,15 +86,15 @@ void pt_settings_read(const struct gpumc_params *params, const struct gpumc_mode
   memset(settings, 0, sizeof *settings);
   settings->samples = (size_t)gpumc_params_integer(params, "samples");
   settings->copies = pt_copies(params, model);
-  gpumc_moved_make(model, &settings->moved);
-  settings->temperatures = gpumc_ladder_count(params, "beta");
+  gpumc_moved_read(params, model, &settings->moved);
+  settings->temperatures = gpumc_ladder_count(params, gpumc_ladder_block(params));
   read_rounds(params, settings);
   settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
   settings->blocks = settings->by_time ? PT_BLOCKS : 1;
   if (gpumc_params_has(params, "blocks"))
     settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
-  settings->observables =
-      gpumc_observables_of(params, model->ops, settings->copies >= 2 ? model : NULL);
+  settings->observables = gpumc_observables_of(
+      params, model->ops, settings->copies >= 2 ? model : NULL, settings->moved.control);
 }
 
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model)

@@ -1,5 +1,8 @@
 /* Parallel tempering: what its files share.
  *
+ * A temperature is a value of the control that is moved: an inverse temperature, from the hottest
+ * to the coldest, or a field, from the first to the last.
+ *
  * Every sample is simulated at every temperature in several copies. The ensemble's run c T + t is
  * copy c at temperature t, from the hottest to the coldest, and replica s of each run is sample s:
  * the s-th disorder sample, or an independent simulation where there is no disorder. */
@@ -24,7 +27,8 @@ enum {
   PT_TUNING_ROUNDS_MINIMUM = 2, /* of an iteration */
   PT_TEMPERATURES_MINIMUM = 2,
   PT_TEMPERATURES_MAXIMUM = 4096,
-  PT_COPIES_MAXIMUM = 64
+  PT_COPIES_MAXIMUM = 64,
+  PT_PATH_BYTES = 64
 };
 
 /* What the device's time goes to, by the names in pt.c. */
@@ -94,13 +98,15 @@ struct pt {
   struct pt_terms terms;
   struct pt_labels labels;
   struct pt_tempering tempering;
-  double *beta;     /* [temperatures] */
-  double *run_beta; /* [copies][temperatures], for the ensemble */
-  size_t stretch;   /* present one; timeline.count: all are done */
-  uint64_t done;    /* rounds of it */
-  uint64_t round;   /* rounds of the whole run */
-  uint32_t swept;   /* sweeps of the present round */
-  bool begun;       /* the ensemble's replicas are drawn */
+  struct gpumc_label axis; /* of the control that is moved */
+  char axis_of_summary[PT_PATH_BYTES], axis_of_samples[PT_PATH_BYTES]; /* its paths */
+  double *value;     /* [temperatures] of it, ascending */
+  double *run_value; /* [copies][temperatures], for the ensemble */
+  size_t stretch;    /* present one; timeline.count: all are done */
+  uint64_t done;     /* rounds of it */
+  uint64_t round;    /* rounds of the whole run */
+  uint32_t swept;    /* sweeps of the present round */
+  bool begun;        /* the ensemble's replicas are drawn */
   /* The stretch before `stretch` is published, but not yet collected. */
   bool pending;
   struct pt_bin bin;
@@ -142,9 +148,14 @@ void pt_timeline_free(struct pt_timeline *timeline);
 uint64_t pt_unit_sweeps(const struct pt_settings *settings, const struct gpumc_model *model);
 /* Site updates of a sweep of all replicas. */
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model);
+/* Whether temperatures are temperatures, for words. */
+static inline bool pt_moves_beta(const struct pt *pt)
+{
+  return gpumc_moves_beta(&pt->settings.moved);
+}
 static inline struct gpumc_controls pt_controls(const struct pt *pt, size_t t)
 {
-  return gpumc_controls_at(pt->settings.moved.fixed, pt->settings.moved.control, pt->beta[t]);
+  return gpumc_controls_at(pt->settings.moved.fixed, pt->settings.moved.control, pt->value[t]);
 }
 static inline bool pt_is_last_bin(const struct pt *pt, const struct pt_stretch *stretch)
 {

@@ -18,9 +18,9 @@ enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error)
   double *coefficient;
   GPUMC_TRY(gpumc_allocate_array(&coefficient, temperatures, "coefficients", error));
   for (size_t t = 0; t < temperatures; t++)
-    coefficient[t] = gpumc_moved_coefficient(model, moved, pt->beta[t]);
+    coefficient[t] = gpumc_moved_coefficient(model, moved, pt->value[t]);
   for (size_t c = 0; c < pt->settings.copies; c++)
-    memcpy(pt->run_beta + c * temperatures, pt->beta, temperatures * sizeof *pt->beta);
+    memcpy(pt->run_value + c * temperatures, pt->value, temperatures * sizeof *pt->value);
   const enum gpumc_status status = pt_tempering_set_temperatures(
       &pt->tempering, coefficient, model->quantum[moved->conjugate], error);
   free(coefficient);
@@ -81,7 +81,7 @@ sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
   int64_t *const *channel = pt->settings.exchange && ends ? exchanged : NULL;
   exchanged[conjugate] = pt->tempering.channel[conjugate];
   enter(pt, PT_STAGE_SWEEP);
-  return gpumc_ensemble_sweep_each(pt->context.ensemble, sweeps, pt->run_beta,
+  return gpumc_ensemble_sweep_each(pt->context.ensemble, sweeps, pt->run_value,
                                    measured && ends ? pt->tempering.channel : channel, error);
 }
 
@@ -193,7 +193,7 @@ end_iteration(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_erro
   if (status != GPUMC_OK)
     return status;
   pt_ladder_adjust(&pt->counts, (double)(pt->settings.copies * pt->settings.samples),
-                   pt->settings.temperatures, pt->run_beta, pt->beta);
+                   pt->settings.temperatures, pt->run_value, pt->value);
   clear_counts(pt);
   return pt_set_temperatures(pt, error);
 }

@@ -18,7 +18,7 @@ static struct gpumc_curve_place place_of_samples(const struct pt *pt, size_t tem
   return (struct gpumc_curve_place){.recorder = pt->context.recorder,
                                     .model = pt->context.model,
                                     .group = "samples",
-                                    .axis = {"samples/sample", "samples/beta"},
+                                    .axis = {"samples/sample", pt->axis_of_samples},
                                     .count = {pt->settings.samples, temperatures}};
 }
 
@@ -26,8 +26,7 @@ static enum gpumc_status write_axes(struct pt *pt, double *values, struct gpumc_
 {
   const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
   const struct gpumc_curve_place place = place_of_samples(pt, pt->settings.temperatures);
-  enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 1, &gpumc_label_beta, false, pt->beta, error);
+  enum gpumc_status status = gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error);
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)(pt->context.model->first_sample + s);
   return status == GPUMC_OK ? gpumc_curve_write_axis(&place, 0, &label, true, values, error)
@@ -78,8 +77,10 @@ static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpum
 static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct gpumc_error *error)
 {
   const struct gpumc_label label = {
-      "round_trips", "round trips between the hottest and the coldest temperature, all copies", "1",
-      "n_rt"};
+      "round_trips",
+      pt_moves_beta(pt) ? "round trips between the hottest and the coldest temperature, all copies"
+                        : "round trips between the first and the last value, all copies",
+      "1", "n_rt"};
   const struct gpumc_curve_place place = place_of_samples(pt, 0);
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)pt->counts.round_trips[s];
@@ -138,7 +139,7 @@ static struct gpumc_curve_place place_of(const struct pt *pt)
   return (struct gpumc_curve_place){.recorder = pt->context.recorder,
                                     .model = pt->context.model,
                                     .group = "summary",
-                                    .axis = {"summary/beta"},
+                                    .axis = {pt->axis_of_summary},
                                     .count = {pt->settings.temperatures}};
 }
 
@@ -146,8 +147,7 @@ static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *err
 {
   const size_t last = pt->timeline.bins - 1;
   const struct gpumc_curve_place place = place_of(pt);
-  enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pt->beta, error);
+  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error);
   for (size_t q = 0; q < pt->settings.observables.n_quantities && status == GPUMC_OK; q++)
     status = gpumc_curve_write_with_error(&place, &pt->labels.of[q], pt_bin_values(pt, last, q),
                                           pt_bin_errors(pt, last, q), error);
@@ -157,9 +157,12 @@ static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *err
 /* Acceptance and flow over the temperatures; `values` is scratch. */
 static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct gpumc_error *error)
 {
-  const struct gpumc_label acceptance = PT_LABEL_ACCEPTANCE;
+  const struct gpumc_label acceptance = pt_acceptance_label(pt);
   const struct gpumc_label flow = {
-      "flow", "share of the walkers that were at the hottest temperature after the coldest one",
+      "flow",
+      pt_moves_beta(pt)
+          ? "share of the walkers that were at the hottest temperature after the coldest one"
+          : "share of the walkers that were at the first value after the last one",
       "1", "f"};
   const struct pt_counts *counts = &pt->counts;
   const struct gpumc_curve_place place = place_of(pt);

@@ -6,7 +6,7 @@
 #include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 
-enum { PT_COMPARED_MAXIMUM = 3 };
+enum { PT_COMPARED_MAXIMUM = 4 };
 
 /* The terms are the selected means, in their order. */
 struct pt_terms {

@@ -295,14 +295,43 @@ static bool put_required(cJSON *block, const struct gpumc_key *keys, const char 
   return good;
 }
 
+/* Moves those of a block that may be absent to `conditions`: {anyOf: [{not: its presence}, {allOf:
+ * own}]}. */
+static bool push_where_present(const char *dotted_key, cJSON *own, cJSON *conditions)
+{
+  cJSON *either = cJSON_CreateArray();
+  const bool good = gpumc_json_push(either, gpumc_json_pair("not", presence_in_blocks(dotted_key)));
+  const bool all = gpumc_json_push(either, gpumc_json_pair("allOf", own));
+  if (good && all)
+    return gpumc_json_push(conditions, gpumc_json_pair("anyOf", either));
+  cJSON_Delete(either);
+  return false;
+}
+
+/* `name`: the block's, dotted. */
+static cJSON *child_block(const struct gpumc_key *key, const char *name, cJSON *conditions)
+{
+  if (key->required || conditions == NULL)
+    return gpumc_schema_block(key->children, name, conditions);
+  cJSON *own = cJSON_CreateArray();
+  cJSON *schema = own != NULL ? gpumc_schema_block(key->children, name, own) : NULL;
+  if (schema != NULL && own->child != NULL) {
+    if (push_where_present(name, own, conditions))
+      return schema;
+    cJSON_Delete(schema);
+    return NULL;
+  }
+  cJSON_Delete(own);
+  return schema;
+}
+
 static cJSON *child_schema(const struct gpumc_key *key, const char *name, cJSON *conditions)
 {
   char dotted[GPUMC_KEY_NAME_BYTES];
   if (key->type != GPUMC_KEY_MAPPING)
     return gpumc_schema_value(key);
   if (key->children != NULL) {
-    cJSON *schema = gpumc_schema_block(key->children, gpumc_key_join(name, key->name, dotted),
-                                       key->required ? conditions : NULL);
+    cJSON *schema = child_block(key, gpumc_key_join(name, key->name, dotted), conditions);
     if (schema == NULL || put_description(schema, key))
       return schema;
     cJSON_Delete(schema);

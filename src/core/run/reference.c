@@ -100,17 +100,28 @@ static void append_label(struct gpumc_text *text, struct gpumc_label label, cons
   gpumc_text_append(text, "%s |\n", remark);
 }
 
+static void append_controls(struct gpumc_text *text, const struct gpumc_model_ops *model)
+{
+  gpumc_text_append(text, "Controls that algorithms move:\n\n"
+                          "| control | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
+  for (size_t k = 0; k < model->n_controls; k++)
+    append_label(text, model->controls[k].label, "");
+  gpumc_text_append(text, "\n");
+}
+
 static void append_quantities(struct gpumc_text *text, const struct gpumc_model_ops *model)
 {
   gpumc_text_append(text, "Observables; what else an algorithm reports, it says itself:\n\n"
                           "| observable | symbol | unit | meaning |\n| --- | --- | --- | --- |\n");
   for (size_t q = 0; q < model->n_quantities; q++) {
-    const char *key = gpumc_declared_request(model, q);
+    const char *key = gpumc_declared_request(model, q), *moved = gpumc_declared_moved(model, q);
     char remark[96] = "";
     if (key != NULL)
       snprintf(remark, sizeof remark, " (with `algorithm.%s`)", key);
     else if (gpumc_declared_paired(model, q))
       snprintf(remark, sizeof remark, " (where copies are compared)");
+    else if (moved != NULL)
+      snprintf(remark, sizeof remark, " (where `%s` is moved)", moved);
     append_label(text, gpumc_declared_label(model, q), remark);
   }
   gpumc_text_append(text, "\n");
@@ -165,6 +176,8 @@ void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct g
     const struct gpumc_model_ops *model = plugins->models[i];
     gpumc_text_append(text, "## Model `%s`\n\n%s\n\n", model->name, model->summary);
     append_table(text, model->keys, "model");
+    if (model->n_controls > 0)
+      append_controls(text, model);
     if (model->n_quantities > 0)
       append_quantities(text, model);
     if (model->n_channels > 0)

@@ -53,20 +53,19 @@ void gpumc_configurations_check_times(const struct gpumc_params *params, const c
     check_time(params, "configurations.times", gpumc_list_integer(&times), unit_key, unit, report);
 }
 
-void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
-                                             const struct gpumc_subject *subject,
+void gpumc_configurations_check_temperatures(const struct gpumc_params *params, const char *block,
                                              struct gpumc_report *report)
 {
-  (void)subject;
   if (!gpumc_params_has(params, "configurations.temperatures"))
     return;
   const int64_t coldest = (int64_t)gpumc_params_last(params, "configurations.temperatures");
-  const size_t temperatures = gpumc_ladder_count(params, "beta");
-  if (coldest >= (int64_t)temperatures)
+  const size_t count = gpumc_ladder_count(params, block);
+  const bool is_beta = strcmp(block, "beta") == 0;
+  if (coldest >= (int64_t)count)
     gpumc_params_mistake(params, report, "configurations.temperatures",
-                         "there is no temperature %lld: the %zu of `beta` are numbered from 0, the "
-                         "hottest, to %zu",
-                         (long long)coldest, temperatures, temperatures - 1);
+                         "there is no %s %lld: the %zu of `%s` are numbered from 0%s, to %zu",
+                         is_beta ? "temperature" : "value", (long long)coldest, count, block,
+                         is_beta ? ", the hottest" : "", count - 1);
 }
 
 /* The key of the list, and how exactly its values are met. */

@@ -28,17 +28,12 @@ struct gpumc_configurations_request {
 };
 
 /* Reports times that are not multiples of `unit` sweeps (the key `unit_key`) or lie beyond the key
- * `sweeps`, and temperatures that do not exist. Its check must follow that of the temperatures in
- * an algorithm's table. */
+ * `sweeps`, and temperatures (values of the ladder in `block`) that do not exist.
+ * Its check must follow that of the ladder in an algorithm's table. */
 void gpumc_configurations_check_times(const struct gpumc_params *params, const char *unit_key,
                                       int64_t unit, struct gpumc_report *report);
-void gpumc_configurations_check_temperatures(const struct gpumc_params *params,
-                                             const struct gpumc_subject *subject,
+void gpumc_configurations_check_temperatures(const struct gpumc_params *params, const char *block,
                                              struct gpumc_report *report);
-#define GPUMC_CONFIGURATIONS_CHECK                                                                 \
-  {                                                                                                \
-    .reads = "beta configurations", .run = gpumc_configurations_check_temperatures                 \
-  }
 
 /* Of an algorithm with so many temperatures side by side, or 0. Legal to free when zeroed or when
  * reading failed. */

@@ -6,12 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/text.h"
 #include "core/numerics/elementary.h"
 
 enum { LONGEST_KEY = 64 };
 
-/* The first one is the default. */
+enum { GEOMETRIC_SPACING, LINEAR_SPACING };
 const char *const gpumc_spacing_choices[] = {"geometric", "linear", NULL};
+
+/* Temperatures are spaced by ratios, values of other controls, which may be negative, by steps; and
+ * messages name the values of `beta` for what they are. */
+static bool is_beta(const char *block)
+{
+  return strcmp(block, "beta") == 0;
+}
+
+static const char *default_spacing(const char *block)
+{
+  return gpumc_spacing_choices[is_beta(block) ? GEOMETRIC_SPACING : LINEAR_SPACING];
+}
 
 static const char *key_of(const char *block, const char *member, char text[static LONGEST_KEY])
 {
@@ -34,9 +47,15 @@ double gpumc_range_count(const struct gpumc_range *range)
   return floor((range->to - range->from) / range->step + 1e-6) + 1;
 }
 
+/* Between values below 0 and above, what is left of them near 0 is rounding. */
+static double without_rounding(double value, double from, double step)
+{
+  return from < 0 && fabs(value) < 1e-6 * step ? 0.0 : value;
+}
+
 double gpumc_range_point(const struct gpumc_range *range, size_t i)
 {
-  return fma((double)i, range->step, range->from);
+  return without_rounding(fma((double)i, range->step, range->from), range->from, range->step);
 }
 
 void gpumc_range_check(const struct gpumc_params *params, const char *block, size_t most,
@@ -50,7 +69,7 @@ void gpumc_range_check(const struct gpumc_params *params, const char *block, siz
                          range.to);
   else if (gpumc_range_count(&range) > (double)most)
     gpumc_params_mistake(params, report, key_of(block, "step", key), "more than %zu %s", most,
-                         strcmp(block, "control") == 0 ? "values" : "inverse temperatures");
+                         is_beta(block) ? "inverse temperatures" : "values");
 }
 
 /* What a block says. */
@@ -76,8 +95,10 @@ static double real(const struct gpumc_params *params, const char *block, const c
 static bool is_linear(const struct gpumc_params *params, const char *block)
 {
   char key[LONGEST_KEY];
-  return has(params, block, "spacing") &&
-         strcmp(gpumc_params_string(params, key_of(block, "spacing", key)), "linear") == 0;
+  const char *spacing = has(params, block, "spacing")
+                            ? gpumc_params_string(params, key_of(block, "spacing", key))
+                            : default_spacing(block);
+  return strcmp(spacing, gpumc_spacing_choices[LINEAR_SPACING]) == 0;
 }
 
 static struct ladder ladder_of(const struct gpumc_params *params, const char *block)
@@ -105,8 +126,9 @@ static double counted(const struct ladder *ladder, size_t i)
   const double share = (double)i / (double)(ladder->count - 1);
   if (i == 0 || i + 1 == ladder->count)
     return i == 0 ? from : to;
-  return ladder->kind == LINEAR ? fma(share, to - from, from)
-                                : from * gpumc_exp(share * gpumc_log(to / from));
+  if (ladder->kind == LINEAR)
+    return without_rounding(fma(share, to - from, from), from, share * (to - from));
+  return from * gpumc_exp(share * gpumc_log(to / from));
 }
 
 /* Of a ladder that is not VALUES. */
@@ -136,13 +158,7 @@ bool gpumc_ladder_default(const struct gpumc_params *params, const char *block, 
   if (!has(params, block, "count"))
     return true;
   cJSON *members = cJSON_AddObjectToObject(defaults, block);
-  return cJSON_AddStringToObject(members, "spacing", gpumc_spacing_choices[0]) != NULL;
-}
-
-/* Messages name the values of `beta` for what they are. */
-static bool is_beta(const char *block)
-{
-  return strcmp(block, "beta") == 0;
+  return cJSON_AddStringToObject(members, "spacing", default_spacing(block)) != NULL;
 }
 
 static const char *values_of(const char *block)
@@ -246,6 +262,78 @@ void gpumc_ladder_check(const struct gpumc_params *params, const char *block, si
     check_count(params, block, report);
 }
 
+/* ---- which control is moved ---- */
+
+const char *gpumc_ladder_block(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "control") ? "control" : "beta";
+}
+
+/* n_controls: there is none of this name. */
+static size_t control_named(const struct gpumc_model_ops *model, const char *name)
+{
+  size_t k = 0;
+  while (k < model->n_controls && strcmp(model->controls[k].label.name, name) != 0)
+    k++;
+  return k;
+}
+
+void gpumc_control_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_has(params, "control") && gpumc_params_has(params, "beta"))
+    gpumc_params_mistake(params, report, "control",
+                         "'beta' and 'control' exclude each other: beta is moved, or stays at "
+                         "control.beta while another control is moved");
+}
+
+void gpumc_control_check_model(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  const struct gpumc_model_ops *model = subject->model;
+  if (!gpumc_params_has(params, "control"))
+    return;
+  const char *name = gpumc_params_string(params, "control.name");
+  const size_t control = control_named(model, name);
+  struct gpumc_text known = {0};
+  for (size_t k = 1; k < model->n_controls; k++)
+    gpumc_text_append(&known, "%s%s", k == 1 ? "" : ", ", model->controls[k].label.name);
+  if (model->n_controls < 2)
+    gpumc_params_mistake(params, report, "control",
+                         "model %s has no control beside the inverse temperature: use the block "
+                         "`beta`",
+                         model->name);
+  else if (control == 0)
+    gpumc_params_mistake(params, report, "control.name",
+                         "%s is moved by the block `beta`; control is for another one: %s", name,
+                         gpumc_text_string(&known));
+  else if (control == model->n_controls)
+    gpumc_params_mistake(params, report, "control.name",
+                         "model %s has no control '%s' that can be moved: expected %s", model->name,
+                         name, gpumc_text_string(&known));
+  gpumc_text_free(&known);
+}
+
+void gpumc_control_check_instance(const struct gpumc_params *params,
+                                  const struct gpumc_subject *subject, struct gpumc_report *report)
+{
+  const struct gpumc_model *model = subject->instance;
+  const struct gpumc_control *controls = model->ops->controls;
+  struct gpumc_moved moved;
+  if (!gpumc_params_has(params, "control"))
+    return;
+  gpumc_moved_read(params, model, &moved);
+  if (model->immovable[moved.control] != NULL)
+    gpumc_params_mistake(params, report, "control.name", "%s cannot be moved: %s",
+                         controls[moved.control].label.name, model->immovable[moved.control]);
+  for (size_t k = 0; k < model->ops->n_controls; k++)
+    if (k != moved.control && isnan(moved.fixed[k]))
+      gpumc_params_mistake(params, report, "control",
+                           "%s has no value to stay at while %s is moved", controls[k].label.name,
+                           controls[moved.control].label.name);
+}
+
 /* The channel whose coefficient differs between two values of the moved control. */
 static size_t conjugate_of(const struct gpumc_model *model, const struct gpumc_moved *moved)
 {
@@ -262,11 +350,22 @@ static size_t conjugate_of(const struct gpumc_model *model, const struct gpumc_m
   return c;
 }
 
-void gpumc_moved_make(const struct gpumc_model *model, struct gpumc_moved *moved)
+void gpumc_moved_read(const struct gpumc_params *params, const struct gpumc_model *model,
+                      struct gpumc_moved *moved)
 {
   *moved = (struct gpumc_moved){.control = 0};
   memcpy(moved->fixed, model->control, sizeof moved->fixed);
+  if (gpumc_params_has(params, "control")) {
+    moved->control = control_named(model->ops, gpumc_params_string(params, "control.name"));
+    moved->fixed[0] = gpumc_params_real(params, "control.beta");
+  }
   moved->conjugate = conjugate_of(model, moved);
+}
+
+struct gpumc_label
+gpumc_moved_label(const struct gpumc_model *model, const struct gpumc_moved *moved)
+{
+  return gpumc_moves_beta(moved) ? gpumc_label_beta : model->ops->controls[moved->control].label;
 }
 
 double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,

@@ -43,6 +43,68 @@ extern const char *const gpumc_spacing_choices[];
            "neighbours (geometric, the default) or in equal steps of beta (linear)."               \
   }
 
+/* The block `control` of an algorithm that moves another control than the first, in place of
+ * `beta`: which one, and where the inverse temperature stays. Ladders of it have these values. */
+#define GPUMC_CONTROL_MAXIMUM 1e6
+#define GPUMC_CONTROL_KEYS                                                                         \
+  {.name = "name",                                                                                 \
+   .type = GPUMC_KEY_STRING,                                                                       \
+   .required = true,                                                                               \
+   .doc = "Which control of the model is moved, such as h, a magnetic field."},                    \
+      GPUMC_BETA_KEY("beta", .minimum_exclusive = true, .required = true, .sweepable = true,       \
+                     .doc = "The inverse temperature, which stays.")
+#define GPUMC_CONTROL_VALUE_KEY(key, ...)                                                          \
+  {                                                                                                \
+    .name = (key), .type = GPUMC_KEY_REAL, .minimum = -GPUMC_CONTROL_MAXIMUM,                      \
+    .maximum = GPUMC_CONTROL_MAXIMUM, __VA_ARGS__                                                  \
+  }
+#define GPUMC_CONTROL_STEP_KEY(...)                                                                \
+  {                                                                                                \
+    .name = "step", .type = GPUMC_KEY_REAL, .minimum = 0, .maximum = GPUMC_CONTROL_MAXIMUM,        \
+    .minimum_exclusive = true, __VA_ARGS__                                                         \
+  }
+#define GPUMC_CONTROL_LADDER_KEYS(least, most)                                                     \
+  GPUMC_CONTROL_KEYS,                                                                              \
+      GPUMC_CONTROL_VALUE_KEY("from", .sweepable = true,                                           \
+                              .doc = "First value, with `step` or `count`."),                      \
+      GPUMC_CONTROL_VALUE_KEY("to", .sweepable = true,                                             \
+                              .doc = "Last value, with `step` or `count`."),                       \
+      GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "values",                        \
+                             .doc = "Spacing from `from` to `to`."),                               \
+      {.name = "count",                                                                            \
+       .type = GPUMC_KEY_INTEGER,                                                                  \
+       .minimum = 2,                                                                               \
+       .maximum = (most),                                                                          \
+       .sweepable = true,                                                                          \
+       .exactly_one_of = "values",                                                                 \
+       .doc = "Number of values, both ends included."},                                            \
+      GPUMC_CONTROL_VALUE_KEY("values", .list_minimum = (least), .list_maximum = (most),           \
+                              .ascending = true, .sweepable = true, .exactly_one_of = "values",    \
+                              .doc = "The values themselves."),                                    \
+  {                                                                                                \
+    .name = "spacing", .type = GPUMC_KEY_CHOICE, .choices = gpumc_spacing_choices,                 \
+    .doc = "How `count` values are spaced: in equal steps (linear, the default) or with a "        \
+           "constant ratio of neighbours (geometric)."                                             \
+  }
+
+/* Which of the two blocks an algorithm has been given: "beta" or "control". */
+const char *gpumc_ladder_block(const struct gpumc_params *params);
+/* Mistakes of a block `control`, for tables of checks before all others that read it: given beside
+ * `beta`; of a control that the model does not have, or that has a block of its own; of one that an
+ * instance cannot move, or beside others that have no value. */
+void gpumc_control_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report);
+void gpumc_control_check_model(const struct gpumc_params *params,
+                               const struct gpumc_subject *subject, struct gpumc_report *report);
+void gpumc_control_check_instance(const struct gpumc_params *params,
+                                  const struct gpumc_subject *subject, struct gpumc_report *report);
+#define GPUMC_CONTROL_CHECKS                                                                       \
+  {.reads = "beta control", .run = gpumc_control_check},                                           \
+      {.reads = "control", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_control_check_model},          \
+  {                                                                                                \
+    .reads = "control", .needs = GPUMC_NEEDS_INSTANCE, .run = gpumc_control_check_instance         \
+  }
+
 /* Mistakes in the block that the table cannot tell: what does not go together,
  * fewer than `least` values or more than `most`, or such that are not all different. */
 void gpumc_ladder_check(const struct gpumc_params *params, const char *block, size_t least,
@@ -61,7 +123,17 @@ struct gpumc_moved {
   size_t control, conjugate;
   double fixed[GPUMC_CONTROLS_MAXIMUM];
 };
-void gpumc_moved_make(const struct gpumc_model *model, struct gpumc_moved *moved);
+/* As the blocks `beta` and `control` say. */
+void gpumc_moved_read(const struct gpumc_params *params, const struct gpumc_model *model,
+                      struct gpumc_moved *moved);
+/* Of its axis. */
+struct gpumc_label
+gpumc_moved_label(const struct gpumc_model *model, const struct gpumc_moved *moved);
+/* The first control, inverse temperatures: what it is called in words. */
+static inline bool gpumc_moves_beta(const struct gpumc_moved *moved)
+{
+  return moved->control == 0;
+}
 /* That coefficient where the moved control has this value: beta itself for beta. */
 double gpumc_moved_coefficient(const struct gpumc_model *model, const struct gpumc_moved *moved,
                                double value);

@@ -38,6 +38,7 @@ struct gpumc_mean {
   uint8_t power; /* 1, 2 or 4 */
   bool absolute; /* power 1 only */
   enum gpumc_watch watch;
+  uint32_t controls; /* bits: only where one of these is moved; 0: whichever is */
 };
 
 struct gpumc_model;
@@ -58,6 +59,7 @@ struct gpumc_quantity {
   bool (*is_known)(const struct gpumc_model *model, const double *control);
   /* Whether an instance has it; NULL: all have. */
   bool (*applies)(const struct gpumc_model *model);
+  uint32_t controls; /* as gpumc_mean.controls: a response to the control that is moved, say */
   /* Formed of each run or sample of the disorder by itself and then averaged, as fluctuations of
    * the energy are; otherwise of averages over all of them. */
   bool of_each;
@@ -68,10 +70,7 @@ struct gpumc_quantity {
 
 /* A number in the weight of a state that an algorithm may move: an inverse temperature, a field. */
 struct gpumc_control {
-  const char *name;      /* "beta"; of its axis in results, too */
-  const char *symbol;    /* "beta" */
-  const char *units;     /* as it is reported, GPUMC_UNIT_BETA, GPUMC_UNIT_ENERGY */
-  const char *long_name; /* "inverse temperature" */
+  struct gpumc_label label; /* of its axis in results; units as those of a channel's label */
 };
 
 struct gpumc_model_ops;

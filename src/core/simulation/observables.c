@@ -10,10 +10,18 @@ struct selection {
   const struct gpumc_model_ops *model;
   uint32_t requested;
   const struct gpumc_model *paired;
+  size_t moved;
 };
+
+static bool is_moved(const struct selection *selection, uint32_t controls)
+{
+  return controls == 0 || (controls >> selection->moved & 1) != 0;
+}
 
 static bool is_measured(const struct selection *selection, const struct gpumc_mean *mean)
 {
+  if (!is_moved(selection, mean->controls))
+    return false;
   switch (mean->source) {
   case GPUMC_MEAN_CHANNEL:
     return selection->model->channels[mean->index].request_key == NULL ||
@@ -45,6 +53,8 @@ static void add_quantity(const struct selection *selection, const struct gpumc_q
 {
   const size_t needed = needed_by(what);
   struct gpumc_selected_quantity quantity = {.what = what};
+  if (!is_moved(selection, what->controls))
+    return;
   for (size_t i = 0; i < what->n_uses; i++) {
     quantity.uses[i] = place_of(selected, &selection->model->means[what->uses[i]]);
     if (i < needed && quantity.uses[i] == GPUMC_NOT_MEASURED)
@@ -54,16 +64,14 @@ static void add_quantity(const struct selection *selection, const struct gpumc_q
     selected->quantity[selected->n_quantities++] = quantity;
 }
 
-struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
-                                                  uint32_t requested,
-                                                  const struct gpumc_model *paired)
+static struct gpumc_observables select_from(const struct selection *selection)
 {
-  const struct selection selection = {model, requested, paired};
+  const struct gpumc_model_ops *model = selection->model;
   struct gpumc_observables selected = {.n_channels = 1};
   assert(model->n_means <= GPUMC_MEANS_MAXIMUM && model->n_quantities <= GPUMC_QUANTITIES_MAXIMUM);
   for (size_t k = 0; k < model->n_means; k++) {
     const struct gpumc_mean *mean = &model->means[k];
-    if (!is_measured(&selection, mean))
+    if (!is_measured(selection, mean))
       continue;
     selected.mean[selected.n_means++] = mean;
     selected.pairs = selected.pairs || mean->source == GPUMC_MEAN_PAIR;
@@ -71,13 +79,21 @@ struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *
       selected.n_channels = mean->index + (size_t)1;
   }
   for (size_t k = 0; k < model->n_quantities; k++)
-    add_quantity(&selection, &model->quantities[k], &selected);
+    add_quantity(selection, &model->quantities[k], &selected);
   return selected;
+}
+
+struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
+                                                  uint32_t requested,
+                                                  const struct gpumc_model *paired)
+{
+  const struct selection selection = {model, requested, paired, 0};
+  return select_from(&selection);
 }
 
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
-                                              const struct gpumc_model *paired)
+                                              const struct gpumc_model *paired, size_t moved)
 {
   uint32_t requested = 0;
   for (size_t c = 0; c < model->n_channels; c++) {
@@ -85,7 +101,8 @@ struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
     if (key != NULL && gpumc_params_boolean(params, key))
       requested |= (uint32_t)1 << c;
   }
-  return gpumc_observables_select(model, requested, paired);
+  const struct selection selection = {model, requested, paired, moved};
+  return select_from(&selection);
 }
 
 void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -167,6 +184,18 @@ bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q)
   for (size_t i = 0; i < needed_by(quantity); i++)
     paired = paired || model->means[quantity->uses[i]].source != GPUMC_MEAN_CHANNEL;
   return paired;
+}
+
+const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q)
+{
+  const struct gpumc_quantity *quantity = &model->quantities[q];
+  uint32_t controls = quantity->controls;
+  for (size_t i = 0; i < needed_by(quantity) && controls == 0; i++)
+    controls = model->means[quantity->uses[i]].controls;
+  for (size_t k = 1; k < model->n_controls && (controls & 1) == 0; k++)
+    if ((controls >> k & 1) != 0)
+      return model->controls[k].label.name;
+  return NULL;
 }
 
 struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, double value)

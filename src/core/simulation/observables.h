@@ -36,10 +36,11 @@ struct gpumc_observables {
 struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *model,
                                                   uint32_t requested,
                                                   const struct gpumc_model *paired);
-/* What the keys request of an algorithm's block. */
+/* What the keys request of an algorithm's block that moves control number `moved`; it is 0 in the
+ * function above. */
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
-                                              const struct gpumc_model *paired);
+                                              const struct gpumc_model *paired, size_t moved);
 /* A mistake where that key asks for what the model does not have; in an algorithm's table of checks
  * as GPUMC_OBSERVABLES_CHECK. */
 void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -76,6 +77,8 @@ static inline bool gpumc_quantity_is_of_each(const struct gpumc_observables *obs
 struct gpumc_label gpumc_declared_label(const struct gpumc_model_ops *model, size_t q);
 const char *gpumc_declared_request(const struct gpumc_model_ops *model, size_t q);
 bool gpumc_declared_paired(const struct gpumc_model_ops *model, size_t q);
+/* The control, other than the first, without the move of which it is not reported; NULL: none. */
+const char *gpumc_declared_moved(const struct gpumc_model_ops *model, size_t q);
 
 /* Where a quantity is evaluated: control[n_controls]. */
 struct gpumc_controls {

@@ -23,7 +23,7 @@ struct gpumc_weight_table {
   int64_t lowest, spacing;
   size_t levels;
   const int64_t *log_weight; /* [levels] in units of 2^-32, device memory */
-  uint64_t *visits;          /* [levels] one more for every update, device memory; NULL: not counted */
+  uint64_t *visits; /* [levels] one more for every update, device memory; NULL: not counted */
 };
 
 struct gpumc_target {

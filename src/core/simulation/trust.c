@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "core/simulation/curves.h"
 
 static const double freedom_needed = 15;
 
@@ -16,9 +19,11 @@ bool gpumc_trust_samples(double freedom, size_t n)
   return freedom >= fmin(freedom_needed, (double)n / 2);
 }
 
-size_t gpumc_trust_failing(const double *passed, const double *beta, size_t count, bool hottest,
-                           char text[static GPUMC_FAILING_BYTES])
+size_t gpumc_trust_failing(const double *passed, const char *control, const double *value,
+                           size_t count, bool hottest, char text[static GPUMC_FAILING_BYTES])
 {
+  const bool is_beta = strcmp(control, gpumc_label_beta.name) == 0;
+  const char *first = is_beta ? "hottest" : "first", *last = is_beta ? "coldest" : "last";
   size_t failing = 0, named = 0;
   for (size_t t = 0; t < count; t++) {
     if (passed[t] != 0)
@@ -29,8 +34,8 @@ size_t gpumc_trust_failing(const double *passed, const double *beta, size_t coun
   }
   text[0] = '\0';
   if (failing > 0)
-    snprintf(text, GPUMC_FAILING_BYTES, "%zu of %zu temperatures, the %s beta = %g", failing, count,
-             hottest ? "hottest" : "coldest", beta[named]);
+    snprintf(text, GPUMC_FAILING_BYTES, "%zu of %zu %s, the %s %s = %g", failing, count,
+             is_beta ? "temperatures" : "values", hottest ? first : last, control, value[named]);
   return failing;
 }
 

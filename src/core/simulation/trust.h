@@ -13,11 +13,12 @@ bool gpumc_trust_freedom(double freedom);
 bool gpumc_trust_samples(double freedom, size_t n);
 
 enum { GPUMC_FAILING_BYTES = 96 };
-/* Counts the temperatures at which passed[count] is 0, and describes them: "3 of 16 temperatures,
- * the coldest beta = 1.2", or with the hottest one. beta[count] ascends. Without any, `text` is
+/* Counts the values of the moved control at which passed[count] is 0, and describes them: "3 of 16
+ * temperatures, the coldest beta = 1.2", or with the hottest one; of controls other than `beta`, "3
+ * of 16 values, the last h = 1.2", or the first one. value[count] ascends. Without any, `text` is
  * empty. */
-size_t gpumc_trust_failing(const double *passed, const double *beta, size_t count, bool hottest,
-                           char text[static GPUMC_FAILING_BYTES]);
+size_t gpumc_trust_failing(const double *passed, const char *control, const double *value,
+                           size_t count, bool hottest, char text[static GPUMC_FAILING_BYTES]);
 
 /* The attributes of /summary that say whether results can be trusted: where the algorithm finds
  * nothing against them, and nothing was known against the task from the start. What the algorithm

@@ -93,9 +93,11 @@ enum ising_mean {
   ISING_MEAN_OVERLAP4,
   ISING_MEAN_LINK_OVERLAP,
   ISING_MEAN_OVERLAP_WAVE,
+  ISING_MEAN_MAGNETIZATION,
+  ISING_MEAN_MAGNETIZATION_PRODUCT,
   ISING_MEANS
 };
-enum { ISING_QUANTITIES = 17 };
+enum { ISING_QUANTITIES = 20 };
 extern const struct gpumc_mean ising_means[ISING_MEANS];
 extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* What their gpumc_model_ops share, as initialisers. */

@@ -14,8 +14,8 @@ const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
-    [ISING_BETA] = {"beta", "beta", GPUMC_UNIT_BETA, "inverse temperature"},
-    [ISING_FIELD] = {"h", "h", GPUMC_UNIT_ENERGY, "magnetic field"},
+    [ISING_BETA] = {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}},
+    [ISING_FIELD] = {{"h", "magnetic field", GPUMC_UNIT_ENERGY, "h"}},
 };
 
 void ising_coefficients(const struct gpumc_model *model, const double *control, double *coefficient)
@@ -38,6 +38,9 @@ const struct gpumc_pair ising_pairs[GPUMC_OVERLAPS] = {
                                       "their mean, per site",
                                       "1", "|q_k|^2"}},
 };
+
+/* What answers to the control that is moved. */
+enum { IN_BETA = 1 << ISING_BETA, IN_FIELD = 1 << ISING_FIELD };
 
 const struct gpumc_mean ising_means[ISING_MEANS] = {
     [ISING_MEAN_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"},
@@ -77,7 +80,8 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                              GPUMC_UNIT_ENERGY2, "<e_1 e_2>"},
                                    .source = GPUMC_MEAN_PRODUCT,
                                    .index = ISING_ENERGY,
-                                   .power = 1},
+                                   .power = 1,
+                                   .controls = IN_BETA},
     [ISING_MEAN_ABS_OVERLAP] = {.label = {"abs_overlap", "absolute overlap of two copies", "1",
                                           "<|q|>"},
                                 .source = GPUMC_MEAN_PAIR,
@@ -106,6 +110,18 @@ const struct gpumc_mean ising_means[ISING_MEANS] = {
                                  .source = GPUMC_MEAN_PAIR,
                                  .index = GPUMC_OVERLAP_WAVE,
                                  .power = 1},
+    [ISING_MEAN_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "<m>"},
+                                  .index = ISING_MAGNETIZATION,
+                                  .power = 1,
+                                  .watch = GPUMC_WATCH_ALWAYS,
+                                  .controls = IN_FIELD},
+    [ISING_MEAN_MAGNETIZATION_PRODUCT] = {.label = {"magnetization_product",
+                                                    "product of the magnetizations of two copies",
+                                                    "1", "<m_1 m_2>"},
+                                          .source = GPUMC_MEAN_PRODUCT,
+                                          .index = ISING_MAGNETIZATION,
+                                          .power = 1,
+                                          .controls = IN_FIELD},
 };
 
 /* C = beta^2 N (<e^2> - <e>^2), with <e_1 e_2> for <e>^2 where it is measured. */
@@ -122,6 +138,33 @@ specific_heat_scale(const struct gpumc_model *model, const double *control, cons
 {
   const double beta = control[ISING_BETA];
   return beta * beta * (double)model->sites * mean[1];
+}
+
+/* chi = d<m>/dh = beta N (<m^2> - <m>^2), in the same way. */
+static double
+susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double square = isnan(mean[2]) ? mean[0] * mean[0] : mean[2];
+  return control[ISING_BETA] * (double)model->sites * (mean[1] - square);
+}
+
+static double
+susceptibility_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return control[ISING_BETA] * (double)model->sites * mean[1];
+}
+
+/* Energies that are measured are without the moved field. */
+static double
+energy_in_field(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return mean[0] - (control[ISING_FIELD] - model->control[ISING_FIELD]) * mean[1];
+}
+
+static double
+energy_in_field_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return fabs(mean[0]) + fabs((control[ISING_FIELD] - model->control[ISING_FIELD]) * mean[1]);
 }
 
 static bool is_infinitely_hot(const struct gpumc_model *model, const double *control)
@@ -222,6 +265,23 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .value = specific_heat,
      .scale = specific_heat_scale,
      .is_known = is_infinitely_hot,
+     .controls = IN_BETA,
+     .of_each = true},
+    {.label = {"energy_in_field", "energy per site with that in the field, e - h m",
+               GPUMC_UNIT_ENERGY, "e - h m"},
+     .n_uses = 2,
+     .uses = {ISING_MEAN_ENERGY, ISING_MEAN_MAGNETIZATION},
+     .value = energy_in_field,
+     .scale = energy_in_field_scale},
+    MEAN(ISING_MEAN_MAGNETIZATION),
+    {.label = {"susceptibility", "susceptibility dm/dh", GPUMC_UNIT_BETA, "χ"},
+     .n_uses = 3,
+     .n_needed = 2,
+     .uses = {ISING_MEAN_MAGNETIZATION, ISING_MEAN_MAGNETIZATION2,
+              ISING_MEAN_MAGNETIZATION_PRODUCT},
+     .value = susceptibility,
+     .scale = susceptibility_scale,
+     .controls = IN_FIELD,
      .of_each = true},
     MEAN(ISING_MEAN_ABS_MAGNETIZATION),
     MEAN(ISING_MEAN_MAGNETIZATION2),

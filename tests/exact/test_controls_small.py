@@ -1,0 +1,210 @@
+"""A field that is moved: parallel tempering and population annealing in h at one inverse temperature, on
+lattices small enough to enumerate.
+
+Null: replicas have the Boltzmann distribution of their field. Bounds stand with each test and were set
+before any run; seeds are fixed. Negative controls: exchanges with the wrong sign, fields wrong by a few
+percent, weights with the wrong sign.
+"""
+import functools
+import os
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+from scipy import stats
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import gpumc_reader  # noqa: E402
+
+SHAPE, SITES, BETA = (4, 4), 16, 0.5
+FERROMAGNET = np.ones((SITES, 2))
+GLASS_SEED = 2
+GLASS = np.array(splitmix_couplings.couplings(SHAPE, GLASS_SEED), dtype=float).reshape(SITES, 2)
+FIELDS = [-0.9, -0.3, 0.1, 0.5, 1.0]
+SAMPLES = 4000
+P_MINIMUM = 1e-5  # of a chi-square; ten of them in all, so that one run in 10000 fails by chance
+
+PT = """\
+gpumc: 1
+seed: 15
+model: {model}
+algorithm:
+  name: pt
+  control: {{name: h, beta: {beta}, values: {fields}}}
+  samples: {samples}
+  replicas: 1
+  sweeps: {sweeps}
+  thermalization: 400
+  exchange_every: 4
+  update: {update}
+  configurations: {{times: [{sweeps}]}}
+kernel: {{variant: {variant}}}
+output: {output}
+"""
+
+
+@functools.cache
+def spins():
+    return enumeration.states(SITES).astype(float)
+
+
+@functools.cache
+def levels(glass):
+    """Energies without the field, and magnetizations, of all states."""
+    couplings = GLASS if glass else FERROMAGNET
+    return enumeration.energies(SHAPE, couplings, np.zeros(SITES)), spins().sum(axis=1)
+
+
+def weights(glass, field):
+    """Probabilities of all states."""
+    energy, magnetization = levels(glass)
+    exponent = -BETA * (energy - field * magnetization)
+    weight = np.exp(exponent - exponent.max())
+    return weight / weight.sum()
+
+
+def cells(glass):
+    """The number of a pair of energy and magnetization, for every state, and these pairs."""
+    pairs, number = np.unique(np.stack(levels(glass), axis=1), axis=0, return_inverse=True)
+    return pairs, number.ravel()
+
+
+def chance(glass, field, observed):
+    """The probability of a chi-square as large: pairs (energy, magnetization) of independent replicas
+    against their distribution; pairs that are expected less than ten times are one cell."""
+    pairs, number = cells(glass)
+    expected = np.bincount(number, weights(glass, field)) * len(observed)
+    index = {tuple(pair): i for i, pair in enumerate(pairs)}
+    counts = np.bincount([index[tuple(pair)] for pair in observed], minlength=len(pairs))
+    rare = expected < 10
+    expected = np.append(expected[~rare], expected[rare].sum())
+    counts = np.append(counts[~rare], counts[rare].sum())
+    kept = expected > 0
+    return stats.chisquare(counts[kept], expected[kept]).pvalue
+
+
+def observe(replicas, couplings):
+    """Energy without the field, and magnetization, of replicas [..., sites]."""
+    following = enumeration.neighbours(SHAPE)
+    energy = -sum((replicas * replicas[..., following[:, d]]) @ couplings[:, d] for d in range(2))
+    return np.stack([energy, replicas.sum(axis=-1)], axis=-1)
+
+
+def tempered(sign, samples, couplings, rounds=200):
+    """Parallel tempering in these few lines, with exchanges by the weight to the power `sign`."""
+    random = np.random.default_rng(3)
+    replicas = random.choice([-1.0, 1.0], (samples, len(FIELDS), SITES))
+    following = enumeration.neighbours(SHAPE)
+    field = np.array(FIELDS)
+    for number in range(rounds):
+        for _ in range(2):
+            for site in range(SITES):
+                local = field + sum(replicas[..., following[site, d]] * couplings[site, d] for d in range(2))
+                for d in range(2):
+                    before = int(np.flatnonzero(following[:, d] == site)[0])
+                    local = local + replicas[..., before] * couplings[before, d]
+                up = random.random(local.shape) < 1 / (1 + np.exp(-2 * BETA * local))
+                replicas[..., site] = np.where(up, 1, -1)
+        for t in range(number % 2, len(FIELDS) - 1, 2):
+            m = replicas.sum(axis=-1)
+            gain = -BETA * (field[t + 1] - field[t]) * (m[:, t + 1] - m[:, t])
+            swap = random.random(samples) < np.exp(np.minimum(sign * gain, 0))
+            replicas[swap, t:t + 2] = replicas[swap, t:t + 2][:, ::-1]
+    return replicas
+
+
+class Tempering(unittest.TestCase):
+    """4000 independent simulations, one configuration of each: chi-square of energies and
+    magnetizations at every field."""
+
+    def run_pt(self, folder, glass, **keys):
+        path = os.path.join(folder, "pt.h5")
+        model = "{name: ising2d, shape: [4, 4]}"
+        if glass:
+            couplings = os.path.join(folder, "couplings.txt")
+            pathlib.Path(couplings).write_text(
+                splitmix_couplings.text_file(SHAPE, [GLASS_SEED] * SAMPLES))
+            model = f"{{name: ea, shape: [4, 4], couplings: file, file: {couplings}}}"
+        values = dict(model=model, beta=BETA, fields=FIELDS, samples=SAMPLES, sweeps=200, variant="multispin",
+                      update="heat_bath", output=path)
+        values.update(keys)
+        gpumc.run_config(PT.format(**values), folder)
+        return path
+
+    def check(self, glass, path):
+        couplings = GLASS if glass else FERROMAGNET
+        _, found = gpumc_reader.configurations(path)
+        found = found[0].reshape(len(FIELDS), SAMPLES, SITES).astype(float)
+        wrong = []
+        for t, field in enumerate(FIELDS):
+            p = chance(glass, field, observe(found[t], couplings))
+            wrong.append(chance(glass, field + 0.1, observe(found[t], couplings)))
+            print(f"h = {field:+.1f}: p = {p:.3g}; of h + 0.1 {wrong[-1]:.2g}")
+            self.assertGreater(p, P_MINIMUM)
+        self.assertLess(min(wrong), P_MINIMUM, "control: another field")
+
+    def test_every_kernel(self):
+        for variant in device.served("multispin", "spin", "replica"):
+            for glass in False, True:
+                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                    print(variant, "glass" if glass else "ferromagnet")
+                    path = self.run_pt(folder, glass, variant=variant)
+                    self.check(glass, path)
+                    accepted = gpumc.summary(path)["acceptance"]
+                    self.assertGreater(np.nanmin(accepted), 0.05)
+                    self.assertLess(np.nanmax(accepted), 0.95)
+
+    def test_wrong_sign_of_the_exchange_is_rejected(self):
+        """The same test with a simulation of its own: it takes the right sign and rejects the other."""
+        for glass in False, True:
+            for sign, accepted in (1, True), (-1, False):
+                replicas = tempered(sign, SAMPLES // 2, GLASS if glass else FERROMAGNET)
+                least = min(chance(glass, field, observe(replicas[:, t], GLASS if glass else FERROMAGNET))
+                            for t, field in enumerate(FIELDS))
+                print(f"glass {glass}, sign {sign:+d}: p = {least:.2g}")
+                self.assertEqual(least > P_MINIMUM, accepted)
+
+    def test_summary(self):
+        """Averages of 64 long simulations within 4.5 errors, at 5 fields; 6 quantities: false alarms 2e-4."""
+        with gpumc.folder() as folder:
+            path = self.run_pt(folder, False, samples=64, sweeps=40960)
+            found = gpumc.summary(path)
+            with h5py.File(path) as file:
+                axis = file["summary/h"]
+                self.assertEqual(axis.attrs["long_name"], "magnetic field")
+                self.assertEqual(axis.attrs["units"], "J")
+                self.assertIs(list(file["summary/magnetization"].dims[0].keys())[0] == "h", True)
+        self.assertNotIn("specific_heat", found)
+        self.assertNotIn("beta", found)
+        np.testing.assert_array_equal(found["h"], FIELDS)
+        for name, value in exact_curves(False, FIELDS).items():
+            off = gpumc.in_errors(found, name, value)
+            print(f"{name:18s} {np.abs(off).max():.2f} errors")
+            self.assertLess(np.abs(off).max(), 4.5, name)
+        wrong = exact_curves(False, [1.05 * h for h in FIELDS])["magnetization"]
+        self.assertGreater(np.abs(gpumc.in_errors(found, "magnetization", wrong)).max(), 4.5, "control")
+
+
+def exact_curves(glass, fields):
+    energy, magnetization = levels(glass)
+    names = ("energy", "magnetization", "abs_magnetization", "magnetization2", "magnetization4",
+             "susceptibility", "energy_in_field")
+    curves = {name: np.empty(len(fields)) for name in names}
+    for i, field in enumerate(fields):
+        weight = weights(glass, field)
+        m, e = weight @ magnetization / SITES, weight @ energy / SITES
+        square = weight @ (magnetization / SITES) ** 2
+        values = (e, m, weight @ np.abs(magnetization) / SITES, square,
+                  weight @ (magnetization / SITES) ** 4, BETA * SITES * (square - m * m), e - field * m)
+        for name, value in zip(names, values):
+            curves[name][i] = value
+    return curves
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)
