@@ -20,7 +20,7 @@
 #include "core/storage/hdf5_file.h"
 #include "core/storage/recorder.h"
 #include "core/storage/result_info.h"
-#include "core/storage/task_files.h"
+#include "core/storage/side_files.h"
 
 enum { N_BLOCKS = 4, VALUES = 20000 };
 enum { ROWS_A_CHECKPOINT = 40, ROWS_A_FLUSH = 15 };

@@ -14,9 +14,6 @@ KNOWN = {
         "core/run/language_campaign.c "
         "core/run/language_files.c "
         "core/run/language_task.c": 1,
-        "core/storage/side_files.c "
-        "core/storage/status_record.c "
-        "core/storage/task_files.c": 1,
         "models/ising/ising_kernels.c "
         "models/ising/ising_without_cuda.c "
         "models/ising/multispin/multispin_cpu.c "
@@ -40,6 +37,5 @@ KNOWN = {
         "core/statistics/series_estimate.c: ising": 1,
     },
     "folders": {
-        "core/storage": 45,
     },
 }

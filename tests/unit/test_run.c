@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/storage/task_files.h"
+#include "core/storage/side_files.h"
 #include "support/counting_run.h"
 #include "support/work_directory.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/base/files.h"
 #include "core/storage/hdf5_file.h"
-#include "core/storage/task_files.h"
+#include "core/storage/side_files.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 

@@ -7,7 +7,7 @@
 #include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
 #include "core/simulation/sweeps.h"
-#include "core/storage/checkpoint_parts.h"
+#include "core/storage/checkpoint.h"
 
 /* ---- configurations ---- */
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "algorithms/pt/pt_state.h"
-#include "core/storage/checkpoint_parts.h"
+#include "core/storage/checkpoint.h"
 
 enum {
   COUNTER_STRETCH,

@@ -8,7 +8,7 @@
 
 #include "algorithms/pt/pt_device.h"
 #include "core/base/memory.h"
-#include "core/storage/checkpoint_parts.h"
+#include "core/storage/checkpoint.h"
 
 static const struct pt_steps *steps_of(const struct gpumc_device *device)
 {

@@ -160,8 +160,8 @@ static enum gpumc_status sync_name(const char *path, struct gpumc_error *error)
   GPUMC_TRY(directory_of(path, directory, error));
   /* Some file systems know no fsync of a directory; there the rename is all there is. */
   if (sync_path(directory, O_RDONLY | O_DIRECTORY) != 0 && errno != EINVAL && errno != EACCES)
-    GPUMC_TRY(gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s",
-                              path, strerror(errno)));
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot bring its name to the disk: %s", path,
+                           strerror(errno));
   return GPUMC_OK;
 }
 

@@ -49,9 +49,6 @@ struct gpumc_utf8_place {
 
 enum gpumc_utf8 gpumc_utf8_check(const char *text, size_t length, struct gpumc_utf8_place *place);
 
-/* The code point at `bytes` (`left` bytes remain) and its length; length 0: no valid UTF-8. */
-uint32_t gpumc_utf8_decode(const unsigned char *bytes, size_t left, size_t *length);
-
 /* ---- durations, sizes and measured values ---- */
 
 /* "100 ms", "90 s", "10 min", "2 h", "1 d" -> seconds; false if the text is none. Blanks between

@@ -153,16 +153,4 @@ GPUMC_MUST_CHECK enum gpumc_status
 gpumc_node_parse(const char *source, size_t column, const char *text, size_t length,
                  struct gpumc_node **node, struct gpumc_report *report, struct gpumc_error *error);
 
-/* ---- what libyaml says of a text that is no YAML, in words for whoever wrote it ---- */
-
-/* `found`: the byte at the place of the problem, 0 at the end of the text. `context`: NULL where
- * there is none; it starts at `context_line`, from 1. */
-struct gpumc_syntax {
-  const char *problem, *context;
-  size_t context_line;
-  char found;
-};
-
-void gpumc_syntax_describe(const struct gpumc_syntax *syntax, struct gpumc_text *text);
-
 #endif

@@ -10,6 +10,14 @@
 
 /* ---- libyaml's messages about invalid YAML, explained to its author ---- */
 
+/* `found`: the byte at the place of the problem, 0 at the end of the text. `context`: NULL where
+ * there is none; it starts at `context_line`, from 1. */
+struct gpumc_syntax {
+  const char *problem, *context;
+  size_t context_line;
+  char found;
+};
+
 /* The first whose problem and context occur in libyaml's message applies; NULL: matches anything.
  * `line`: the words end with the line at which the context starts. */
 struct explanation {
@@ -45,7 +53,7 @@ static bool is_in(const char *words, const char *text)
   return words == NULL || (text != NULL && strstr(text, words) != NULL);
 }
 
-void gpumc_syntax_describe(const struct gpumc_syntax *syntax, struct gpumc_text *text)
+static void syntax_describe(const struct gpumc_syntax *syntax, struct gpumc_text *text)
 {
   if (syntax->found == '\t') {
     gpumc_text_append(text, "a tab cannot indent; use spaces");
@@ -120,7 +128,7 @@ static void report_syntax(struct reader *reader)
                                       .context_line = parser->context_mark.line + 1,
                                       .found = byte_at(reader, parser->problem_mark.index)};
   struct gpumc_text words = {0};
-  gpumc_syntax_describe(&syntax, &words);
+  syntax_describe(&syntax, &words);
   gpumc_report_mistake(reader->report, mark_of(reader, parser->problem_mark), "not valid YAML: %s",
                        gpumc_text_string(&words));
   gpumc_text_free(&words);

@@ -65,7 +65,8 @@ void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_ke
   }
 }
 
-bool gpumc_keys_need_values(const struct gpumc_key *keys)
+/* A block that is left out stays absent when one of its keys must be given. */
+static bool keys_need_values(const struct gpumc_key *keys)
 {
   for (; keys != NULL && keys->name != NULL; keys++)
     if (keys->required || keys->required_unless != NULL || keys->exactly_one_of != NULL)
@@ -261,7 +262,7 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
     return true;
   }
   if (key->type == GPUMC_KEY_MAPPING) {
-    if (entry == NULL && gpumc_keys_need_values(key->children))
+    if (entry == NULL && keys_need_values(key->children))
       return true;
     value = resolve_child(block, key, entry);
   } else if (entry != NULL) {

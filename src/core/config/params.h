@@ -22,7 +22,7 @@ enum gpumc_key_type {
 };
 
 /* The longest list that a key may declare. A configuration is read up to limits of its own
- * (config_internal.h), in which all lists of a model and an algorithm have room together. */
+ * (config.h), in which all lists of a model and an algorithm have room together. */
 enum { GPUMC_LIST_MAXIMUM = 100000 };
 
 /* One declared key. Tables end with an entry whose name is NULL. */
@@ -146,19 +146,11 @@ void gpumc_wrong_forget(struct gpumc_report *report);
 /* Whether that key, a block that it is in, or a key in it has one. */
 bool gpumc_wrong_has(const struct gpumc_report *report, const char *block, const char *name);
 
-/* Whether the view holds the key. Where it does not, a check reads what it does not declare:
- * asserts in debug builds, and is an internal error of the report in others. */
-bool gpumc_params_may_read(const struct gpumc_params *params, const char *dotted_key);
-
 /* Integers up to here are exact in JSON numbers and doubles. */
 #define GPUMC_INTEGER_LIMIT 9007199254740991.0
 
 /* Empty, ~ or null, not quoted. */
 bool gpumc_scalar_is_null(const struct gpumc_node *node);
-/* An unquoted decimal number (no hex, octal, infinity, leading zeros); may overflow to infinity. */
-bool gpumc_scalar_number(const struct gpumc_node *node, double *value);
-/* true or false, not quoted. */
-bool gpumc_scalar_boolean(const struct gpumc_node *node, bool *value);
 bool gpumc_device_name_is_valid(const char *name);
 extern const char *const gpumc_device_pattern;
 
@@ -170,9 +162,6 @@ void gpumc_number_append(struct gpumc_text *text, double number);
 
 /* What a key wants: "a list of 2 values, each an integer from 2 to 65536". */
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text);
-/* The same for one value of it, and its range alone (" from 2 to 65536", "" without). */
-void gpumc_key_element_expectation(const struct gpumc_key *key, struct gpumc_text *text);
-void gpumc_key_range(const struct gpumc_key *key, struct gpumc_text *text);
 bool gpumc_key_has_limits(const struct gpumc_key *key);
 
 /* "block.name", or the name alone for the root, "". Returns `dotted`. */
@@ -186,8 +175,6 @@ void gpumc_keys_visit(const struct gpumc_key *keys, const char *prefix, gpumc_ke
 /* The key at a dotted name in a table and the blocks below it, or NULL. */
 const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char *dotted_key);
 size_t gpumc_key_count(const struct gpumc_key *keys);
-/* A block that is left out stays absent when one of its keys must be given. */
-bool gpumc_keys_need_values(const struct gpumc_key *keys);
 
 /* The value of a key that is no block, checked; mistakes go to the report. `name`: dotted, for
  * messages. With a mistake some value stands in; NULL when memory ran out. */

@@ -74,7 +74,9 @@ bool gpumc_params_narrow(const struct gpumc_params *params, struct gpumc_report 
   return clean;
 }
 
-bool gpumc_params_may_read(const struct gpumc_params *params, const char *dotted_key)
+/* Whether the view holds the key. Where it does not, a check reads what it does not declare:
+ * asserts in debug builds, and is an internal error of the report in others. */
+static bool params_may_read(const struct gpumc_params *params, const char *dotted_key)
 {
   const char *name = params->reads;
   bool declared = name == NULL;
@@ -123,7 +125,7 @@ static const cJSON *
 find(const struct gpumc_params *params, const char *dotted_key, const cJSON *stand_in)
 {
   const cJSON *value = params->values;
-  if (!gpumc_params_may_read(params, dotted_key))
+  if (!params_may_read(params, dotted_key))
     return stand_in;
   for (;;) {
     size_t length = strcspn(dotted_key, ".");

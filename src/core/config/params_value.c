@@ -57,7 +57,8 @@ static bool is_decimal(const char *text)
   return *text == '\0';
 }
 
-bool gpumc_scalar_number(const struct gpumc_node *node, double *value)
+/* An unquoted decimal number (no hex, octal, infinity, leading zeros); may overflow to infinity. */
+static bool scalar_number(const struct gpumc_node *node, double *value)
 {
   if (node->kind != GPUMC_NODE_SCALAR || !node->plain || !is_decimal(node->text))
     return false;
@@ -65,7 +66,8 @@ bool gpumc_scalar_number(const struct gpumc_node *node, double *value)
   return true;
 }
 
-bool gpumc_scalar_boolean(const struct gpumc_node *node, bool *value)
+/* true or false, not quoted. */
+static bool scalar_boolean(const struct gpumc_node *node, bool *value)
 {
   if (node->kind != GPUMC_NODE_SCALAR || !node->plain)
     return false;
@@ -113,9 +115,9 @@ gpumc_node_describe(const struct gpumc_node *node, char description[static GPUMC
   } else {
     int shown = (int)shown_length(node->text);
     const char *more = node->text[shown] == '\0' ? "" : "...";
-    if (gpumc_scalar_number(node, &number))
+    if (scalar_number(node, &number))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "the number %.*s%s", shown, node->text, more);
-    else if (gpumc_scalar_boolean(node, &truth))
+    else if (scalar_boolean(node, &truth))
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "%s", node->text);
     else
       snprintf(description, GPUMC_DESCRIPTION_BYTES, "text '%.*s%s'%s", shown, node->text, more,
@@ -157,7 +159,8 @@ append_limit(struct gpumc_text *text, const char *words, double limit, const str
   gpumc_text_append(text, "%s", limit_unit(key));
 }
 
-void gpumc_key_range(const struct gpumc_key *key, struct gpumc_text *text)
+/* Its range alone: " from 2 to 65536", "" without. */
+static void key_range(const struct gpumc_key *key, struct gpumc_text *text)
 {
   if (!gpumc_key_has_limits(key))
     return;
@@ -203,13 +206,14 @@ static const char *type_words(enum gpumc_key_type type)
   return "a value";
 }
 
-void gpumc_key_element_expectation(const struct gpumc_key *key, struct gpumc_text *text)
+/* The same for one value of it. */
+static void key_element_expectation(const struct gpumc_key *key, struct gpumc_text *text)
 {
   gpumc_text_append(text, "%s", type_words(key->type));
   if (key->type == GPUMC_KEY_CHOICE)
     for (size_t i = 0; key->choices[i] != NULL; i++)
       gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", key->choices[i]);
-  gpumc_key_range(key, text);
+  key_range(key, text);
   if (key->multiple_of > 1)
     gpumc_text_append(text, ", a multiple of %lld", (long long)key->multiple_of);
 }
@@ -217,7 +221,7 @@ void gpumc_key_element_expectation(const struct gpumc_key *key, struct gpumc_tex
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
 {
   if (key->list_maximum == 0) {
-    gpumc_key_element_expectation(key, text);
+    key_element_expectation(key, text);
     return;
   }
   gpumc_text_append(text, "a list of ");
@@ -228,7 +232,7 @@ void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
   else
     gpumc_text_append(text, "%zu to %zu", key->list_minimum, key->list_maximum);
   gpumc_text_append(text, "%s, each ", key->ascending ? " ascending values" : " values");
-  gpumc_key_element_expectation(key, text);
+  key_element_expectation(key, text);
 }
 
 /* ---- against the declared key: type, range, choices, list ---- */
@@ -250,7 +254,7 @@ report_found(const struct check *check, const struct gpumc_node *node, bool whol
   if (whole || check->single)
     gpumc_key_expectation(check->key, &wanted);
   else
-    gpumc_key_element_expectation(check->key, &wanted);
+    key_element_expectation(check->key, &wanted);
   gpumc_report_mistake(check->report, node->mark, "%s: expected %s, found %s%s", check->name,
                        gpumc_text_string(&wanted), gpumc_node_describe(node, found), hint);
   gpumc_text_free(&wanted);
@@ -267,7 +271,7 @@ static bool is_in_range(const struct gpumc_key *key, double value)
 static cJSON *read_integer(const struct check *check, const struct gpumc_node *node)
 {
   double value = 0;
-  if (!gpumc_scalar_number(node, &value)) {
+  if (!scalar_number(node, &value)) {
     report_found(check, node, false, "");
     return cJSON_CreateNumber(0);
   }
@@ -283,7 +287,7 @@ static cJSON *read_integer(const struct check *check, const struct gpumc_node *n
 static cJSON *read_real(const struct check *check, const struct gpumc_node *node)
 {
   double value = 0;
-  if (!gpumc_scalar_number(node, &value))
+  if (!scalar_number(node, &value))
     report_found(check, node, false, "");
   else if (!isfinite(value))
     report_found(check, node, false, ", which is too large");
@@ -295,7 +299,7 @@ static cJSON *read_real(const struct check *check, const struct gpumc_node *node
 static cJSON *read_boolean(const struct check *check, const struct gpumc_node *node)
 {
   bool value = false;
-  if (!gpumc_scalar_boolean(node, &value))
+  if (!scalar_boolean(node, &value))
     report_found(check, node, false, "");
   return cJSON_CreateBool(value);
 }
@@ -306,7 +310,7 @@ static bool is_text(const struct gpumc_node *node)
   double number;
   bool truth;
   return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) &&
-         !gpumc_scalar_number(node, &number) && !gpumc_scalar_boolean(node, &truth);
+         !scalar_number(node, &number) && !scalar_boolean(node, &truth);
 }
 
 static cJSON *read_string(const struct check *check, const struct gpumc_node *node)
@@ -353,8 +357,7 @@ static cJSON *read_quantity(const struct check *check, const struct gpumc_node *
               (check->key->type == GPUMC_KEY_DURATION ? gpumc_duration_read(node->text, &value)
                                                       : gpumc_size_read(node->text, &value));
   if (!good)
-    report_found(check, node, false,
-                 gpumc_scalar_number(node, &number) ? "; the unit is missing" : "");
+    report_found(check, node, false, scalar_number(node, &number) ? "; the unit is missing" : "");
   else if (!is_in_range(check->key, value))
     report_found(check, node, false, "");
   return cJSON_CreateNumber(value);
@@ -396,8 +399,7 @@ static void check_order(const struct check *check, const struct gpumc_node *list
   double before, value;
   for (size_t i = 1; i < count; i++) {
     const struct gpumc_node *previous = item_of(list, i - 1), *item = item_of(list, i);
-    if (gpumc_scalar_number(previous, &before) && gpumc_scalar_number(item, &value) &&
-        !(value > before))
+    if (scalar_number(previous, &before) && scalar_number(item, &value) && !(value > before))
       gpumc_report_mistake(check->report, item->mark,
                            "%s: expected ascending values, but %s does not exceed %s", check->name,
                            item->text, previous->text);

@@ -5,7 +5,7 @@
 
 #include "core/run/compare.h"
 #include "core/simulation/observer.h"
-#include "core/storage/task_files.h"
+#include "core/storage/side_files.h"
 
 /* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no
  * finished result at all, or another one: the message has the differences. */

@@ -92,7 +92,7 @@ struct gpumc_controls gpumc_controls_at(const double *fixed, size_t moved, doubl
 double gpumc_quantity_value(const struct gpumc_observables *observables, size_t q,
                             const struct gpumc_model *model, const struct gpumc_controls *controls,
                             const double *mean);
-/* How large the numbers are that it is formed of, for its rounding (jackknife.h). */
+/* How large the numbers are that it is formed of, for its rounding (estimate.h). */
 double gpumc_quantity_scale(const struct gpumc_observables *observables, size_t q,
                             const struct gpumc_model *model, const struct gpumc_controls *controls,
                             const double *mean);

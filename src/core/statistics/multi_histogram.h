@@ -13,7 +13,7 @@
 /* All energies are of the whole system. */
 struct gpumc_histograms {
   size_t temperatures, levels, blocks;
-  size_t strata;               /* of the jackknife: blocks / strata blocks each (jackknife.h) */
+  size_t strata;               /* of the jackknife: blocks / strata blocks each (estimate.h) */
   double lowest, spacing;      /* energy of level k: lowest + k spacing */
   const double *beta;          /* [temperatures] */
   const double *samples;       /* [temperatures]: samples taken there, all blocks */

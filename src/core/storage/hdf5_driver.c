@@ -15,7 +15,65 @@
 #endif
 
 #include "core/base/files.h"
-#include "core/storage/hdf5_heap.h"
+#include "core/storage/hdf5_file.h"
+
+/* Whether a piece of an HDF5 file can be handed to the library without danger.
+ *
+ * All metadata of the newest file format carry checksums but one kind: the global heap, where texts
+ * of variable length lie. HDF5 1.10 believes the sizes that stand there, and crashes or spins when
+ * they are damaged; so we look first. */
+
+/* Collection: signature, version, three zeros, size of it all. Object: index, references, four
+ * zeros, size of the data, which are padded to a multiple of eight. Index 0 is free space and comes
+ * last; its size includes its header. */
+enum { HEADER_BYTES = 16, SIZE_AT = 8, RESERVED_AT = 4, PADDING = 8, MOST_INDICES = 65536 };
+
+static uint64_t number_at(const unsigned char *bytes, size_t size)
+{
+  uint64_t value = 0;
+  for (size_t i = 0; i < size; i++)
+    value |= (uint64_t)bytes[i] << 8 * i;
+  return value;
+}
+
+/* Whether the object at `offset` is sound; *next becomes the offset of the one behind it. */
+static bool object_is_sound(const unsigned char *bytes, uint64_t offset, uint64_t collection,
+                            unsigned char seen[MOST_INDICES / 8], uint64_t *next)
+{
+  const unsigned char *object = bytes + offset;
+  uint64_t index = number_at(object, 2);
+  uint64_t size = number_at(object + SIZE_AT, 8);
+  *next = collection;
+  if (index == 0)
+    return size == collection - offset;
+  if (number_at(object + RESERVED_AT, 4) != 0 || size > collection - offset - HEADER_BYTES ||
+      (seen[index / 8] >> index % 8 & 1) != 0)
+    return false;
+  seen[index / 8] = (unsigned char)(seen[index / 8] | 1 << index % 8);
+  *next = offset + HEADER_BYTES + (size + PADDING - 1) / PADDING * PADDING;
+  return *next <= collection;
+}
+
+/* False when `bytes`, read from one place of a file, are the beginning of a global heap collection
+ * whose objects do not fill it exactly, one after the other. True for everything else. Format:
+ * "HDF5 File Format Specification", III.E. */
+static bool heap_is_sound(const void *bytes, size_t count)
+{
+  unsigned char seen[MOST_INDICES / 8] = {0};
+  const unsigned char *heap = bytes;
+  if (count < HEADER_BYTES || memcmp(heap, "GCOL\1\0\0\0", SIZE_AT) != 0)
+    return true;
+  uint64_t collection = number_at(heap + SIZE_AT, 8);
+  if (collection < HEADER_BYTES || collection > INT64_MAX)
+    return false;
+  uint64_t offset = HEADER_BYTES;
+  while (offset + HEADER_BYTES <= collection && offset + HEADER_BYTES <= count)
+    if (!object_is_sound(heap, offset, collection, seen, &offset))
+      return false;
+  return true;
+}
+
+/* ---- the driver ---- */
 
 /* What the access list carries. */
 struct settings {
@@ -159,7 +217,7 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
   }
   /* HDF5 asks for global heaps as if they were raw data. */
   bool may_be_heap = type == H5FD_MEM_DRAW || type == H5FD_MEM_GHEAP;
-  return may_be_heap && !gpumc_hdf5_heap_is_sound(buffer, count) ? -1 : 0;
+  return may_be_heap && !heap_is_sound(buffer, count) ? -1 : 0;
 }
 
 static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,

@@ -8,7 +8,7 @@
  * instant of the fault, as by a power failure.
  *
  * The driver takes no file locks: a reader with the file open can never make the writer fail, and
- * file systems without locks do. Who may write is decided by the task's own lock (task_files.h). */
+ * file systems without locks do. Who may write is decided by the task's own lock (side_files.h). */
 #ifndef GPUMC_CORE_HDF5_DRIVER_H
 #define GPUMC_CORE_HDF5_DRIVER_H
 

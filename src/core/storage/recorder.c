@@ -1,20 +1,247 @@
 /* The recorder's life: declare, start, append, close the tables, add the summary, finish. */
-#include "core/storage/recorder_long.h"
+#include "core/storage/recorder_internal.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "build_info.h"
-#include "core/base/machine.h"
-#include "core/base/files.h"
-#include "core/base/memory.h"
 #include "core/base/checksum.h"
+#include "core/base/files.h"
+#include "core/base/machine.h"
+#include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
 #include "core/storage/result_mark.h"
 #include "core/storage/side_files.h"
+
+/* ---- rows to and from a checkpoint ---- */
+
+enum { LONGEST_NAME = 64 };
+
+static void member_name(char name[static LONGEST_NAME], size_t table, const char *member)
+{
+  snprintf(name, LONGEST_NAME, "recorder/%zu/%s", table, member);
+}
+
+static enum gpumc_status
+layout_of(const struct gpumc_table *table, char **layout, struct gpumc_error *error)
+{
+  *layout = gpumc_table_layout(table);
+  if (*layout == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the layout of %s", table->group);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status save_table(const struct gpumc_table *table, size_t index,
+                                    struct gpumc_checkpoint_writer *writer,
+                                    struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  char *layout;
+  enum gpumc_status status = layout_of(table, &layout, error);
+  if (status != GPUMC_OK)
+    return status;
+  member_name(name, index, "layout");
+  status = gpumc_checkpoint_put_text(writer, name, layout, error);
+  free(layout);
+  if (status != GPUMC_OK)
+    return status;
+  if (table->is_long) {
+    uint64_t count = table->n_rows;
+    member_name(name, index, "count");
+    return gpumc_checkpoint_put(writer, name, GPUMC_UINT64, 1, 1, &count, error);
+  }
+  member_name(name, index, "rows");
+  return gpumc_checkpoint_put(writer, name, GPUMC_FLOAT64, table->n_rows, table->row_width,
+                              table->rows, error);
+}
+
+enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
+                                      struct gpumc_checkpoint_writer *writer,
+                                      struct gpumc_error *error)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    GPUMC_TRY(save_table(&recorder->tables[i], i, writer, error));
+  return gpumc_long_tables_save(recorder, writer, error);
+}
+
+static enum gpumc_status check_layout(const struct gpumc_table *table, size_t index,
+                                      struct gpumc_checkpoint_reader *reader,
+                                      struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  char *expected;
+  char *found = NULL;
+  enum gpumc_status status = layout_of(table, &expected, error);
+  member_name(name, index, "layout");
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_get_text(reader, name, &found, error);
+  if (status == GPUMC_OK && strcmp(found, expected) != 0)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint was written for another table: \"%s\" instead of "
+                             "\"%s\"",
+                             found, expected);
+  free(found);
+  free(expected);
+  return status;
+}
+
+static enum gpumc_status load_count(struct gpumc_table *table, size_t index,
+                                    struct gpumc_checkpoint_reader *reader,
+                                    struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  uint64_t count = 0;
+  member_name(name, index, "count");
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, name, GPUMC_UINT64, 0, 1, 1, &count, error);
+  table->n_rows = (size_t)count;
+  return status;
+}
+
+static enum gpumc_status load_rows(struct gpumc_table *table, size_t index,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  size_t n_rows = 0;
+  size_t width = 0;
+  member_name(name, index, "rows");
+  GPUMC_TRY(gpumc_checkpoint_shape(reader, name, &n_rows, &width, error));
+  GPUMC_TRY(gpumc_table_reserve(table, n_rows, error));
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name, GPUMC_FLOAT64, 0, n_rows, table->row_width,
+                                      table->rows, error));
+  table->n_rows = n_rows;
+  return GPUMC_OK;
+}
+
+static enum gpumc_status load_table(struct gpumc_table *table, size_t index,
+                                    struct gpumc_checkpoint_reader *reader,
+                                    struct gpumc_error *error)
+{
+  GPUMC_TRY(check_layout(table, index, reader, error));
+  return table->is_long ? load_count(table, index, reader, error)
+                        : load_rows(table, index, reader, error);
+}
+
+enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
+                                      struct gpumc_checkpoint_reader *reader,
+                                      struct gpumc_error *error)
+{
+  assert(recorder->phase == GPUMC_RECORDER_DECLARING);
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    GPUMC_TRY(load_table(&recorder->tables[i], i, reader, error));
+  return gpumc_long_tables_load(recorder, reader, error);
+}
+
+/* ---- datasets and attributes of a result ---- */
+
+/* Values of a row. */
+static size_t row_width(const struct gpumc_dataset *dataset)
+{
+  size_t width = 1;
+  for (size_t d = 1; d < dataset->rank; d++)
+    width *= dataset->shape[d];
+  return width;
+}
+
+static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t group,
+                                       const struct gpumc_dataset *dataset,
+                                       struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hsize_t shape[GPUMC_DATASET_RANK_MAXIMUM];
+  const size_t rows = dataset->rank > 0 ? dataset->shape[0] : 1;
+  for (size_t d = 0; d < dataset->rank; d++)
+    shape[d] = dataset->shape[d];
+  hid_t data = gpumc_dataset_create(file, group, dataset->group, &dataset->label, dataset->rank,
+                                    shape, 0, dataset->integer, error);
+  if (data < 0)
+    return GPUMC_FAILURE;
+  for (unsigned i = 0; i < dataset->rank && status == GPUMC_OK; i++)
+    if (dataset->axes[i] != NULL)
+      status = gpumc_dataset_attach(file, data, i, dataset->axes[i], error);
+  if (status == GPUMC_OK && dataset->values != NULL)
+    status = gpumc_dataset_write(file, data, dataset->label.name, dataset->integer, 0, rows,
+                                 row_width(dataset), dataset->values, error);
+  gpumc_hdf5_release(data);
+  return status;
+}
+
+enum gpumc_status gpumc_recorder_dataset(struct gpumc_recorder *recorder,
+                                         const struct gpumc_dataset *dataset,
+                                         struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING &&
+         dataset->rank <= GPUMC_DATASET_RANK_MAXIMUM);
+  hid_t group = gpumc_hdf5_group(recorder->file->id, dataset->group);
+  if (group < 0)
+    return gpumc_hdf5_error(recorder->file, error, "make the group %s", dataset->group);
+  enum gpumc_status status = write_dataset(recorder->file, group, dataset, error);
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+enum gpumc_status gpumc_recorder_dataset_rows(struct gpumc_recorder *recorder,
+                                              const struct gpumc_dataset *dataset, size_t first,
+                                              size_t count, const double *values,
+                                              struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  const struct gpumc_hdf5_file *file = recorder->file;
+  const char *name = dataset->label.name;
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING && dataset->rank > 0 &&
+         first + count <= dataset->shape[0]);
+  hid_t data = H5I_INVALID_HID, group = H5Gopen2(file->id, dataset->group, H5P_DEFAULT);
+  if (group >= 0)
+    data = H5Dopen2(group, name, H5P_DEFAULT);
+  enum gpumc_status status =
+      data < 0 ? gpumc_hdf5_error(file, error, "open the dataset %s in %s", name, dataset->group)
+               : gpumc_dataset_write(file, data, name, dataset->integer, first, count,
+                                     row_width(dataset), values, error);
+  gpumc_hdf5_release(data);
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static enum gpumc_status set_attribute(struct gpumc_recorder *recorder,
+                                       const struct gpumc_attribute *attribute,
+                                       struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  if (recorder->phase == GPUMC_RECORDER_DECLARING)
+    return gpumc_attribute_keep(&recorder->attributes, attribute, error);
+  assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
+  return gpumc_attribute_write(recorder->file, attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder, const char *path,
+                                      const char *name, const char *value,
+                                      struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_TEXT, path, name, value, 0, 0};
+  return set_attribute(recorder, &attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_number(struct gpumc_recorder *recorder, const char *path,
+                                        const char *name, double value, struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_NUMBER, path, name, NULL, value, 0};
+  return set_attribute(recorder, &attribute, error);
+}
+
+enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder *recorder, const char *path,
+                                         const char *name, int64_t value, struct gpumc_error *error)
+{
+  struct gpumc_attribute attribute = {GPUMC_ATTRIBUTE_INTEGER, path, name, NULL, 0, value};
+  return set_attribute(recorder, &attribute, error);
+}
+
+/* ---- the recorder ---- */
 
 static const double seconds_between_flushes = 2;
 
@@ -145,18 +372,15 @@ static enum gpumc_status close_file(struct gpumc_recorder *recorder, struct gpum
 static enum gpumc_status
 write_working_file(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_hdf5_create(recorder->begun, 0, NULL, &recorder->file, error);
-  if (status == GPUMC_OK)
-    status = write_root(recorder, error);
-  for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++) {
+  GPUMC_TRY(gpumc_hdf5_create(recorder->begun, 0, NULL, &recorder->file, error));
+  GPUMC_TRY(write_root(recorder, error));
+  for (size_t i = 0; i < recorder->n_tables; i++) {
     recorder->tables[i].n_stored = 0;
-    status = gpumc_table_create(&recorder->tables[i], recorder->file, error);
+    GPUMC_TRY(gpumc_table_create(&recorder->tables[i], recorder->file, error));
   }
-  if (status == GPUMC_OK)
-    status = gpumc_long_tables_replay(recorder, store_tables, error);
-  if (status == GPUMC_OK)
-    status = store_tables(recorder, error);
-  return status == GPUMC_OK ? close_file(recorder, error) : status;
+  GPUMC_TRY(gpumc_long_tables_replay(recorder, store_tables, error));
+  GPUMC_TRY(store_tables(recorder, error));
+  return close_file(recorder, error);
 }
 
 enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct gpumc_error *error)
@@ -185,13 +409,11 @@ enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder, size_t 
                                         const double *row, struct gpumc_error *error)
 {
   assert(recorder->phase == GPUMC_RECORDER_APPENDING && table < recorder->n_tables);
-  enum gpumc_status status = gpumc_table_add_row(&recorder->tables[table], row, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_table_add_row(&recorder->tables[table], row, error));
   bool full = gpumc_long_tables_add(recorder, table, 1);
   if (full || gpumc_clock() - recorder->last_flush > seconds_between_flushes)
-    status = gpumc_recorder_flush(recorder, error);
-  return status;
+    GPUMC_TRY(gpumc_recorder_flush(recorder, error));
+  return GPUMC_OK;
 }
 
 size_t gpumc_recorder_count(const struct gpumc_recorder *recorder, size_t table)
@@ -211,46 +433,36 @@ enum gpumc_status gpumc_recorder_flush(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_APPENDING);
-  enum gpumc_status status = gpumc_long_tables_log(recorder, error);
-  if (status == GPUMC_OK)
-    status = store_tables(recorder, error);
-  return status == GPUMC_OK ? gpumc_hdf5_check(recorder->file, error) : status;
+  GPUMC_TRY(gpumc_long_tables_log(recorder, error));
+  GPUMC_TRY(store_tables(recorder, error));
+  return gpumc_hdf5_check(recorder->file, error);
 }
 
 enum gpumc_status
 gpumc_recorder_close_tables(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  enum gpumc_status status = gpumc_recorder_flush(recorder, error);
-  if (status == GPUMC_OK)
-    status = close_file(recorder, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE, &recorder->file, error);
-  if (status == GPUMC_OK)
-    recorder->phase = GPUMC_RECORDER_SUMMARIZING;
-  return status;
+  GPUMC_TRY(gpumc_recorder_flush(recorder, error));
+  GPUMC_TRY(close_file(recorder, error));
+  GPUMC_TRY(gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE, &recorder->file, error));
+  recorder->phase = GPUMC_RECORDER_SUMMARIZING;
+  return GPUMC_OK;
 }
 
 enum gpumc_status gpumc_recorder_finish(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
-  enum gpumc_status status = gpumc_recorder_integer(recorder, "/", "complete", 1, error);
-  if (status == GPUMC_OK)
-    status = close_file(recorder, error);
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "/", "complete", 1, error));
+  GPUMC_TRY(close_file(recorder, error));
   /* Before the seal as well, so that no power failure leaves a seal without what it seals: such a
    * file would look like a damaged result. */
-  if (status == GPUMC_OK)
-    status = gpumc_file_sync(recorder->partial, error);
-  if (status == GPUMC_OK)
-    status = gpumc_seal_file(recorder->partial, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_sync(recorder->partial, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_publish_new(recorder->partial, recorder->output, error);
-  if (status == GPUMC_OK)
-    recorder->phase = GPUMC_RECORDER_FINISHED;
-  return status;
+  GPUMC_TRY(gpumc_file_sync(recorder->partial, error));
+  GPUMC_TRY(gpumc_seal_file(recorder->partial, error));
+  GPUMC_TRY(gpumc_file_sync(recorder->partial, error));
+  GPUMC_TRY(gpumc_file_publish_new(recorder->partial, recorder->output, error));
+  recorder->phase = GPUMC_RECORDER_FINISHED;
+  return GPUMC_OK;
 }
 
 void gpumc_recorder_free(struct gpumc_recorder *recorder)

@@ -1,9 +1,10 @@
-/* The log of long tables: a header, then records of rows. */
-#include "core/storage/recorder_log.h"
+/* The log of long tables, and these tables themselves. */
+#include "core/storage/recorder_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "core/base/files.h"
 #include "core/base/memory.h"
 #include "core/storage/side_files.h"
+
+/* ---- the log ---- */
 
 enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };
 
@@ -54,8 +57,9 @@ fail(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
                          strerror(errno));
 }
 
-enum gpumc_status
-gpumc_log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
+/* "PATH: damaged at byte POSITION: WHAT" for what only the caller can see. */
+static enum gpumc_status
+log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *error)
 {
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: damaged at byte %" PRIu64 ": %s", log->path,
                          log->position, what);
@@ -121,6 +125,12 @@ write_bytes(struct gpumc_log *log, const void *bytes, size_t count, struct gpumc
   return GPUMC_OK;
 }
 
+/* Bring what was appended to the disk. */
+static enum gpumc_status log_sync(const struct gpumc_log *log, struct gpumc_error *error)
+{
+  return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "bring it to the disk", error);
+}
+
 /* Under the preliminary name, which it then leaves for its own. */
 static enum gpumc_status
 write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
@@ -134,7 +144,7 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   enum gpumc_status status = write_bytes(log, header, sizeof header, error);
   log->position = log->length;
   if (status == GPUMC_OK)
-    status = gpumc_log_sync(log, error);
+    status = log_sync(log, error);
   if (status == GPUMC_OK)
     status = gpumc_file_publish(begun, log->path, error);
   if (status != GPUMC_OK)
@@ -142,8 +152,9 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   return status;
 }
 
-enum gpumc_status
-gpumc_log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
+/* Creates an empty log, replacing one that exists; for files that are not ours see side_files.h. */
+static enum gpumc_status
+log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
 {
   *log = NULL;
   char *begun = gpumc_path_with_suffix(path, ".new", error);
@@ -171,7 +182,7 @@ read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error 
   char *next = bytes;
   size_t left = count;
   if (log->length - log->position < count)
-    return gpumc_log_damaged(log, "a record goes beyond the end", error);
+    return log_damaged(log, "a record goes beyond the end", error);
   while (left > 0) {
     ssize_t got = pread(log->descriptor, next, left, (off_t)(log->position + (count - left)));
     if (got < 0 && errno == EINTR)
@@ -179,7 +190,7 @@ read_bytes(struct gpumc_log *log, void *bytes, size_t count, struct gpumc_error 
     if (got < 0)
       return fail(log, "read", error);
     if (got == 0)
-      return gpumc_log_damaged(log, "the file ends here", error);
+      return log_damaged(log, "the file ends here", error);
     next += got;
     left -= (size_t)got;
   }
@@ -192,9 +203,7 @@ static enum gpumc_status check_header(struct gpumc_log *log, struct gpumc_error 
   unsigned char expected[FILE_BYTES];
   unsigned char found[FILE_BYTES];
   form_header(expected);
-  enum gpumc_status status = read_bytes(log, found, sizeof found, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(read_bytes(log, found, sizeof found, error));
   if (memcmp(found, magic, sizeof magic) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: not a log of gpumc", log->path);
   if (memcmp(found, expected, sizeof found) != 0)
@@ -224,8 +233,9 @@ open_and_check(struct gpumc_log *log, uint64_t length, struct gpumc_error *error
   return check_header(log, error);
 }
 
-enum gpumc_status
-gpumc_log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
+/* A log whose first `length` bytes count, to be read from its first record on. Changes nothing. */
+static enum gpumc_status
+log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
 {
   enum gpumc_status status = log_make(path, log, error);
   if (status != GPUMC_OK)
@@ -251,9 +261,7 @@ static enum gpumc_status append_record(struct gpumc_log *log, const struct gpumc
   uint64_t words[RECORD_WORDS] = {record->table, record->first_row, record->n_rows};
   size_t n_values = (size_t)record->n_rows * width;
   size_t end = RECORD_HEAD + n_values * WORD;
-  enum gpumc_status status = reserve(log, end + WORD, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(reserve(log, end + WORD, error));
   memcpy(log->buffer, words, sizeof words);
   memcpy(log->buffer + RECORD_HEAD, values, n_values * WORD);
   turn_words(log->buffer, RECORD_WORDS + n_values);
@@ -263,70 +271,64 @@ static enum gpumc_status append_record(struct gpumc_log *log, const struct gpumc
   return write_bytes(log, log->buffer, end + WORD, error);
 }
 
-enum gpumc_status gpumc_log_append(struct gpumc_log *log, const struct gpumc_log_record *rows,
-                                   size_t width, const double *values, struct gpumc_error *error)
+/* Append rows, `values`[n_rows][width], in records of at most a mebibyte or one row. */
+static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_log_record *rows,
+                                    size_t width, const double *values, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   uint64_t most = rows_a_record(width * WORD);
-  for (uint64_t done = 0; done < rows->n_rows && status == GPUMC_OK; done += most) {
+  for (uint64_t done = 0; done < rows->n_rows; done += most) {
     uint64_t left = rows->n_rows - done;
     struct gpumc_log_record record = {rows->table, rows->first_row + done,
                                       left < most ? left : most};
-    status = append_record(log, &record, width, values + (size_t)done * width, error);
+    GPUMC_TRY(append_record(log, &record, width, values + (size_t)done * width, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_log_sync(const struct gpumc_log *log, struct gpumc_error *error)
-{
-  return fsync(log->descriptor) == 0 ? GPUMC_OK : fail(log, "bring it to the disk", error);
-}
-
-enum gpumc_status
-gpumc_log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
+/* The next record without its values; n_rows is 0 behind the last one. */
+static enum gpumc_status
+log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
 {
   uint64_t words[RECORD_WORDS];
   *record = (struct gpumc_log_record){0};
   if (log->position == log->length)
     return GPUMC_OK;
   uint64_t begin = log->position;
-  enum gpumc_status status = read_bytes(log, words, sizeof words, error);
+  const enum gpumc_status status = read_bytes(log, words, sizeof words, error);
   log->position = begin;
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(status);
   turn_words(words, RECORD_WORDS);
   *record = (struct gpumc_log_record){words[0], words[1], words[2]};
   if (record->n_rows == 0)
-    return gpumc_log_damaged(log, "a record without rows", error);
+    return log_damaged(log, "a record without rows", error);
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_log_check_size(const struct gpumc_log *log,
-                                       const struct gpumc_log_record *record, size_t width,
-                                       struct gpumc_error *error)
+/* Whether a record of that many rows can be: it bounds what a damaged one asks for. */
+static enum gpumc_status log_check_size(const struct gpumc_log *log,
+                                        const struct gpumc_log_record *record, size_t width,
+                                        struct gpumc_error *error)
 {
   if (record->n_rows <= rows_a_record(width * WORD))
     return GPUMC_OK;
-  return gpumc_log_damaged(log, "a record of more rows than there can be", error);
+  return log_damaged(log, "a record of more rows than there can be", error);
 }
 
-enum gpumc_status gpumc_log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
-                                   size_t width, double *values, struct gpumc_error *error)
+/* Its values into `values`[n_rows][width], verified; then the one behind it is next. */
+static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
+                                    size_t width, double *values, struct gpumc_error *error)
 {
   uint64_t checksum;
   uint64_t begin = log->position;
   size_t n_values = (size_t)record->n_rows * width;
   size_t end = RECORD_HEAD + n_values * WORD;
-  enum gpumc_status status = reserve(log, end + WORD, error);
-  if (status == GPUMC_OK)
-    status = read_bytes(log, log->buffer, end + WORD, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(reserve(log, end + WORD, error));
+  GPUMC_TRY(read_bytes(log, log->buffer, end + WORD, error));
   memcpy(&checksum, log->buffer + end, WORD);
   turn_words(&checksum, 1);
   if (checksum != gpumc_checksum_of(log->buffer, end)) {
     log->position = begin;
-    return gpumc_log_damaged(log, "a record does not have its checksum", error);
+    return log_damaged(log, "a record does not have its checksum", error);
   }
   gpumc_checksum_add(&log->checksum, log->buffer, end + WORD);
   turn_words(log->buffer + RECORD_HEAD, n_values);
@@ -334,11 +336,187 @@ enum gpumc_status gpumc_log_values(struct gpumc_log *log, const struct gpumc_log
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_log_cut(struct gpumc_log *log, struct gpumc_error *error)
+/* Cut off what is behind `length`, and read from the first record again. */
+static enum gpumc_status log_cut(struct gpumc_log *log, struct gpumc_error *error)
 {
   if (ftruncate(log->descriptor, (off_t)log->length) != 0)
     return fail(log, "cut it back", error);
   log->position = 0;
   gpumc_checksum_begin(&log->checksum);
   return check_header(log, error);
+}
+
+/* ---- long tables ---- */
+
+/* A record, what is gathered for the file, and a chunk that HDF5 makes of it. */
+static const double copies_on_their_way = 3;
+static const double copy_bytes = 0x1p20; /* unless a row is larger */
+
+double gpumc_recorder_series_bytes(double row, double total)
+{
+  const double waiting = row * ceil(GPUMC_TABLE_WAITING_BYTES / row);
+  return fmin(total, waiting) + copies_on_their_way * fmin(total, fmax(row, copy_bytes));
+}
+
+static bool has_long_tables(const struct gpumc_recorder *recorder)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    if (recorder->tables[i].is_long)
+      return true;
+  return false;
+}
+
+enum gpumc_status
+gpumc_long_tables_begin(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  if (!has_long_tables(recorder))
+    return GPUMC_OK;
+  if (recorder->log != NULL)
+    return log_cut(recorder->log, error);
+  return log_create(recorder->log_path, &recorder->log, error);
+}
+
+enum gpumc_status gpumc_long_tables_log(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++) {
+    struct gpumc_table *table = &recorder->tables[i];
+    if (!table->is_long || table->n_logged == table->n_rows)
+      continue;
+    struct gpumc_log_record rows = {i, table->n_logged, table->n_rows - table->n_logged};
+    GPUMC_TRY(log_append(recorder->log, &rows, table->row_width,
+                         gpumc_table_row(table, table->n_logged), error));
+    table->n_logged = table->n_rows;
+  }
+  return GPUMC_OK;
+}
+
+bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows)
+{
+  if (recorder->tables[table].is_long)
+    recorder->waiting += n_rows * recorder->tables[table].row_width * sizeof(double);
+  return recorder->waiting >= GPUMC_TABLE_WAITING_BYTES;
+}
+
+static enum gpumc_status check_record(const struct gpumc_recorder *recorder,
+                                      const struct gpumc_log_record *record,
+                                      struct gpumc_error *error)
+{
+  if (record->table >= recorder->n_tables || !recorder->tables[record->table].is_long)
+    return log_damaged(recorder->log, "a record of a table that is not there", error);
+  const struct gpumc_table *table = &recorder->tables[record->table];
+  if (record->first_row != table->n_logged)
+    return log_damaged(recorder->log, "a record of other rows than the next ones", error);
+  return log_check_size(recorder->log, record, table->row_width, error);
+}
+
+/* The rows of the next record behind those that its table has in memory; `*table` is NULL behind
+ * the last record. */
+static enum gpumc_status
+read_record(struct gpumc_recorder *recorder, struct gpumc_table **table, struct gpumc_error *error)
+{
+  struct gpumc_log_record record;
+  *table = NULL;
+  enum gpumc_status status = log_next(recorder->log, &record, error);
+  if (status != GPUMC_OK || record.n_rows == 0)
+    return status;
+  status = check_record(recorder, &record, error);
+  if (status != GPUMC_OK)
+    return status;
+  struct gpumc_table *own = &recorder->tables[record.table];
+  status = gpumc_table_reserve(own, own->n_rows - own->n_dropped + (size_t)record.n_rows, error);
+  if (status == GPUMC_OK)
+    status = log_values(recorder->log, &record, own->row_width, gpumc_table_row(own, own->n_rows),
+                        error);
+  if (status != GPUMC_OK)
+    return status;
+  own->n_logged += (size_t)record.n_rows;
+  *table = own;
+  return GPUMC_OK;
+}
+
+static void forget_rows(struct gpumc_recorder *recorder)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++) {
+    struct gpumc_table *table = &recorder->tables[i];
+    if (table->is_long)
+      table->n_rows = table->n_stored = table->n_logged = table->n_dropped = 0;
+  }
+}
+
+enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
+                                           gpumc_long_tables_store *store,
+                                           struct gpumc_error *error)
+{
+  struct gpumc_table *table;
+  if (recorder->log == NULL)
+    return GPUMC_OK;
+  forget_rows(recorder);
+  enum gpumc_status status = read_record(recorder, &table, error);
+  while (status == GPUMC_OK && table != NULL) {
+    size_t n_rows = table->n_logged - table->n_rows;
+    table->n_rows = table->n_logged;
+    if (gpumc_long_tables_add(recorder, (size_t)(table - recorder->tables), n_rows))
+      status = store(recorder, error);
+    if (status == GPUMC_OK)
+      status = read_record(recorder, &table, error);
+  }
+  return status;
+}
+
+enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
+                                         struct gpumc_checkpoint_writer *writer,
+                                         struct gpumc_error *error)
+{
+  if (recorder->log == NULL)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_long_tables_log(recorder, error));
+  GPUMC_TRY(log_sync(recorder->log, error));
+  uint64_t extent[2] = {recorder->log->length, gpumc_checksum_value(&recorder->log->checksum)};
+  return gpumc_checkpoint_put(writer, "recorder/log", GPUMC_UINT64, 2, 1, extent, error);
+}
+
+/* All records by their checksums, and the tables by the numbers of rows that the checkpoint has for
+ * them. The rows are read and forgotten. */
+static enum gpumc_status
+verify(struct gpumc_recorder *recorder, uint64_t checksum, struct gpumc_error *error)
+{
+  struct gpumc_table *table;
+  enum gpumc_status status;
+  bool agrees = true;
+  size_t *n_saved;
+  status = gpumc_allocate_array(&n_saved, recorder->n_tables, "numbers of rows", error);
+  if (status != GPUMC_OK)
+    return status;
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    n_saved[i] = recorder->tables[i].n_rows;
+  forget_rows(recorder);
+  do
+    status = read_record(recorder, &table, error);
+  while (status == GPUMC_OK && table != NULL);
+  for (size_t i = 0; i < recorder->n_tables; i++) {
+    agrees = agrees && (!recorder->tables[i].is_long || recorder->tables[i].n_logged == n_saved[i]);
+    recorder->tables[i].n_rows = n_saved[i];
+  }
+  free(n_saved);
+  if (status == GPUMC_OK && !(agrees && gpumc_checksum_value(&recorder->log->checksum) == checksum))
+    status =
+        gpumc_error_set(error, GPUMC_FAILURE,
+                        "%s: not the log that the checkpoint was written with", recorder->log_path);
+  return status;
+}
+
+enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
+                                         struct gpumc_checkpoint_reader *reader,
+                                         struct gpumc_error *error)
+{
+  uint64_t extent[2];
+  if (!has_long_tables(recorder))
+    return GPUMC_OK;
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, "recorder/log", GPUMC_UINT64, 0, 2, 1, extent, error);
+  if (status == GPUMC_OK)
+    status = log_open(recorder->log_path, extent[0], &recorder->log, error);
+  if (status == GPUMC_OK)
+    status = verify(recorder, extent[1], error);
+  return status;
 }

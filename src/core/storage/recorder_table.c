@@ -1,5 +1,5 @@
 /* Tables: rows in memory, and the same rows in extensible datasets. */
-#include "core/storage/recorder_table.h"
+#include "core/storage/recorder_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/storage/hdf5_values.h"
-#include "core/storage/recorder_dataset.h"
 
 /* Large buffers that come and go would fragment the heap. */
 enum { STORE_BYTES = 1 << 20 };
@@ -141,11 +140,8 @@ double *gpumc_table_row(const struct gpumc_table *table, size_t row)
 enum gpumc_status
 gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error)
 {
-  enum gpumc_status status = check_row(table, row, error);
-  if (status == GPUMC_OK)
-    status = gpumc_table_reserve(table, table->n_rows - table->n_dropped + 1, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(check_row(table, row, error));
+  GPUMC_TRY(gpumc_table_reserve(table, table->n_rows - table->n_dropped + 1, error));
   memcpy(gpumc_table_row(table, table->n_rows), row, table->row_width * sizeof *row);
   table->n_rows++;
   return GPUMC_OK;
@@ -279,16 +275,15 @@ static enum gpumc_status store_rows(const struct gpumc_table *table,
 {
   const size_t row_bytes = stored_width(column) * stored_size(column);
   size_t most = rows_at_once(table);
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t row = table->n_stored; row < table->n_rows && status == GPUMC_OK; row += most) {
+  for (size_t row = table->n_stored; row < table->n_rows; row += most) {
     size_t left = table->n_rows - row;
     size_t count = left < most ? left : most;
     for (size_t i = 0; i < count; i++)
       memcpy((unsigned char *)values + i * row_bytes, gpumc_table_row(table, row + i) + offset,
              row_bytes);
-    status = write_values(column, where, data, row, count, values, file, error);
+    GPUMC_TRY(write_values(column, where, data, row, count, values, file, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* Datasets are open only while rows go into them: HDF5 slows down, and fails, with tens of

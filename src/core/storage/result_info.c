@@ -9,11 +9,9 @@
 
 #include "core/base/files.h"
 #include "core/base/checksum.h"
-#include "core/storage/hdf5_dataset.h"
 #include "core/storage/hdf5_values.h"
-#include "core/storage/result_datasets.h"
+#include "core/storage/result_data.h"
 #include "core/storage/result_mark.h"
-#include "core/storage/result_runs.h"
 
 /* The start of an HDF5 file: signature, version of the superblock (ours is 3: its and all other
  * metadata carry checksums), sizes, and the flags that a writer sets. */
@@ -195,20 +193,13 @@ static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
 static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsealed_too,
                                   struct gpumc_result *result, struct gpumc_error *error)
 {
-  enum gpumc_status status = read_root(file, unsealed_too, result, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_get_text(file, "config/source", &result->source, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_get_text(file, "config/resolved", &result->resolved, error);
-  if (status == GPUMC_OK)
-    status = read_fields(file, "provenance", &result->provenance, error);
-  if (status == GPUMC_OK)
-    status = read_fields(file, "summary", &result->summary, error);
-  if (status == GPUMC_OK)
-    status = read_summary(file, result, error);
-  if (status == GPUMC_OK)
-    status = read_runs(file, result, error);
-  return status;
+  GPUMC_TRY(read_root(file, unsealed_too, result, error));
+  GPUMC_TRY(gpumc_hdf5_get_text(file, "config/source", &result->source, error));
+  GPUMC_TRY(gpumc_hdf5_get_text(file, "config/resolved", &result->resolved, error));
+  GPUMC_TRY(read_fields(file, "provenance", &result->provenance, error));
+  GPUMC_TRY(read_fields(file, "summary", &result->summary, error));
+  GPUMC_TRY(read_summary(file, result, error));
+  return read_runs(file, result, error);
 }
 
 /* A writer that begins or ends between the look and the opening leaves another mark: look again. */

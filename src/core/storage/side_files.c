@@ -1,19 +1,159 @@
 /* Recognising the files beside a result. */
 #include "core/storage/side_files.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/files.h"
+#include "core/base/memory.h"
 #include "core/storage/checkpoint_file.h"
-#include "core/storage/recorder_log.h"
+#include "core/storage/recorder_internal.h"
 #include "core/storage/result_mark.h"
-#include "core/storage/task_files.h"
+
+/* ---- the status record ---- */
+
+enum { LONGEST_RECORD = 16384 };
+
+static const char *const state_names[] = {
+    [GPUMC_RECORD_RUNNING] = "running",
+    [GPUMC_RECORD_STOPPED] = "stopped",
+    [GPUMC_RECORD_FAILED] = "failed",
+};
+enum { N_STATES = sizeof state_names / sizeof *state_names };
+
+static const char *const members[] = {"state",   "fraction", "seconds", "remaining_seconds",
+                                      "message", "updated"};
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+/* What is unknown or not finite is null. */
+static cJSON *add_number(cJSON *object, const char *name, double value)
+{
+  if (isfinite(value) && value >= 0)
+    return cJSON_AddNumberToObject(object, name, value);
+  return cJSON_AddNullToObject(object, name);
+}
+
+static char *record_text(const struct gpumc_status_record *record)
+{
+  char *text = NULL;
+  cJSON *object = cJSON_CreateObject();
+  if (object != NULL &&
+      cJSON_AddStringToObject(object, "state", state_names[record->state]) != NULL &&
+      add_number(object, "fraction", record->fraction) != NULL &&
+      add_number(object, "seconds", record->seconds) != NULL &&
+      add_number(object, "remaining_seconds", record->remaining_seconds) != NULL &&
+      cJSON_AddStringToObject(object, "message", record->message) != NULL &&
+      add_number(object, "updated", (double)time(NULL)) != NULL)
+    text = cJSON_Print(object);
+  cJSON_Delete(object);
+  return text;
+}
+
+/* It is written often and worth little: no fsync, which could stall the run. */
+static int write_record(const char *path, const char *written, const char *text)
+{
+  const char *reason;
+  int descriptor = gpumc_regular_open(written, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, &reason);
+  if (descriptor < 0)
+    return -1;
+  int failed = gpumc_write_all_at(descriptor, text, strlen(text), 0);
+  int code = errno;
+  if (close(descriptor) != 0 && failed == 0) {
+    failed = -1;
+    code = errno;
+  }
+  if (failed == 0)
+    return rename(written, path);
+  unlink(written);
+  errno = code;
+  return -1;
+}
+
+enum gpumc_status gpumc_status_record_write(const struct gpumc_task_files *files,
+                                            const struct gpumc_status_record *record,
+                                            struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  char *text = record_text(record);
+  char *written = gpumc_path_with_suffix(files->status, ".new", error);
+  if (text == NULL || written == NULL)
+    status =
+        gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the status of %s", files->output);
+  else if ((status = gpumc_side_file_check(files->status, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
+           (status = gpumc_side_file_check(written, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
+           write_record(files->status, written, text) != 0)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", files->status,
+                             strerror(errno));
+  free(written);
+  cJSON_free(text);
+  return status;
+}
+
+static double number_of(const cJSON *object, const char *name)
+{
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+  return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : -1;
+}
+
+static bool parse_record(const char *text, struct gpumc_status_record *record)
+{
+  cJSON *object = cJSON_Parse(text);
+  const char *state = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "state"));
+  const char *message = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "message"));
+  size_t known = 0;
+  while (known < N_STATES && (state == NULL || strcmp(state, state_names[known]) != 0))
+    known++;
+  /* All members, and no others, so that another's file is not taken for a record. */
+  for (size_t i = 0; i < N_MEMBERS && known < N_STATES; i++)
+    if (!cJSON_HasObjectItem(object, members[i]) || cJSON_GetArraySize(object) != N_MEMBERS)
+      known = N_STATES;
+  if (known < N_STATES) {
+    record->state = (enum gpumc_record_state)known;
+    record->fraction = number_of(object, "fraction");
+    record->seconds = number_of(object, "seconds");
+    record->remaining_seconds = number_of(object, "remaining_seconds");
+    record->updated = number_of(object, "updated");
+    snprintf(record->message, sizeof record->message, "%s", message != NULL ? message : "");
+  }
+  cJSON_Delete(object);
+  return known < N_STATES;
+}
+
+/* Whether a text is such a record. */
+static bool status_record_recognise(const char *text)
+{
+  struct gpumc_status_record record;
+  return parse_record(text, &record);
+}
+
+bool gpumc_status_record_read(const struct gpumc_task_files *files,
+                              struct gpumc_status_record *record)
+{
+  char text[LONGEST_RECORD];
+  memset(record, 0, sizeof *record);
+  const char *reason;
+  int descriptor = gpumc_regular_open(files->status, O_RDONLY, &reason);
+  if (descriptor < 0)
+    return false;
+  ssize_t length = read(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  if (length <= 0)
+    return false;
+  text[length] = '\0';
+  return parse_record(text, record);
+}
+
+/* ---- files beside a result ---- */
 
 enum { BEGIN_BYTES = GPUMC_RESULT_MARK_BYTES };
 
@@ -34,7 +174,7 @@ static bool is_log(const char *begin, size_t length)
 
 static bool is_status(const char *begin, size_t length)
 {
-  return strlen(begin) == length && gpumc_status_record_recognise(begin);
+  return strlen(begin) == length && status_record_recognise(begin);
 }
 
 /* "gpumc PROCESS HOST\n" and nothing else. */
@@ -145,10 +285,9 @@ static enum gpumc_status for_both(const char *output, enum gpumc_side side,
 
 enum gpumc_status gpumc_side_files_check(const char *output, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (int side = GPUMC_SIDE_PARTIAL; side < GPUMC_SIDE_LOCK && status == GPUMC_OK; side++)
-    status = for_both(output, (enum gpumc_side)side, gpumc_side_file_check, error);
-  return status;
+  for (int side = GPUMC_SIDE_PARTIAL; side < GPUMC_SIDE_LOCK; side++)
+    GPUMC_TRY(for_both(output, (enum gpumc_side)side, gpumc_side_file_check, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -162,4 +301,224 @@ enum gpumc_status
 gpumc_side_file_remove(const char *output, enum gpumc_side side, struct gpumc_error *error)
 {
   return for_both(output, side, remove_ours, error);
+}
+
+/* ---- the files of a task, and its lock ---- */
+
+/* Somebody who asks whether the lock is held has it for an instant: so try for a while. */
+enum { LOCK_TRIES = 25, LOCK_PAUSE_NANOSECONDS = 10000000 };
+enum { HOST_LENGTH = 64 };
+
+struct gpumc_task_lock {
+  int descriptor;
+  char *path;
+};
+
+enum gpumc_status
+gpumc_task_files_init(struct gpumc_task_files *files, const char *output, struct gpumc_error *error)
+{
+  memset(files, 0, sizeof *files);
+  files->output = gpumc_path_with_suffix(output, "", error);
+  files->partial = gpumc_path_with_suffix(output, ".partial", error);
+  files->checkpoint = gpumc_path_with_suffix(output, ".ckpt", error);
+  files->log = gpumc_path_with_suffix(output, ".log", error);
+  files->lock = gpumc_path_with_suffix(output, ".lock", error);
+  files->status = gpumc_path_with_suffix(output, ".status", error);
+  if (files->output != NULL && files->partial != NULL && files->checkpoint != NULL &&
+      files->log != NULL && files->lock != NULL && files->status != NULL)
+    return GPUMC_OK;
+  gpumc_task_files_free(files);
+  return GPUMC_FAILURE;
+}
+
+void gpumc_task_files_free(struct gpumc_task_files *files)
+{
+  free(files->output);
+  free(files->partial);
+  free(files->checkpoint);
+  free(files->log);
+  free(files->lock);
+  free(files->status);
+  memset(files, 0, sizeof *files);
+}
+
+bool gpumc_file_exists(const char *path)
+{
+  struct stat found;
+  return lstat(path, &found) == 0;
+}
+
+enum gpumc_status gpumc_file_remove(const char *path, struct gpumc_error *error)
+{
+  if (unlink(path) != 0 && errno != ENOENT)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot remove it: %s", path, strerror(errno));
+  return GPUMC_OK;
+}
+
+/* "gpumc PROCESS HOST\n", as the holder wrote it; 0 and "" where it cannot be read. */
+static void read_holder(int descriptor, long *process, char host[static HOST_LENGTH])
+{
+  char text[HOST_LENGTH + 32] = {0};
+  *process = 0;
+  host[0] = '\0';
+  if (pread(descriptor, text, sizeof text - 1, 0) > 0 &&
+      sscanf(text, GPUMC_LOCK_MARK "%ld %63s", process, host) < 1)
+    *process = 0;
+}
+
+static enum gpumc_status
+refuse(int descriptor, const struct gpumc_task_files *files, struct gpumc_error *error)
+{
+  long process;
+  char host[HOST_LENGTH];
+  read_holder(descriptor, &process, host);
+  if (process == 0)
+    return gpumc_error_set(error, GPUMC_BUSY, "%s is being worked on by another gpumc",
+                           files->output);
+  return gpumc_error_set(error, GPUMC_BUSY, "%s is being worked on by process %ld%s%s",
+                         files->output, process, host[0] != '\0' ? " on " : "", host);
+}
+
+static int lock_patiently(int descriptor)
+{
+  struct timespec pause = {0, LOCK_PAUSE_NANOSECONDS};
+  int tries = 0;
+  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR && (errno != EWOULDBLOCK || ++tries == LOCK_TRIES))
+      return -1;
+    nanosleep(&pause, NULL);
+  }
+  return 0;
+}
+
+/* Whether `path` still names the file behind the descriptor: its holder removes it on release,
+ * perhaps between our opening and our locking it. */
+static bool is_current(int descriptor, const char *path)
+{
+  struct stat opened;
+  struct stat named;
+  return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/* `creating`: O_CREAT or 0, where a lock file that is not there is no error and `*descriptor` is
+ * -1.
+ */
+static enum gpumc_status open_lock(const struct gpumc_task_files *files, int creating,
+                                   int *descriptor, struct gpumc_error *error)
+{
+  const char *reason;
+  *descriptor = -1;
+  GPUMC_TRY(gpumc_side_file_check(files->lock, GPUMC_SIDE_LOCK, error));
+  *descriptor = gpumc_regular_open(files->lock, O_RDWR | O_NOFOLLOW | creating, &reason);
+  if (*descriptor < 0 && (creating != 0 || errno != ENOENT))
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", files->lock, reason);
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+gpumc_task_lock_check(const struct gpumc_task_files *files, struct gpumc_error *error)
+{
+  int descriptor = -1;
+  enum gpumc_status status = gpumc_directory_check(files->output, error);
+  if (status == GPUMC_OK)
+    status = open_lock(files, 0, &descriptor, error);
+  if (descriptor >= 0)
+    close(descriptor);
+  return status;
+}
+
+/* `*locked`: a locked descriptor of the lock file that has the name now. */
+static enum gpumc_status
+open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_error *error)
+{
+  for (;;) {
+    int descriptor;
+    enum gpumc_status opened = open_lock(files, O_CREAT, &descriptor, error);
+    if (opened != GPUMC_OK)
+      return opened;
+    if (lock_patiently(descriptor) != 0) {
+      enum gpumc_status status = errno == EWOULDBLOCK
+                                     ? refuse(descriptor, files, error)
+                                     : gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot lock: %s",
+                                                       files->lock, strerror(errno));
+      close(descriptor);
+      return status;
+    }
+    if (is_current(descriptor, files->lock)) {
+      *locked = descriptor;
+      return GPUMC_OK;
+    }
+    close(descriptor);
+  }
+}
+
+/* For messages only, so a failure is no matter; but half a line would not be known for ours. */
+static void write_holder(int descriptor)
+{
+  char host[HOST_LENGTH] = {0};
+  char text[HOST_LENGTH + 32];
+  if (gethostname(host, sizeof host - 1) != 0)
+    host[0] = '\0';
+  int length = snprintf(text, sizeof text, GPUMC_LOCK_MARK "%ld %s\n", (long)getpid(), host);
+  if (ftruncate(descriptor, 0) == 0 &&
+      gpumc_write_all_at(descriptor, text, (size_t)length, 0) != 0 && ftruncate(descriptor, 0) != 0)
+    return;
+}
+
+enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
+                                          struct gpumc_task_lock **lock, struct gpumc_error *error)
+{
+  *lock = NULL;
+  enum gpumc_status status = gpumc_directory_prepare(files->output, error);
+  if (status != GPUMC_OK)
+    return status;
+  char *path = gpumc_path_with_suffix(files->lock, "", error);
+  if (path == NULL)
+    return GPUMC_FAILURE;
+  status = gpumc_allocate_array(lock, 1, "a lock", error);
+  int descriptor = -1;
+  if (status == GPUMC_OK)
+    status = open_and_lock(files, &descriptor, error);
+  if (status != GPUMC_OK) {
+    free(path);
+    free(*lock);
+    *lock = NULL;
+    return status;
+  }
+  write_holder(descriptor);
+  (*lock)->descriptor = descriptor;
+  (*lock)->path = path;
+  return GPUMC_OK;
+}
+
+void gpumc_task_lock_release(struct gpumc_task_lock *lock)
+{
+  if (lock == NULL)
+    return;
+  /* Removed while it is still held, so that the name is never somebody else's lock. */
+  if (is_current(lock->descriptor, lock->path))
+    unlink(lock->path);
+  close(lock->descriptor);
+  free(lock->path);
+  free(lock);
+}
+
+bool gpumc_task_lock_held(const struct gpumc_task_files *files, long *process)
+{
+  char host[HOST_LENGTH];
+  long holder = 0;
+  bool held = false;
+  const char *reason;
+  const bool ours = gpumc_side_file_look(files->lock, GPUMC_SIDE_LOCK) == GPUMC_PRESENCE_OURS;
+  int descriptor = ours ? gpumc_regular_open(files->lock, O_RDONLY, &reason) : -1;
+  if (descriptor >= 0) {
+    held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (held)
+      read_holder(descriptor, &holder, host);
+    close(descriptor);
+  }
+  if (process != NULL)
+    *process = holder;
+  return held;
 }

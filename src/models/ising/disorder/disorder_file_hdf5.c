@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "core/storage/hdf5_dataset.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
 #include "models/ising/disorder/disorder_state.h"

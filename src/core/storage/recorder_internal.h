@@ -1,0 +1,193 @@
+/* Inside the recorder: attributes, datasets, tables, the log, and the recorder itself. */
+#ifndef GPUMC_CORE_RECORDER_INTERNAL_H
+#define GPUMC_CORE_RECORDER_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/checksum.h"
+#include "core/base/error.h"
+#include "core/storage/hdf5_file.h"
+#include "core/storage/recorder.h"
+
+/* ---- attributes by path, at once or kept until the file is there ---- */
+
+enum gpumc_attribute_kind {
+  GPUMC_ATTRIBUTE_TEXT,
+  GPUMC_ATTRIBUTE_NUMBER,
+  GPUMC_ATTRIBUTE_INTEGER,
+};
+
+struct gpumc_attribute {
+  enum gpumc_attribute_kind kind;
+  const char *path, *name;
+  const char *text;
+  double number;
+  int64_t integer;
+};
+
+/* Attributes that wait for the file. Zero-initialise. */
+struct gpumc_attribute_list {
+  size_t count;
+  struct gpumc_attribute *items;
+};
+
+/* Keeps a copy. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_attribute_keep(struct gpumc_attribute_list *list,
+                                                        const struct gpumc_attribute *attribute,
+                                                        struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_attribute_write(const struct gpumc_hdf5_file *file,
+                                                         const struct gpumc_attribute *attribute,
+                                                         struct gpumc_error *error);
+void gpumc_attribute_list_free(struct gpumc_attribute_list *list);
+
+/* ---- datasets with labels and dimension scales, and values on their way to them ---- */
+
+/* A new dataset of `rank` 1 to 3 with the attributes of `label`; extensible along the first
+ * dimension in chunks of `chunk_rows`, or of fixed shape when that is 0. Rank 0 is a scalar.
+ * Negative, with the error set, on failure. `group` names the group in messages. */
+hid_t gpumc_dataset_create(const struct gpumc_hdf5_file *file, hid_t location, const char *group,
+                           const struct gpumc_label *label, size_t rank, const hsize_t *shape,
+                           size_t chunk_rows, bool integer, struct gpumc_error *error);
+/* Likewise of uint8, extensible, shape[2]. */
+hid_t gpumc_dataset_create_bytes(const struct gpumc_hdf5_file *file, hid_t location,
+                                 const char *group, const struct gpumc_label *label,
+                                 const hsize_t shape[2], size_t chunk_rows,
+                                 struct gpumc_error *error);
+/* Attach the axis at `axis_path` to a dimension; it becomes a dimension scale of its own name. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t data, unsigned dimension,
+                     const char *axis_path, struct gpumc_error *error);
+/* Write `values` into rows first .. first+count-1, `width` values each, as float64 or int64.
+ * `where` names the dataset in messages. GPUMC_FAILURE also for a value that is no integer in an
+ * integer dataset. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t data, const char *where, bool integer,
+                    size_t first, size_t count, size_t width, const double *values,
+                    struct gpumc_error *error);
+/* The same for whole rows of bytes. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_dataset_write_bytes(const struct gpumc_hdf5_file *file, hid_t data, const char *where,
+                          size_t first, size_t count, const uint8_t *bytes,
+                          struct gpumc_error *error);
+
+/* ---- a table, its rows in memory and its datasets in the file ---- */
+
+/* Rows of long tables are brought to the file once so many bytes of them wait, of all together. */
+enum { GPUMC_TABLE_WAITING_BYTES = 16 << 20 };
+
+/* `columns[n_columns]`: own copies of everything. Of `n_rows` rows `n_stored` are in the file, and
+ * those from `n_dropped` on in memory: rows[n_rows - n_dropped][row_width], room for `capacity`.
+ * Ordinary tables drop none; long ones have `n_logged` in the log, and drop what is in the file. */
+struct gpumc_table {
+  char *group;
+  size_t n_columns;
+  struct gpumc_column *columns;
+  size_t row_width;
+  double *rows;
+  size_t n_rows, capacity, n_stored, n_dropped, n_logged;
+  bool is_long;
+};
+
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
+                                                    const struct gpumc_column *columns,
+                                                    size_t n_columns, struct gpumc_error *error);
+void gpumc_table_free(struct gpumc_table *table);
+/* Group and columns as one text, by which a checkpoint knows its table again. Caller frees; NULL
+ * when memory ran out. */
+char *gpumc_table_layout(const struct gpumc_table *table);
+/* Room for `n_rows` in memory. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error);
+/* Where a row stands that is in memory, or would be appended there. */
+double *gpumc_table_row(const struct gpumc_table *table, size_t row);
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_add_row(struct gpumc_table *table, const double *row, struct gpumc_error *error);
+
+/* Make the group and its datasets, empty, with attributes and dimension scales. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
+                                                      const struct gpumc_hdf5_file *file,
+                                                      struct gpumc_error *error);
+/* Append to the datasets the rows that are not in the file yet: first the values of all tables,
+ * then, after a flush, their axes, so that a live reader who takes an axis' length finds that many
+ * rows in every column. The axis counts the rows as stored, and a long table drops them. */
+enum gpumc_table_part { GPUMC_TABLE_VALUES, GPUMC_TABLE_AXIS };
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_table_store(struct gpumc_table *table, enum gpumc_table_part part,
+                  const struct gpumc_hdf5_file *file, struct gpumc_error *error);
+
+/* ---- the log of long tables, OUTPUT.log, to which rows are appended and which is never changed
+ * before its end; docs/file-format.md. Every message begins with the path of the log ---- */
+
+/* `length`: bytes that count; `position`: of the next record to be read. `checksum`: of all bytes
+ * written, while reading of those read. */
+struct gpumc_log {
+  int descriptor;
+  char *path;
+  uint64_t length, position;
+  struct gpumc_checksum checksum;
+  unsigned char *buffer;
+  size_t capacity;
+};
+
+/* Rows first_row .. first_row + n_rows - 1 of a table. */
+struct gpumc_log_record {
+  uint64_t table, first_row, n_rows;
+};
+
+/* What a log begins with. */
+#define GPUMC_LOG_MARK "gpumc-series-log"
+/* Legal on NULL. */
+void gpumc_log_close(struct gpumc_log *log);
+
+/* ---- what a recorder consists of ---- */
+
+enum gpumc_recorder_phase {
+  GPUMC_RECORDER_DECLARING,
+  GPUMC_RECORDER_APPENDING,
+  GPUMC_RECORDER_SUMMARIZING,
+  GPUMC_RECORDER_FINISHED
+};
+
+struct gpumc_recorder {
+  enum gpumc_recorder_phase phase;
+  char *output, *partial, *begun; /* OUTPUT, OUTPUT.partial, OUTPUT.partial.new */
+  char *log_path;                 /* OUTPUT.log */
+  char *title, *source, *resolved, *citations;
+  size_t n_tables;
+  struct gpumc_table *tables;
+  struct gpumc_attribute_list attributes; /* given before the start */
+  struct gpumc_hdf5_file *file;
+  struct gpumc_log *log; /* NULL without long tables */
+  size_t waiting;        /* bytes of rows of long tables that are not in the file yet */
+  double last_flush;
+};
+
+/* ---- long tables, whose rows stand in the log instead of in memory ---- */
+
+/* A fresh log, or the one of the checkpoint cut back to its length; nothing without long tables. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_long_tables_begin(struct gpumc_recorder *recorder, struct gpumc_error *error);
+/* Rows that are not in the log yet into it. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_long_tables_log(struct gpumc_recorder *recorder, struct gpumc_error *error);
+/* All rows of the log into the empty datasets of the working file, a part at a time by `store`. */
+typedef enum gpumc_status
+gpumc_long_tables_store(struct gpumc_recorder *recorder, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
+                                                            gpumc_long_tables_store *store,
+                                                            struct gpumc_error *error);
+/* Counts rows that a table has got; whether so much waits in memory that it should go to the file.
+ */
+bool gpumc_long_tables_add(struct gpumc_recorder *recorder, size_t table, size_t n_rows);
+
+/* The log brought to the disk, its length and its tables' numbers of rows into a checkpoint; and
+ * the log of a checkpoint opened and verified, without a change. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
+                                                          struct gpumc_checkpoint_writer *writer,
+                                                          struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
+                                                          struct gpumc_checkpoint_reader *reader,
+                                                          struct gpumc_error *error);
+
+#endif

@@ -1,0 +1,310 @@
+/* Reading results: numeric datasets, and how far runs are. */
+#include "core/storage/result_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/storage/hdf5_values.h"
+
+/* ---- the members of a group, and numeric datasets ---- */
+
+/* More than any summary; what claims to be larger is damaged or not a summary. */
+enum { MOST_VALUES = 1 << 27 };
+
+/* `prefix`: "GROUP/" within a group of summary, or "". */
+struct group_walk {
+  const struct gpumc_hdf5_file *file;
+  const char *prefix;
+  struct gpumc_result *result;
+  struct gpumc_error *error;
+  enum gpumc_status status;
+};
+
+void gpumc_result_dataset_free(struct gpumc_result_dataset *dataset)
+{
+  free(dataset->name);
+  free(dataset->long_name);
+  free(dataset->units);
+  free(dataset->symbol);
+  free(dataset->values);
+  memset(dataset, 0, sizeof *dataset);
+}
+
+/* Rank, shape and type; false when it is not a numeric dataset of rank 0 to 2. */
+static bool read_shape(hid_t data, struct gpumc_result_dataset *dataset)
+{
+  hsize_t shape[H5S_MAX_RANK] = {1, 1};
+  hid_t space = H5Dget_space(data);
+  hid_t type = H5Dget_type(data);
+  int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+  H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+  bool numeric = class == H5T_FLOAT || class == H5T_INTEGER;
+  bool fits = rank >= 0 && rank <= 2 && H5Sget_simple_extent_dims(space, shape, NULL) == rank &&
+              H5Sget_simple_extent_type(space) != H5S_NULL;
+  gpumc_hdf5_release(type);
+  gpumc_hdf5_release(space);
+  if (!numeric || !fits)
+    return false;
+  dataset->rank = (size_t)rank;
+  dataset->shape[0] = rank > 0 ? (size_t)shape[0] : 1;
+  dataset->shape[1] = rank > 1 ? (size_t)shape[1] : 1;
+  dataset->integer = class == H5T_INTEGER;
+  return true;
+}
+
+static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t data,
+                                     struct gpumc_result_dataset *dataset,
+                                     struct gpumc_error *error)
+{
+  size_t count;
+  if (__builtin_mul_overflow(dataset->shape[0], dataset->shape[1], &count) || count > MOST_VALUES)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: summary/%s is too large to be right",
+                           file->path, dataset->name);
+  enum gpumc_status status = gpumc_allocate_array(&dataset->values, count, dataset->name, error);
+  if (status == GPUMC_OK && count > 0 &&
+      H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, dataset->values) < 0)
+    status = gpumc_hdf5_error(file, error, "read summary/%s", dataset->name);
+  return status;
+}
+
+static char *label_of(hid_t data, const char *name)
+{
+  char *text = gpumc_hdf5_attribute_text(data, name);
+  return text != NULL ? text : strdup("");
+}
+
+/* Name, labels, rank and shape of a numeric dataset of rank 0 to 2, without values; `*numeric` is
+ * false, and nothing is read, when it is none. */
+static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *file, hid_t data,
+                                                 const char *name,
+                                                 struct gpumc_result_dataset *dataset,
+                                                 bool *numeric, struct gpumc_error *error)
+{
+  memset(dataset, 0, sizeof *dataset);
+  *numeric = false;
+  if (gpumc_hdf5_check_dataset(file, data, name, error) != GPUMC_OK)
+    return GPUMC_FAILURE;
+  *numeric = read_shape(data, dataset);
+  if (!*numeric)
+    return GPUMC_OK;
+  dataset->name = strdup(name);
+  dataset->long_name = label_of(data, "long_name");
+  dataset->units = label_of(data, "units");
+  dataset->symbol = label_of(data, "symbol");
+  if (dataset->name != NULL && dataset->long_name != NULL && dataset->units != NULL &&
+      dataset->symbol != NULL)
+    return GPUMC_OK;
+  gpumc_result_dataset_free(dataset);
+  return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
+}
+
+static enum gpumc_status add_dataset(struct group_walk *walk, hid_t data, const char *name)
+{
+  struct gpumc_result *result = walk->result;
+  struct gpumc_result_dataset dataset;
+  bool numeric;
+  char path[BUFSIZ];
+  snprintf(path, sizeof path, "%s%s", walk->prefix, name);
+  enum gpumc_status status =
+      result_describe_dataset(walk->file, data, path, &dataset, &numeric, walk->error);
+  if (status != GPUMC_OK || !numeric)
+    return status;
+  struct gpumc_result_dataset *items =
+      realloc(result->datasets, (result->n_datasets + 1) * sizeof *items);
+  if (items != NULL)
+    result->datasets = items;
+  else
+    status = gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
+  if (status == GPUMC_OK)
+    status = read_values(walk->file, data, &dataset, walk->error);
+  if (status == GPUMC_OK)
+    result->datasets[result->n_datasets++] = dataset;
+  else
+    gpumc_result_dataset_free(&dataset);
+  return status;
+}
+
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *state);
+
+/* One level deep: a group of datasets over an axis of their own. */
+static enum gpumc_status add_group(const struct group_walk *walk, hid_t group, const char *name)
+{
+  char *prefix = NULL;
+  if (walk->prefix[0] != '\0')
+    return GPUMC_OK;
+  if (asprintf(&prefix, "%s/", name) < 0)
+    return gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
+  struct group_walk inner = {walk->file, prefix, walk->result, walk->error, GPUMC_OK};
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &inner) < 0 &&
+      inner.status == GPUMC_OK)
+    inner.status = gpumc_hdf5_error(walk->file, walk->error, "list summary/%s", name);
+  free(prefix);
+  return inner.status;
+}
+
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *state)
+{
+  struct group_walk *walk = state;
+  if (link->type != H5L_TYPE_HARD)
+    return 0;
+  hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  if (object < 0) {
+    walk->status = gpumc_hdf5_error(walk->file, walk->error, "read summary/%s", name);
+    return -1;
+  }
+  if (H5Iget_type(object) == H5I_DATASET)
+    walk->status = add_dataset(walk, object, name);
+  else if (H5Iget_type(object) == H5I_GROUP)
+    walk->status = add_group(walk, object, name);
+  gpumc_hdf5_release(object);
+  return walk->status == GPUMC_OK ? 0 : -1;
+}
+
+enum gpumc_status gpumc_result_read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
+                                             struct gpumc_result *result, struct gpumc_error *error)
+{
+  struct group_walk walk = {file, "", result, error, GPUMC_OK};
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &walk) >= 0)
+    return GPUMC_OK;
+  return walk.status != GPUMC_OK ? walk.status : gpumc_hdf5_error(file, error, "list summary");
+}
+
+/* ---- how far the runs of an unfinished result are ---- */
+
+struct run_walk {
+  const struct gpumc_hdf5_file *file;
+  struct gpumc_result *result;
+  struct gpumc_result_run *run; /* the one whose columns are read */
+  struct gpumc_error *error;
+  enum gpumc_status status;
+};
+
+/* A column grows with the rows; an axis across a column is as long as it is. */
+static bool grows(hid_t data)
+{
+  hsize_t shape[H5S_MAX_RANK], limit[H5S_MAX_RANK] = {0};
+  hid_t space = H5Dget_space(data);
+  int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, shape, limit);
+  gpumc_hdf5_release(space);
+  return rank > 0 && limit[0] == H5S_UNLIMITED;
+}
+
+static bool read_element(hid_t data, size_t row, double *value)
+{
+  hsize_t start[1] = {row}, count[1] = {1};
+  hid_t memory = H5Screate(H5S_SCALAR);
+  hid_t space = H5Dget_space(data);
+  bool done = space >= 0 &&
+              H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+              H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, value) >= 0;
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(memory);
+  return done;
+}
+
+static enum gpumc_status add_column(struct run_walk *walk, hid_t data, const char *name)
+{
+  struct gpumc_result_run *run = walk->run;
+  struct gpumc_result_dataset column;
+  bool numeric;
+  enum gpumc_status status =
+      result_describe_dataset(walk->file, data, name, &column, &numeric, walk->error);
+  if (status != GPUMC_OK || !numeric)
+    return status;
+  /* The writer stores the axis last: a row stands in all columns once it stands there. */
+  bool is_axis = run->n_columns == 0;
+  if (is_axis && column.rank == 1)
+    run->n_rows = column.shape[0];
+  if (column.rank != 1 || column.shape[0] < run->n_rows || !grows(data)) {
+    gpumc_result_dataset_free(&column);
+    return GPUMC_OK;
+  }
+  struct gpumc_result_dataset *items = realloc(run->columns, (run->n_columns + 1) * sizeof *items);
+  if (items != NULL)
+    run->columns = items;
+  status = items == NULL
+               ? gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path)
+               : gpumc_allocate_array(&column.values, 1, name, walk->error);
+  column.shape[0] = run->n_rows > 0;
+  if (status == GPUMC_OK && run->n_rows > 0 && !read_element(data, run->n_rows - 1, column.values))
+    status = gpumc_hdf5_error(walk->file, walk->error, "read runs/%s/%s", run->name, name);
+  if (status == GPUMC_OK)
+    run->columns[run->n_columns++] = column;
+  else
+    gpumc_result_dataset_free(&column);
+  return status;
+}
+
+static herr_t visit_column(hid_t group, const char *name, const H5L_info_t *link, void *state)
+{
+  struct run_walk *walk = state;
+  if (link->type != H5L_TYPE_HARD)
+    return 0;
+  hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  if (object < 0)
+    walk->status =
+        gpumc_hdf5_error(walk->file, walk->error, "read runs/%s/%s", walk->run->name, name);
+  else if (H5Iget_type(object) == H5I_DATASET)
+    walk->status = add_column(walk, object, name);
+  H5Oclose(object);
+  return walk->status == GPUMC_OK ? 0 : -1;
+}
+
+static enum gpumc_status read_run(struct run_walk *walk, hid_t group)
+{
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_column, walk) >= 0)
+    return GPUMC_OK;
+  return walk->status != GPUMC_OK
+             ? walk->status
+             : gpumc_hdf5_error(walk->file, walk->error, "list runs/%s", walk->run->name);
+}
+
+static herr_t visit_run(hid_t runs, const char *name, const H5L_info_t *link, void *state)
+{
+  struct run_walk *walk = state;
+  struct gpumc_result *result = walk->result;
+  struct gpumc_result_run *items = realloc(result->runs, (result->n_runs + 1) * sizeof *items);
+  char *copy = strdup(name);
+  if (items != NULL)
+    result->runs = items;
+  if (items == NULL || copy == NULL) {
+    free(copy);
+    walk->status =
+        gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
+    return -1;
+  }
+  walk->run = &items[result->n_runs++];
+  *walk->run = (struct gpumc_result_run){.name = copy};
+  hid_t group = link->type == H5L_TYPE_HARD ? H5Gopen2(runs, name, H5P_DEFAULT) : H5I_INVALID_HID;
+  if (group < 0)
+    walk->status = gpumc_hdf5_error(walk->file, walk->error, "read runs/%s", name);
+  else
+    walk->status = read_run(walk, group);
+  gpumc_hdf5_release(group);
+  return walk->status == GPUMC_OK ? 0 : -1;
+}
+
+enum gpumc_status gpumc_result_read_runs(const struct gpumc_hdf5_file *file, hid_t group,
+                                         struct gpumc_result *result, struct gpumc_error *error)
+{
+  struct run_walk walk = {.file = file, .result = result, .error = error, .status = GPUMC_OK};
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_run, &walk) >= 0)
+    return GPUMC_OK;
+  return walk.status != GPUMC_OK ? walk.status : gpumc_hdf5_error(file, error, "list runs");
+}
+
+void gpumc_result_runs_free(struct gpumc_result *result)
+{
+  for (size_t i = 0; result->runs != NULL && i < result->n_runs; i++) {
+    struct gpumc_result_run *run = &result->runs[i];
+    for (size_t c = 0; c < run->n_columns; c++)
+      gpumc_result_dataset_free(&run->columns[c]);
+    free(run->columns);
+    free(run->name);
+  }
+  free(result->runs);
+  result->runs = NULL;
+  result->n_runs = 0;
+}
