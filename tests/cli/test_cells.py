@@ -13,6 +13,10 @@ MODELS = {"ising2d": "shape: [64, 4]", "ising3d": "shape: [64, 4, 4]", "ea": "sh
 ALGORITHMS = {"canonical": "thermalization: 2, sweeps: 8, beta: {values: [0.1, 0.2]}",
               "pa": "population: 64, sweeps: 1, beta: {from: 0, to: 0.2, step: 0.1}",
               "pt": "samples: 2, sweeps: 80, beta: {values: [0.1, 0.2]}"}
+# The same in another control, of algorithms that move one.
+IN_A_CONTROL = {"pa": "population: 64, sweeps: 1, control: {name: h, beta: 0.2, from: -0.1, to: 0.1, step: 0.1, "
+                      "thermalization: 2}",
+                "pt": "samples: 2, sweeps: 80, control: {name: h, beta: 0.2, values: [-0.1, 0.2]}"}
 
 CONFIG = """\
 gpumc: 1
@@ -41,12 +45,20 @@ class Cells(ProgramCase):
                 for kernel in model["kernels"]:
                     names = (model["name"], algorithm["name"], kernel["device"], kernel["variant"])
                     with self.subTest("-".join(names)):
-                        self.check(kernel, *names)
+                        self.check(kernel, *names, ALGORITHMS[algorithm["name"]])
 
-    def check(self, kernel, model, algorithm, device, variant):
+    def test_every_cell_in_another_control(self):
+        for model in self.lists["models"]:
+            for algorithm, keys in IN_A_CONTROL.items():
+                for kernel in model["kernels"]:
+                    names = (model["name"], algorithm, kernel["device"], kernel["variant"])
+                    with self.subTest("-".join(names)):
+                        self.check(kernel, *names, keys)
+
+    def check(self, kernel, model, algorithm, device, variant, keys):
         config = self.write("c.yaml", CONFIG.format(
             model=model, model_keys=MODELS[model], algorithm=algorithm,
-            algorithm_keys=ALGORITHMS[algorithm], device=device, variant=variant))
+            algorithm_keys=keys, device=device, variant=variant))
         cell = kernel["algorithms"][algorithm]
         if kernel["absent"]:
             process = self.start("run", config)

@@ -31,6 +31,26 @@ class Keys(ProgramCase):
         self.assertIn(f"c.yaml:{line}:", process.err)
         self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
 
+    def test_another_control(self):
+        """The block `control` in place of `beta`."""
+        good = "{name: h, beta: 0.4, from: -1, to: 1, step: 0.1, thermalization: 10}"
+
+        def refuse(message, control, more="", line=7):
+            text = CONFIG.replace("  beta: {beta}\n", "  control: {beta}\n")
+            process = self.gpumc("validate", self.write("c.yaml", text.format(beta=control, more=more)), code=INVALID)
+            self.assertIn(message, process.err)
+            self.assertIn(f"c.yaml:{line}:", process.err)
+            self.assertEqual(process.err.count("c.yaml:"), 1, process.err)
+        refuse("control.from = 1 must be below control.to = -1", good.replace("-1, to: 1", "1, to: -1"))
+        refuse("missing key 'thermalization'", good.replace(", thermalization: 10", ""))
+        refuse("missing key 'from'", good.replace(" from: -1,", ""))
+        refuse("more than 1000000 values", good.replace("0.1, th", "1.0e-7, th"))
+        refuse("control.values holds all values", good.replace("to: 1, step: 0.1", "values: [0, 1]"))
+        refuse("expected a list of 2 to 10000 ascending values", good.replace("from: -1, to: 1, step: 0.1", "values: [1]"))
+        refuse("'beta' and 'control' exclude each other", good, more="beta: {to: 1, step: 0.1}")
+        refuse("reweight is for inverse temperatures", good, more="reweight: {from: 0, to: 1, step: 0.1}", line=8)
+        refuse("use configurations.every", good, more="configurations: {betas: [0.1]}", line=8)
+
     def test_configurations(self):
         none = "is not one of the %d inverse temperatures of `beta`; the nearest is %s"
         for beta, betas, message in (

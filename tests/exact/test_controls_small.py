@@ -26,6 +26,7 @@ GLASS_SEED = 2
 GLASS = np.array(splitmix_couplings.couplings(SHAPE, GLASS_SEED), dtype=float).reshape(SITES, 2)
 FIELDS = [-0.9, -0.3, 0.1, 0.5, 1.0]
 SAMPLES = 4000
+RUNS = 600
 P_MINIMUM = 1e-5  # of a chi-square; ten of them in all, so that one run in 10000 fails by chance
 
 PT = """\
@@ -187,6 +188,115 @@ class Tempering(unittest.TestCase):
             self.assertLess(np.abs(off).max(), 4.5, name)
         wrong = exact_curves(False, [1.05 * h for h in FIELDS])["magnetization"]
         self.assertGreater(np.abs(gpumc.in_errors(found, "magnetization", wrong)).max(), 4.5, "control")
+
+
+PA = """\
+gpumc: 1
+seed: {seed}
+model: {model}
+algorithm:
+  name: pa
+  population: {population}
+  sweeps: {sweeps}
+  runs: {runs}
+  resampling: {resampling}
+  control: {{name: h, beta: {beta}, thermalization: 200, {schedule}}}
+{more}
+kernel: {{variant: {variant}}}
+output: {output}
+"""
+
+
+def log_partition(glass, fields):
+    energy, magnetization = levels(glass)
+    return np.array([np.log(np.exp(-BETA * (energy - h * magnetization) - 40).sum()) + 40 for h in fields])
+
+
+class Annealing(unittest.TestCase):
+    """From a negative field through 0 to a positive one, all replicas in equilibrium at the first."""
+
+    def anneal(self, folder, glass=False, **keys):
+        values = dict(seed=3, model="{name: ising2d, shape: [4, 4]}", population=2000, sweeps=4, runs=1, beta=BETA,
+                      resampling="nearest_integer", schedule="from: -0.95, to: 0.75, step: 0.1", more="",
+                      variant="multispin", output=os.path.join(folder, "pa.h5"))
+        if glass:
+            couplings = os.path.join(folder, "couplings.txt")
+            pathlib.Path(couplings).write_text(splitmix_couplings.text_file(SHAPE, [GLASS_SEED]))
+            values["model"] = f"{{name: ea, shape: [4, 4], couplings: file, file: {couplings}}}"
+        values.update(keys)
+        gpumc.run_config(PA.format(**values), folder)
+        return values["output"]
+
+    def test_mean_partition_ratio_is_exact_for_small_populations(self):
+        """The mean of Z(h)/Z(h_0) over 600 runs of 50 replicas is exact. Bound: 4.5 standard errors at each of 17
+        fields, false alarms 1e-4 a case. Controls: weights with the wrong sign, and fields wrong by 3 %."""
+        for variant, resampling in (("multispin", "nearest_integer"), ("spin", "systematic"),
+                                    ("replica", "nearest_integer")):
+            if variant not in device.variants():
+                continue
+            for glass in False, True:
+                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                    path = self.anneal(folder, glass, population=50, sweeps=1, runs=RUNS, variant=variant,
+                                       resampling=resampling)
+                    with h5py.File(path) as file:
+                        fields = file["summary/h"][...]
+                        found = np.array([-SITES * file[f"runs/{m:04d}/beta_free_energy_difference"][...]
+                                          for m in range(RUNS)])
+                    def worst(reference):
+                        ratio = np.exp(found - reference + reference[0])[:, 1:]
+                        return np.abs((ratio.mean(axis=0) - 1) / (ratio.std(axis=0, ddof=1) / RUNS ** 0.5)).max()
+                    exact = log_partition(glass, fields)
+                    off = worst(exact)
+                    print(f"{variant} glass {glass}: {off:.2f} errors; wrong sign {worst(-exact):.0f}, wrong fields "
+                          f"{worst(log_partition(glass, 1.03 * fields)):.0f}")
+                    self.assertLess(off, 4.5)
+                    self.assertGreater(worst(-exact), 8, "control")
+                    self.assertGreater(worst(log_partition(glass, 1.03 * fields)), 8, "control")
+
+    def test_every_quantity(self):
+        """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case). Control:
+        fields wrong by 5 %. Weights are bounded for any order of fields, so that nothing overflows or dies out."""
+        for variant in device.served("multispin", "spin", "replica"):
+            for glass in False, True:
+                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                    path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)
+                    found = gpumc.summary(path)
+                    for absent in "beta", "specific_heat", "entropy", "beta_free_energy":
+                        self.assertNotIn(absent, found)
+                    curves = exact_curves(glass, found["h"])
+                    z = log_partition(glass, found["h"])
+                    curves["beta_free_energy_difference"] = (z[0] - z) / SITES
+                    for name, value in curves.items():
+                        at = slice(1, None) if name == "beta_free_energy_difference" else slice(None)
+                        off = np.abs(gpumc.in_errors(found, name, value, at)).max()
+                        print(f"{variant} glass {glass} {name:28s} {off:.2f} errors")
+                        self.assertLess(off, 4.5, name)
+                    self.assertEqual(found["beta_free_energy_difference"][0], 0)
+                    self.assertEqual(found["beta_free_energy_difference_error"][0], 0)
+                    wrong = exact_curves(glass, 1.05 * found["h"])
+                    self.assertGreater(max(np.abs(gpumc.in_errors(found, name, value)).max()
+                                           for name, value in wrong.items()), 4.5, "control")
+
+    def test_adaptive_steps(self):
+        """Steps keep the overlap asked for, and the second run those of the first."""
+        with gpumc.folder() as folder:
+            path = self.anneal(folder, population=4000, runs=2, schedule="from: -0.9, to: 0.9, overlap: 0.8")
+            with h5py.File(path) as file:
+                first, second = file["runs/0000"], file["runs/0001"]
+                np.testing.assert_array_equal(first["h"][...], second["h"][...])
+                self.assertEqual((first["h"][0], first["h"][-1]), (-0.9, 0.9))
+                self.assertLess(np.abs(first["overlap"][1:-1] - 0.8).max(), 1e-3)
+                self.assertGreater(len(first["h"]), 5)
+
+    def test_populations_in_the_result(self):
+        with gpumc.folder() as folder:
+            path = self.anneal(folder, population=1000, more="  configurations: {every: 5}")
+            fields, found, _ = gpumc_reader.configurations(path)
+            with h5py.File(path) as file:
+                measured = dict(zip(file["runs/0000/h"][...], file["runs/0000/magnetization"][...]))
+        self.assertEqual(len(fields), 4)
+        for field, populations in zip(fields, found):
+            self.assertAlmostEqual(populations[0].mean(), measured[field], places=12)
 
 
 def exact_curves(glass, fields):

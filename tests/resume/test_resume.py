@@ -163,6 +163,22 @@ class Configurations(ResumeCase):
         self.finish()
 
 
+class AnotherControl(ResumeCase):
+    """Adaptive steps in the field, thermalized at the first."""
+
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG.replace("  beta: {from: 0.0, to: 0.6, overlap: 0.85}\n",
+                                "  control: {name: h, beta: 0.4, from: -0.3, to: 0.3, overlap: 0.85, thermalization: 50}\n")
+                 .replace("  reweight: {from: 0.1, to: 0.5, step: 0.05}\n", "  configurations: {every: 2}\n"))
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants()
+
+    def test_stopped_after_every_unit(self):
+        self.assertGreater(self.stop_after_every_unit(), 10)
+
+
 class Stopped(JobCase):
     def test_after_every_unit(self):
         """One temperature an invocation, and never a checkpoint but at its end."""

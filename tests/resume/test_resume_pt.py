@@ -32,6 +32,10 @@ CASES = {
                    "beta: {from: 0.3, to: 1.2, count: 6}, tune: {sweeps: 1000, iterations: 3}, "
                    "samples: 525, sweeps: 16000, exchange_every: 5, measure_every: 20, "
                    "update: heat_bath, configurations: {every: 2015, temperatures: [0, 4, 5]}"),
+    "in a field": ("name: ising2d, shape: [8, 8]",
+                   "control: {name: h, beta: 0.4, from: -0.4, to: 0.4, count: 6}, tune: {sweeps: 1000, iterations: 2}, "
+                   "samples: 70, replicas: 2, sweeps: 16000, exchange_every: 5, "
+                   "configurations: {every: 4000, temperatures: [0, 5]}"),
     "long rounds": ("name: ising2d, shape: [32, 32]",
                     "beta: {from: 0.3, to: 0.6, count: 4}, tune: {sweeps: 8000, iterations: 1}, "
                     "samples: 512, sweeps: 16000, exchange_every: 4000, "

@@ -21,10 +21,12 @@ def shortened(config):
         changes["kernel.tile"] = 0
     if algorithm.get("runs", 1) > 2:
         changes["algorithm.runs"] = 2
-    if algorithm["name"] == "pa" and "step" in algorithm["beta"]:
-        changes["algorithm.beta.step"] = algorithm["beta"]["to"] / 16
-    if "overlap" in algorithm.get("beta", {}):
-        changes["algorithm.beta.overlap"] = 0.6
+    block = "control" if "control" in algorithm else "beta"
+    moved = algorithm.get(block, {})
+    if algorithm["name"] == "pa" and "step" in moved:
+        changes[f"algorithm.{block}.step"] = (moved["to"] - moved.get("from", 0) * (block == "control")) / 16
+    if "overlap" in moved:
+        changes[f"algorithm.{block}.overlap"] = 0.6
     if "campaign" in config:
         campaign = {key: values[:2] for key, values in config["campaign"].items()}
         if "model.shape" in campaign:

@@ -144,7 +144,7 @@ static void test_adaptive_run_0_is_alone(void **state)
 static void check_plan(struct batch_job *job)
 {
   const struct pa_settings *settings = &job->settings;
-  const struct pa_population_plan plan = pa_population_plan(settings, &job->model);
+  const struct pa_population_plan plan = pa_population_plan(settings, &job->model, 0);
   assert_int_equal(plan.runs, pa_batch_runs(settings, &job->model));
   assert_int_equal(plan.capacity, pa_capacity(settings->population));
   assert_int_equal(plan.founders, settings->population);
@@ -165,7 +165,7 @@ static void check_memory(struct batch_job *job)
 {
   struct gpumc_error error = {0};
   struct gpumc_device device;
-  const struct pa_population_plan plan = pa_population_plan(&job->settings, &job->model);
+  const struct pa_population_plan plan = pa_population_plan(&job->settings, &job->model, 0);
   if (gpumc_device_open("cpu", 1, &device, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
   const double bytes = (double)pa_population_bytes(&device, &plan);

@@ -1,5 +1,6 @@
 /* Population annealing: its life from creation to destruction, and its vtable. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static void destroy(void *state)
   if (pa == NULL)
     return;
   pa_population_free(&pa->population);
-  free(pa->schedule.beta);
+  free(pa->schedule.value);
   free(pa->tables);
   free(pa->outcome);
   free(pa->log_partition);
@@ -41,7 +42,8 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
 
 static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *error)
 {
-  const struct pa_population_plan plan = pa_population_plan(&pa->settings, pa->context.model);
+  const struct pa_population_plan plan =
+      pa_population_plan(&pa->settings, pa->context.model, pa->schedule.value[0]);
   return pa_population_create(pa->context.device, &plan, pa->context.ensemble->size,
                               &pa->population, error);
 }
@@ -55,7 +57,9 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   if (status != GPUMC_OK)
     return status;
   pa->context = *context;
-  pa_settings_read(&context->params, context->model->ops, &pa->settings);
+  pa_settings_read(&context->params, context->model, &pa->settings);
+  pa->axis = gpumc_moved_label(context->model, &pa->settings.moved);
+  snprintf(pa->axis_of_summary, sizeof pa->axis_of_summary, "summary/%s", pa->axis.name);
   pa->batch = pa_batch_from(&pa->settings, context->model, 0);
   status = pa_schedule_make(&context->params, &pa->schedule, error);
   if (status == GPUMC_OK)
@@ -79,7 +83,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 
 static bool batch_is_over(const struct pa *pa)
 {
-  return pa->row > 0 && pa->schedule.beta[pa->row - 1] >= pa->settings.beta_end;
+  return pa->row > 0 && pa->schedule.value[pa->row - 1] >= pa->settings.end;
 }
 
 static enum gpumc_status settle(void *state, struct gpumc_error *error)
@@ -135,15 +139,16 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
 static void position(const void *state, struct gpumc_position *where)
 {
   const struct pa *pa = state;
-  double beta = pa->row > 0 ? pa->schedule.beta[pa->row - 1] : 0.0;
+  const double first = pa->schedule.value[0];
+  double value = pa->row > 0 ? pa->schedule.value[pa->row - 1] : first;
   bool growing = pa->settings.adaptive && pa->batch.first == 0;
-  double of_batch =
-      growing ? beta / pa->settings.beta_end : (double)pa->row / (double)pa->schedule.count;
+  double of_batch = growing ? (value - first) / (pa->settings.end - first)
+                            : (double)pa->row / (double)pa->schedule.count;
   where->fraction =
       ((double)pa->batch.first + (double)pa->batch.count * of_batch) / (double)pa->settings.runs;
   where->updates = pa->updates;
-  where->coordinate = "beta";
-  where->value = beta;
+  where->coordinate = pa->axis.name;
+  where->value = value;
 }
 
 static const char citation[] =

@@ -68,7 +68,7 @@ static void advance_partition(struct pa_average *average, size_t run)
   double *log_partition = average->log_partition + run * (blocks + 1);
   if (average->row == 0) {
     for (size_t b = 0; b <= blocks; b++)
-      log_partition[b] = pa->context.model->log_states;
+      log_partition[b] = pa_first_log_partition(&pa->settings, pa->context.model);
     return;
   }
   double log_ratio = pa_curve_value(pa, run, average->row, PA_LOG_PARTITION_RATIO);

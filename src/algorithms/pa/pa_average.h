@@ -23,7 +23,7 @@ struct pa_left_out {
   size_t run_group;
 };
 
-/* The quantities of the summary: those of the model, then these. */
+/* The quantities of the summary: those of the model, then these; the last where it is known. */
 enum pa_quantity_behind { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_BEHIND_COUNT };
 
 static inline size_t
@@ -34,7 +34,7 @@ pa_quantity_index(const struct pa_settings *settings, enum pa_quantity_behind qu
 
 static inline size_t pa_quantities(const struct pa_settings *settings)
 {
-  return pa_quantity_index(settings, PA_Q_BEHIND_COUNT);
+  return pa_quantity_index(settings, PA_Q_BEHIND_COUNT) - !pa_knows_partition(settings);
 }
 /* Numbers of an average: the means, and ln of the mean partition function. */
 static inline size_t pa_average_width(const struct pa_settings *settings)

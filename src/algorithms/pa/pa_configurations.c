@@ -6,13 +6,13 @@
 #include "core/simulation/curves.h"
 #include "core/simulation/ladder.h"
 
-enum { STEP, BETA, RUN, REPLICA, FAMILY, LABELS };
+enum { STEP, VALUE, RUN, REPLICA, FAMILY, LABELS };
 
 const struct gpumc_key pa_configurations_keys[] = {
     {.name = "every",
      .type = GPUMC_KEY_INTEGER,
      .minimum = 1,
-     .maximum = PA_BETA_ROWS_MAXIMUM,
+     .maximum = PA_ROWS_MAXIMUM,
      .unit = "steps",
      .exactly_one_of = "moments",
      .doc = "Number of temperature steps between configurations; the last step always writes one."},
@@ -27,9 +27,9 @@ const struct gpumc_key pa_configurations_keys[] = {
 static double nearest(const struct pa_schedule *schedule, double beta, size_t *i)
 {
   while (*i + 1 < schedule->count &&
-         fabs(schedule->beta[*i + 1] - beta) <= fabs(schedule->beta[*i] - beta))
+         fabs(schedule->value[*i + 1] - beta) <= fabs(schedule->value[*i] - beta))
     ++*i;
-  return schedule->beta[*i];
+  return schedule->value[*i];
 }
 
 static void check_betas(const struct gpumc_params *params, const struct pa_schedule *schedule,
@@ -56,6 +56,12 @@ void pa_configurations_check(const struct gpumc_params *params, double end,
   struct pa_schedule schedule = {0};
   if (!gpumc_params_has(params, "configurations.betas"))
     return;
+  if (gpumc_params_has(params, "control")) {
+    gpumc_params_mistake(params, report, "configurations.betas",
+                         "betas are inverse temperatures, which stay while another control is "
+                         "moved: use configurations.every");
+    return;
+  }
   const double coldest = gpumc_params_last(params, "configurations.betas");
   if (coldest * (1 - GPUMC_CONFIGURATIONS_ROUNDING) > end)
     gpumc_params_mistake(params, report, "configurations.betas",
@@ -67,29 +73,32 @@ void pa_configurations_check(const struct gpumc_params *params, double end,
   else
     gpumc_params_mistake(params, report, "beta", "%s", gpumc_error_text(&error));
   gpumc_error_free(&error);
-  free(schedule.beta);
+  free(schedule.value);
 }
 
 /* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
- * inverse temperature `last`. */
-static bool has_row(const struct gpumc_configurations_request *request, const double *beta,
+ * value `last`. */
+static bool has_row(const struct gpumc_configurations_request *request, const double *value,
                     size_t row, double last)
 {
-  const size_t passed = gpumc_configurations_request_passed(request, (uint32_t)row, beta[row]);
+  const size_t passed = gpumc_configurations_request_passed(request, (uint32_t)row, value[row]);
   if (row == 0)
     return passed > 0;
-  if (request->every > 0 && beta[row] >= last)
+  if (request->every > 0 && value[row] >= last)
     return true;
-  return passed > gpumc_configurations_request_passed(request, (uint32_t)row - 1, beta[row - 1]);
+  return passed > gpumc_configurations_request_passed(request, (uint32_t)row - 1, value[row - 1]);
 }
 
 enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *error)
 {
   const struct gpumc_column labels[LABELS] = {
-      [STEP] = {.label = {"step", "temperature steps from beta = 0", "steps", "i"},
+      [STEP] = {.label = {"step",
+                          gpumc_moves_beta(&pa->settings.moved) ? "temperature steps from beta = 0"
+                                                                : "steps from the first value",
+                          "steps", "i"},
                 .width = 1,
                 .integer = true},
-      [BETA] = {.label = gpumc_label_beta, .width = 1},
+      [VALUE] = {.label = pa->axis, .width = 1},
       [RUN] = {.label = {"run", "index of the run, from 0", "1", ""}, .width = 1, .integer = true},
       [REPLICA] = {.label = {"replica", "index of the replica in its population, from 0", "1", ""},
                    .width = 1,
@@ -109,7 +118,7 @@ write_populations(struct pa *pa, const struct pa_families *families, struct gpum
   const uint32_t *family = families->family;
   for (size_t m = 0; m < pa->batch.count; m++) {
     const double shared[] = {[STEP] = (double)pa->row,
-                             [BETA] = pa->schedule.beta[pa->row],
+                             [VALUE] = pa->schedule.value[pa->row],
                              [RUN] = (double)(pa->batch.first + m)};
     const struct gpumc_configurations_rows rows = {
         .run = m, .count = families->size[m], .label = shared, .mark = family};
@@ -122,7 +131,7 @@ write_populations(struct pa *pa, const struct pa_families *families, struct gpum
 enum gpumc_status pa_configurations_write(struct pa *pa, struct gpumc_error *error)
 {
   struct pa_families families;
-  if (!has_row(&pa->request, pa->schedule.beta, pa->row, pa->settings.beta_end))
+  if (!has_row(&pa->request, pa->schedule.value, pa->row, pa->settings.end))
     return GPUMC_OK;
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, pa_families_make(pa, &families, error));
@@ -140,7 +149,7 @@ bool pa_configurations_fit(const struct pa *pa)
     size_t rows;
     gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &rows);
     for (size_t row = 0; row < rows; row++)
-      if (has_row(&pa->request, pa->schedule.beta, row, pa->settings.beta_end))
+      if (has_row(&pa->request, pa->schedule.value, row, pa->settings.end))
         expected += (uint64_t)pa_curve_value(pa, m, row, PA_POPULATION);
   }
   return gpumc_configurations_count(&pa->configurations) == expected;
@@ -155,7 +164,7 @@ static double populations(const struct gpumc_configurations_request *request,
   if (settings->adaptive)
     return request->every > 0 ? ceil(steps / (double)request->every) : (double)request->n_values;
   for (size_t row = 0; row < schedule->count; row++)
-    count += has_row(request, schedule->beta, row, settings->beta_end);
+    count += has_row(request, schedule->value, row, settings->end);
   return count;
 }
 

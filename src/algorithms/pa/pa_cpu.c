@@ -27,14 +27,14 @@ static void weigh_run(const struct pa_resample_work *work, size_t m, int threads
 {
   const struct pa_work *population = &work->population;
   const size_t n = population->size[m];
-  const int64_t *energy = population->energy + m * population->capacity;
+  const int64_t *value = population->conjugate + m * population->capacity;
   uint64_t *weight = population->weight + m * population->capacity;
-  const int64_t reference = pa_lowest_of(&population->tallied[m]);
+  const int64_t reference = pa_reference_of(population, &population->tallied[m]);
   struct pa_resampled *resampled = &population->resampled[m];
   uint64_t total = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : total)
   for (size_t r = 0; r < n; r++) {
-    weight[r] = pa_weight(work->request.step, energy[r], reference, work->weight_shift);
+    weight[r] = pa_weight(work->request.step, value[r], reference, work->weight_shift);
     total += weight[r];
   }
   resampled->before = n;
@@ -207,7 +207,18 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   return GPUMC_OK;
 }
 
-/* Families of run m, and its lowest energy. */
+/* The reach of the reference of the weights where that is not the lowest energy. */
+static uint64_t extent_of(const struct pa_work *population, size_t first, size_t n)
+{
+  uint64_t extent = 0;
+  for (size_t r = first; r < first + n; r++) {
+    const uint64_t reach = pa_reach(population->conjugate[r], population->falls);
+    extent = reach > extent ? reach : extent;
+  }
+  return extent;
+}
+
+/* Families of run m, its lowest energy, and the reference of its weights. */
 static void survey_run(const struct pa_survey_work *work, size_t m)
 {
   const struct pa_work *population = &work->population;
@@ -223,7 +234,9 @@ static void survey_run(const struct pa_survey_work *work, size_t m)
   }
   for (size_t f = 0; f < population->founders; f++)
     pa_add_family(&tallied, members[f], n);
-  tallied.depth = (uint64_t)INT64_MAX - (uint64_t)lowest;
+  tallied.depth = pa_reach(lowest, false);
+  if (pa_is_apart(population))
+    tallied.extent = extent_of(population, first, n);
   for (size_t r = 0; r < n; r++) {
     if (energy[r] != lowest)
       continue;

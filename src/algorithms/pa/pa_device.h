@@ -21,27 +21,53 @@ struct pa_resampled {
 };
 
 struct pa_tallied {
-  uint64_t depth; /* INT64_MAX - lowest energy, so that 0 is nothing found and the largest wins */
+  uint64_t depth; /* pa_reach of the lowest energy */
   uint64_t lowest_replicas, lowest_families, families, square_sum;
   int64_t entropy; /* of pa_family_entropy */
+  uint64_t extent; /* pa_reach of the reference where that is not the lowest energy */
 };
+
+/* How near a value is to the lowest, or the highest, that there can be: 0 is nothing found and the
+ * largest wins. */
+GPUMC_HOST_DEVICE static inline uint64_t pa_reach(int64_t value, bool highest)
+{
+  return highest ? (uint64_t)value - (uint64_t)INT64_MIN : (uint64_t)INT64_MAX - (uint64_t)value;
+}
+
+GPUMC_HOST_DEVICE static inline int64_t pa_reached(uint64_t reach, bool highest)
+{
+  return (int64_t)(highest ? reach + (uint64_t)INT64_MIN : (uint64_t)INT64_MAX - reach);
+}
 
 GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_tallied *tallied)
 {
-  return (int64_t)((uint64_t)INT64_MAX - tallied->depth);
+  return pa_reached(tallied->depth, false);
 }
 
 /* What every step gets; arrays as in struct pa_population. */
 struct pa_work {
   size_t runs, capacity, founders, blocks;
   uint32_t *size;
-  const int64_t *energy;
+  const int64_t *energy, *conjugate; /* the same where replicas are weighed by their energies */
+  bool falls;                        /* as in the plan */
   uint64_t *weight;
   uint32_t *parent, *copies, *family;
   struct pa_resampled *resampled; /* [runs], cleared: of the record, or the one of `trial` */
   struct pa_tallied *tallied;     /* [runs] */
   void *scan;
 };
+
+/* Whether the reference of the weights is not the lowest energy. */
+GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
+{
+  return work->conjugate != work->energy || work->falls;
+}
+
+GPUMC_HOST_DEVICE static inline int64_t
+pa_reference_of(const struct pa_work *work, const struct pa_tallied *tallied)
+{
+  return pa_is_apart(work) ? pa_reached(tallied->extent, work->falls) : pa_lowest_of(tallied);
+}
 
 struct pa_resample_work {
   struct pa_work population;
@@ -82,7 +108,7 @@ struct pa_steps {
   GPUMC_MUST_CHECK enum gpumc_status (*places)(struct gpumc_device *device,
                                                const struct pa_work *work,
                                                struct gpumc_error *error);
-  /* Families, lowest energies, histogram; `tallied` is cleared. */
+  /* Families, lowest energies, references of the weights, histogram; `tallied` is cleared. */
   GPUMC_MUST_CHECK enum gpumc_status (*survey)(struct gpumc_device *device,
                                                const struct pa_survey_work *work,
                                                struct gpumc_error *error);

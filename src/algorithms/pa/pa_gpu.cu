@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t n = population->size[stretch.m];
   const size_t start = stretch.m * population->capacity;
-  const int64_t reference = pa_lowest_of(&population->tallied[stretch.m]);
+  const int64_t reference = pa_reference_of(population, &population->tallied[stretch.m]);
   struct pa_resampled *resampled = &population->resampled[stretch.m];
   if (stretch.first == 0 && threadIdx.x == 0) {
     resampled->before = n;
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     gpumc_clear_over_block(shared_sums, tally->words * rows);
   uint64_t total = 0;
   for (size_t r = stretch.first + threadIdx.x; r < n; r += stretch.stride) {
-    uint64_t weight =
-        pa_weight(work.request.step, population->energy[start + r], reference, work.weight_shift);
+    uint64_t weight = pa_weight(work.request.step, population->conjugate[start + r], reference,
+                                work.weight_shift);
     population->weight[start + r] = weight;
     total += weight;
     if (PLACE != PA_WEIGHTS_NOWHERE)
@@ -273,7 +273,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t n = population->size[stretch.m];
   const size_t start = stretch.m * population->capacity;
-  uint64_t depth = 0;
+  const bool apart = pa_is_apart(population);
+  uint64_t depth = 0, extent = 0;
   if (stretch.first >= n)
     return;
   for (size_t group = stretch.first; group < n; group += stretch.stride) {
@@ -283,9 +284,13 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       continue;
     uint32_t family = population->family[start + r];
     int64_t energy = population->energy[start + r];
-    uint64_t mine = (uint64_t)INT64_MAX - (uint64_t)energy;
+    uint64_t mine = pa_reach(energy, false);
     uint32_t count;
     depth = mine > depth ? mine : depth;
+    if (apart) {
+      mine = pa_reach(population->conjugate[start + r], population->falls);
+      extent = mine > extent ? mine : extent;
+    }
     if (first_with_key(mask, family, &count))
       atomicAdd(&work.members[start + family], count);
     if (work.bins == NULL)
@@ -295,6 +300,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       gpumc_atomic_add(&work.bins[bin], count);
   }
   raise_over_warp(&population->tallied[stretch.m].depth, depth);
+  if (apart)
+    raise_over_warp(&population->tallied[stretch.m].extent, extent);
 }
 
 /* What needs the lowest energy and the families' sizes: every thread sees to replica r and to
@@ -309,7 +316,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   const size_t end = n > population->founders ? n : population->founders;
   struct pa_tallied *tallied = &population->tallied[stretch.m];
   const int64_t lowest = pa_lowest_of(tallied);
-  struct pa_tallied mine = {0, 0, 0, 0, 0, 0};
+  struct pa_tallied mine = {0, 0, 0, 0, 0, 0, 0};
   for (size_t group = stretch.first; group < end; group += stretch.stride) {
     size_t r = group + threadIdx.x;
     bool holds = r < n && population->energy[start + r] == lowest;

@@ -1,11 +1,11 @@
-/* Population annealing: its keys, their checks, and the temperatures they fix. */
+/* Population annealing: its keys, their checks, and the steps they fix. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
-#include "core/simulation/ladder.h"
+#include "core/simulation/sweeps.h"
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",
@@ -27,6 +27,31 @@ static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("values", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
                    .ascending = true, .exactly_one_of = "schedule",
                    .doc = "The inverse temperatures themselves."),
+    {0}};
+
+static const struct gpumc_key control_keys[] = {
+    GPUMC_CONTROL_KEYS,
+    GPUMC_SWEEPS_KEY(
+        "thermalization", 0, .required = true, .sweepable = true,
+        .doc = "Sweeps of every replica at the first value, from states drawn at random."),
+    GPUMC_CONTROL_VALUE_KEY("from", .required_unless = "values", .sweepable = true,
+                            .doc = "First value, where every population starts."),
+    GPUMC_CONTROL_VALUE_KEY("to", .required_unless = "values", .sweepable = true,
+                            .doc = "Last value."),
+    GPUMC_CONTROL_STEP_KEY(.sweepable = true, .exactly_one_of = "schedule",
+                           .doc = "Equal steps of this size; the last one is shortened to end at "
+                                  "`to`."),
+    {.name = "overlap",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0.01,
+     .maximum = 0.999,
+     .sweepable = true,
+     .exactly_one_of = "schedule",
+     .doc = "Adaptive steps: the overlap of neighbouring histograms (eq. 8), 0.5 to 0.9 in "
+            "practice; later runs keep the steps of the first."},
+    GPUMC_CONTROL_VALUE_KEY("values", .list_minimum = 2, .list_maximum = PA_VALUES_MAXIMUM,
+                            .ascending = true, .exactly_one_of = "schedule",
+                            .doc = "The values themselves."),
     {0}};
 
 static const struct gpumc_key reweight_keys[] = {
@@ -57,9 +82,14 @@ const struct gpumc_key pa_keys[] = {
      .doc = "Sweeps of every replica at each temperature, theta."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
-     .required = true,
+     .required_unless = "control",
      .children = beta_keys,
      .doc = "The inverse temperatures."},
+    {.name = "control",
+     .type = GPUMC_KEY_MAPPING,
+     .children = control_keys,
+     .doc = "Another control of the model that is moved in place of the inverse temperature, which "
+            "stays."},
     {.name = "runs",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -98,16 +128,19 @@ static double step_count(double from, double to, double step)
   return ceil((to - from) / step - 1e-6);
 }
 
-/* The last inverse temperature: `to`, or the last of `values`. */
-static double last_beta(const struct gpumc_params *params)
+/* The last inverse temperature, or value of another control: `to`, or the last of `values`. */
+static double last_value(const struct gpumc_params *params)
 {
+  if (gpumc_params_has(params, "control"))
+    return gpumc_params_has(params, "control.values") ? gpumc_params_last(params, "control.values")
+                                                      : gpumc_params_real(params, "control.to");
   return gpumc_params_has(params, "beta.to") ? gpumc_params_real(params, "beta.to")
                                              : gpumc_params_last(params, "beta.values");
 }
 
 static void check_values(const struct gpumc_params *params, struct gpumc_report *report)
 {
-  const double last = gpumc_params_last(params, "beta.values"), to = last_beta(params);
+  const double last = gpumc_params_last(params, "beta.values"), to = last_value(params);
   if (last < to || last > to)
     gpumc_params_mistake(params, report, "beta.to",
                          "beta.to = %g must be the last of beta.values, %g: leave it out", to,
@@ -121,21 +154,42 @@ static void check_values(const struct gpumc_params *params, struct gpumc_report 
 
 static void check_steps(const struct gpumc_params *params, struct gpumc_report *report)
 {
-  const double from = gpumc_params_real(params, "beta.from"), to = last_beta(params);
+  const double from = gpumc_params_real(params, "beta.from"), to = last_value(params);
   if (from >= to)
     gpumc_params_mistake(params, report, "beta.from", "beta.from = %g must be below beta.to = %g",
                          from, to);
   else if (gpumc_params_has(params, "beta.step") &&
-           step_count(from, to, gpumc_params_real(params, "beta.step")) > PA_BETA_ROWS_MAXIMUM)
-    gpumc_params_mistake(params, report, "beta.step", "more than %d temperatures",
-                         PA_BETA_ROWS_MAXIMUM);
+           step_count(from, to, gpumc_params_real(params, "beta.step")) > PA_ROWS_MAXIMUM)
+    gpumc_params_mistake(params, report, "beta.step", "more than %d temperatures", PA_ROWS_MAXIMUM);
+}
+
+static void check_control(const struct gpumc_params *params, struct gpumc_report *report)
+{
+  const bool from = gpumc_params_has(params, "control.from");
+  const double last = last_value(params);
+  if (gpumc_params_has(params, "control.values")) {
+    if (from || gpumc_params_has(params, "control.to"))
+      gpumc_params_mistake(params, report, from ? "control.from" : "control.to",
+                           "control.values holds all values; leave out control.from and "
+                           "control.to");
+    return;
+  }
+  const double first = gpumc_params_real(params, "control.from");
+  if (first >= last)
+    gpumc_params_mistake(params, report, "control.from",
+                         "control.from = %g must be below control.to = %g", first, last);
+  else if (gpumc_params_has(params, "control.step") &&
+           step_count(first, last, gpumc_params_real(params, "control.step")) > PA_ROWS_MAXIMUM)
+    gpumc_params_mistake(params, report, "control.step", "more than %d values", PA_ROWS_MAXIMUM);
 }
 
 static void check_temperatures(const struct gpumc_params *params,
                                const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  if (gpumc_params_has(params, "beta.values"))
+  if (gpumc_params_has(params, "control"))
+    check_control(params, report);
+  else if (gpumc_params_has(params, "beta.values"))
     check_values(params, report);
   else
     check_steps(params, report);
@@ -147,23 +201,28 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
   (void)subject;
   if (!gpumc_params_has(params, "reweight"))
     return;
+  if (gpumc_params_has(params, "control")) {
+    gpumc_params_mistake(params, report, "reweight",
+                         "reweight is for inverse temperatures: leave it out, or anneal in `beta`");
+    return;
+  }
   const struct gpumc_range grid = gpumc_range_read(params, "reweight");
-  const double to = last_beta(params);
+  const double to = last_value(params);
   if (grid.from > grid.to || grid.to > to)
     gpumc_params_mistake(params, report, "reweight",
                          "the grid %g .. %g must ascend and end at or below the last inverse "
                          "temperature, %g",
                          grid.from, grid.to, to);
-  else if (step_count(grid.from, grid.to, grid.step) > PA_BETA_ROWS_MAXIMUM)
+  else if (step_count(grid.from, grid.to, grid.step) > PA_ROWS_MAXIMUM)
     gpumc_params_mistake(params, report, "reweight.step", "more than %d grid points",
-                         PA_BETA_ROWS_MAXIMUM);
+                         PA_ROWS_MAXIMUM);
 }
 
 static void check_configurations(const struct gpumc_params *params,
                                  const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  pa_configurations_check(params, last_beta(params), report);
+  pa_configurations_check(params, last_value(params), report);
 }
 
 /* Sums of powers must stay below 2^127 (gpumc_moment_sums). */
@@ -189,7 +248,10 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
 {
   const struct gpumc_model *model = subject->instance;
   const int64_t population = gpumc_params_integer(params, "population");
-  const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
+  struct gpumc_moved moved;
+  gpumc_moved_read(params, model, &moved);
+  const struct gpumc_observables observables =
+      gpumc_observables_of(params, model->ops, NULL, moved.control);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
@@ -210,10 +272,13 @@ static void check_spectrum(const struct gpumc_params *params, const struct gpumc
 
 const struct gpumc_check pa_checks[] = {
     GPUMC_OBSERVABLES_CHECK,
-    {.reads = "beta", .run = check_temperatures},
-    {.reads = "beta reweight", .run = check_grid},
-    {.reads = "beta configurations", .run = check_configurations},
-    {.reads = "population structure_factor", .needs = GPUMC_NEEDS_INSTANCE, .run = check_sums},
+    GPUMC_CONTROL_CHECKS,
+    {.reads = "beta control", .run = check_temperatures},
+    {.reads = "beta control reweight", .run = check_grid},
+    {.reads = "beta control configurations", .run = check_configurations},
+    {.reads = "control population structure_factor",
+     .needs = GPUMC_NEEDS_INSTANCE,
+     .run = check_sums},
     {.reads = "reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
     {.run = NULL},
 };
@@ -224,18 +289,19 @@ cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *
   (void)model;
   cJSON *defaults = cJSON_CreateObject();
   if (!gpumc_params_has(params, "beta.values") ||
-      cJSON_AddNumberToObject(cJSON_AddObjectToObject(defaults, "beta"), "to", last_beta(params)) !=
-          NULL)
+      cJSON_AddNumberToObject(cJSON_AddObjectToObject(defaults, "beta"), "to",
+                              last_value(params)) != NULL)
     return defaults;
   cJSON_Delete(defaults);
   return NULL;
 }
 
-void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pa_settings *settings)
 {
   memset(settings, 0, sizeof *settings);
-  settings->observables = gpumc_observables_of(params, model, NULL, 0);
+  gpumc_moved_read(params, model, &settings->moved);
+  settings->observables = gpumc_observables_of(params, model->ops, NULL, settings->moved.control);
   settings->population = (size_t)gpumc_params_integer(params, "population");
   settings->sweeps = (uint32_t)gpumc_params_integer(params, "sweeps");
   settings->runs = (size_t)gpumc_params_integer(params, "runs");
@@ -247,10 +313,13 @@ void pa_settings_read(const struct gpumc_params *params, const struct gpumc_mode
       settings->runs < PA_RUN_GROUPS_MAXIMUM ? settings->runs : PA_RUN_GROUPS_MAXIMUM;
   if (strcmp(gpumc_params_string(params, "resampling"), "systematic") == 0)
     settings->resampling = PA_RESAMPLING_SYSTEMATIC;
-  settings->beta_end = gpumc_params_real(params, "beta.to");
-  settings->adaptive = gpumc_params_has(params, "beta.overlap");
+  settings->end = last_value(params);
+  if (gpumc_params_has(params, "control"))
+    settings->thermalization = (uint32_t)gpumc_params_integer(params, "control.thermalization");
+  const char *overlap = gpumc_moves_beta(&settings->moved) ? "beta.overlap" : "control.overlap";
+  settings->adaptive = gpumc_params_has(params, overlap);
   if (settings->adaptive)
-    settings->overlap = gpumc_params_real(params, "beta.overlap");
+    settings->overlap = gpumc_params_real(params, overlap);
   settings->reweight = gpumc_params_has(params, "reweight.from");
 }
 
@@ -262,67 +331,78 @@ size_t pa_capacity(size_t population)
 }
 
 enum gpumc_status
-pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error)
+pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_error *error)
 {
-  if (schedule->count > PA_BETA_ROWS_MAXIMUM)
+  if (schedule->count > PA_ROWS_MAXIMUM)
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "more than %d temperatures up to beta = %.17g: use a smaller "
-                           "algorithm.beta.overlap or end at a smaller algorithm.beta.to",
-                           PA_BETA_ROWS_MAXIMUM, beta);
+                           "more than %d %s up to %s = %.17g: use a smaller "
+                           "algorithm.%s.overlap or end at a smaller algorithm.%s.to",
+                           PA_ROWS_MAXIMUM,
+                           strcmp(schedule->block, "beta") == 0 ? "temperatures" : "values",
+                           schedule->block, value, schedule->block, schedule->block);
   if (schedule->count == schedule->capacity) {
     double *longer = NULL;
     size_t capacity = schedule->capacity == 0 ? 256 : 2 * schedule->capacity;
-    enum gpumc_status status =
-        gpumc_allocate_array(&longer, capacity, "inverse temperatures", error);
+    enum gpumc_status status = gpumc_allocate_array(&longer, capacity, "the steps", error);
     if (status != GPUMC_OK)
       return status;
     if (schedule->count > 0)
-      memcpy(longer, schedule->beta, schedule->count * sizeof *longer);
-    free(schedule->beta);
-    schedule->beta = longer;
+      memcpy(longer, schedule->value, schedule->count * sizeof *longer);
+    free(schedule->value);
+    schedule->value = longer;
     schedule->capacity = capacity;
   }
-  schedule->beta[schedule->count++] = beta;
+  schedule->value[schedule->count++] = value;
   return GPUMC_OK;
 }
 
-static enum gpumc_status append_values(const struct gpumc_params *params,
+/* Those above what is there. */
+static enum gpumc_status append_values(const struct gpumc_params *params, const char *key,
                                        struct pa_schedule *schedule, struct gpumc_error *error)
 {
-  struct gpumc_list values = gpumc_params_list(params, "beta.values");
-  enum gpumc_status status = GPUMC_OK;
-  while (values.left > 0 && status == GPUMC_OK) {
-    double beta = gpumc_list_real(&values);
-    if (beta > 0)
-      status = pa_schedule_append(schedule, beta, error);
+  struct gpumc_list values = gpumc_params_list(params, key);
+  while (values.left > 0) {
+    const double value = gpumc_list_real(&values);
+    if (schedule->count == 0 || value > schedule->value[schedule->count - 1])
+      GPUMC_TRY(pa_schedule_append(schedule, value, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
-static enum gpumc_status append_steps(const struct gpumc_params *params,
+/* From step `first` on. */
+static enum gpumc_status append_steps(const struct gpumc_range *range, double first,
                                       struct pa_schedule *schedule, struct gpumc_error *error)
 {
-  double from = gpumc_params_real(params, "beta.from");
-  double to = gpumc_params_real(params, "beta.to");
-  double step = gpumc_params_real(params, "beta.step");
-  double steps = step_count(from, to, step);
-  enum gpumc_status status = GPUMC_OK;
-  for (double i = from > 0 ? 0 : 1; i <= steps && status == GPUMC_OK; i++)
-    status = pa_schedule_append(schedule, i < steps ? fma(i, step, from) : to, error);
-  return status;
+  const double steps = step_count(range->from, range->to, range->step);
+  for (double i = first; i <= steps; i++)
+    GPUMC_TRY(pa_schedule_append(
+        schedule, i < steps ? gpumc_range_point(range, (size_t)i) : range->to, error));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status make_control(const struct gpumc_params *params,
+                                      struct pa_schedule *schedule, struct gpumc_error *error)
+{
+  if (gpumc_params_has(params, "control.values"))
+    return append_values(params, "control.values", schedule, error);
+  if (!gpumc_params_has(params, "control.step"))
+    return pa_schedule_append(schedule, gpumc_params_real(params, "control.from"), error);
+  const struct gpumc_range range = gpumc_range_read(params, "control");
+  return append_steps(&range, 0, schedule, error);
 }
 
 enum gpumc_status pa_schedule_make(const struct gpumc_params *params, struct pa_schedule *schedule,
                                    struct gpumc_error *error)
 {
-  double from = gpumc_params_real(params, "beta.from");
-  memset(schedule, 0, sizeof *schedule);
-  enum gpumc_status status = pa_schedule_append(schedule, 0.0, error);
-  if (status != GPUMC_OK)
-    return status;
+  *schedule = (struct pa_schedule){.block = gpumc_ladder_block(params)};
+  if (gpumc_params_has(params, "control"))
+    return make_control(params, schedule, error);
+  const double from = gpumc_params_real(params, "beta.from");
+  GPUMC_TRY(pa_schedule_append(schedule, 0.0, error));
   if (gpumc_params_has(params, "beta.values"))
-    return append_values(params, schedule, error);
-  if (gpumc_params_has(params, "beta.step"))
-    return append_steps(params, schedule, error);
-  return from > 0 ? pa_schedule_append(schedule, from, error) : GPUMC_OK;
+    return append_values(params, "beta.values", schedule, error);
+  if (!gpumc_params_has(params, "beta.step"))
+    return from > 0 ? pa_schedule_append(schedule, from, error) : GPUMC_OK;
+  const struct gpumc_range range = gpumc_range_read(params, "beta");
+  return append_steps(&range, from > 0 ? 0 : 1, schedule, error);
 }

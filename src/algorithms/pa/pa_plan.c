@@ -42,8 +42,8 @@ pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *mode
   return (struct pa_batch){first, left < most ? left : most};
 }
 
-struct pa_population_plan
-pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model)
+struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
+                                             const struct gpumc_model *model, double first)
 {
   struct pa_population_plan plan = {
       .runs = pa_batch_runs(settings, model),
@@ -51,6 +51,9 @@ pa_population_plan(const struct pa_settings *settings, const struct gpumc_model 
       .founders = settings->population,
       .blocks = settings->blocks,
       .n_channels = settings->observables.n_channels,
+      .conjugate = settings->moved.conjugate,
+      .falls = gpumc_moved_coefficient(model, &settings->moved, settings->end) <
+               gpumc_moved_coefficient(model, &settings->moved, first),
   };
   for (size_t k = 0; k < settings->observables.n_means; k++) {
     const struct gpumc_mean *mean = settings->observables.mean[k];
@@ -69,10 +72,23 @@ pa_population_plan(const struct pa_settings *settings, const struct gpumc_model 
 
 /* ---- demand ---- */
 
-/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
- * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. */
-static double adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model)
+/* That of the energy at beta = 0; of another channel, that of as many independent quanta as it
+ * has. */
+static double variance_of(const struct pa_settings *settings, const struct gpumc_model *model)
 {
+  const size_t conjugate = settings->moved.conjugate;
+  const double quantum = model->quantum[conjugate];
+  return conjugate == 0 ? model->energy_variance : model->bound[conjugate] * quantum * quantum;
+}
+
+/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
+ * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. The same of another
+ * channel and its coefficient. */
+static double
+adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model, double first)
+{
+  const double way = fabs(gpumc_moved_coefficient(model, &settings->moved, settings->end) -
+                          gpumc_moved_coefficient(model, &settings->moved, first));
   double low = 0;
   double high = 10;
   for (int i = 0; i < 60; i++) {
@@ -82,8 +98,8 @@ static double adaptive_steps(const struct pa_settings *settings, const struct gp
     else
       high = middle;
   }
-  double steps = ceil(settings->beta_end * sqrt(model->energy_variance) / low);
-  return fmin(fmax(steps, 1), PA_BETA_ROWS_MAXIMUM);
+  double steps = ceil(way * sqrt(variance_of(settings, model)) / low);
+  return fmin(fmax(steps, 1), PA_ROWS_MAXIMUM);
 }
 
 /* Host memory of T temperatures: rows (twice, since they grow by doubling), the summary and the
@@ -124,24 +140,31 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
 {
   struct pa_settings settings;
   struct pa_schedule schedule = {0};
-  pa_settings_read(params, model->ops, &settings);
-  const struct pa_population_plan plan = pa_population_plan(&settings, model);
-  const double replicas = (double)plan.runs * (double)plan.capacity;
+  pa_settings_read(params, model, &settings);
   enum gpumc_status status = pa_schedule_make(params, &schedule, error);
-  double steps = settings.adaptive ? adaptive_steps(&settings, model) : (double)schedule.count - 1;
   if (status != GPUMC_OK) {
-    free(schedule.beta);
+    free(schedule.value);
     return status;
   }
+  const double first = schedule.value[0];
+  const struct pa_population_plan plan = pa_population_plan(&settings, model, first);
+  const double replicas = (double)plan.runs * (double)plan.capacity;
+  const double steps =
+      settings.adaptive ? adaptive_steps(&settings, model, first) : (double)schedule.count - 1;
+  const double sweeps = settings.sweeps * steps + settings.thermalization;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.population;
-  demanded->plan =
-      (struct gpumc_ensemble_plan){.runs = plan.runs, .capacity = plan.capacity, .samples = 1};
+  demanded->plan = (struct gpumc_ensemble_plan){.runs = plan.runs,
+                                                .capacity = plan.capacity,
+                                                .samples = 1,
+                                                .moved = settings.moved.control,
+                                                .fixes = true};
+  memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof settings.moved.fixed);
   demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, model, steps + 1, replicas)) +
                          pa_population_host_bytes(device, &plan);
   demanded->device_bytes = pa_population_bytes(device, &plan);
-  demanded->updates = (double)settings.population * (double)model->sites * settings.sweeps * steps *
-                      (double)settings.runs;
+  demanded->updates =
+      (double)settings.population * (double)model->sites * sweeps * (double)settings.runs;
   demanded->work.values = (double)settings.population * steps * (double)settings.runs;
   demanded->work.measured = demanded->work.values * (double)model->sites;
   demanded->work.sweeps = (uint32_t)settings.sweeps;
@@ -149,6 +172,6 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->estimated = settings.adaptive;
   demand_disk(&settings, model, steps + 1, replicas, demanded);
   status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
-  free(schedule.beta);
+  free(schedule.value);
   return status;
 }

@@ -160,6 +160,8 @@ static struct pa_work work_of(const struct pa_population *population, size_t run
       .blocks = plan->blocks,
       .size = population->size,
       .energy = population->channel[0],
+      .conjugate = population->channel[plan->conjugate],
+      .falls = plan->falls,
       .weight = population->weight,
       .parent = population->parent,
       .copies = population->copies,

@@ -24,6 +24,8 @@ struct pa_population_plan {
   size_t founders; /* replicas that a run starts with: family labels are below */
   size_t blocks;
   size_t n_channels;
+  size_t conjugate; /* channel by which replicas are weighed: 0, the energy, where beta is moved */
+  bool falls;       /* steps are below 0, so that its highest value has the largest weight */
   unsigned sums[GPUMC_CHANNELS_MAXIMUM]; /* of enum gpumc_moment_choice */
   /* Largest |x| of each channel: capacity times the largest power summed stays below 2^127. */
   double bound[GPUMC_CHANNELS_MAXIMUM];
@@ -39,8 +41,10 @@ struct pa_resampling_request {
   uint32_t rounds;    /* of Philox */
   uint32_t first_run; /* of the batch */
   uint32_t time;      /* annealing step, for the counter */
-  double step;        /* difference of inverse temperatures times the quantum of channel 0, > 0 */
-  size_t target;      /* R, the population aimed at */
+  /* Difference of the coefficients of the conjugate channel times its quantum: of inverse
+   * temperatures times that of the energy. Above 0, or below where the plan says so. */
+  double step;
+  size_t target; /* R, the population aimed at */
 };
 
 /* What the last resampling and the last tally found in one run. */
@@ -48,7 +52,7 @@ struct pa_outcome {
   /* The resampling; `before` = `size` and all else 0 after `found`. */
   size_t before;     /* replicas that were weighed */
   size_t size;       /* replicas that came of it; outside 1 .. capacity the run is left empty */
-  int64_t reference; /* the energy of the largest weight */
+  int64_t reference; /* the conjugate channel's value of the largest weight */
   uint64_t total;    /* sum of the weights, in units of 2^-pa_weight_shift(capacity) */
   double overlap;    /* eq. 8 of Barash et al. (2017), with `before` for R */
   const uint64_t *block_weight; /* [blocks] weights by block */

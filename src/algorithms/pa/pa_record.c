@@ -83,6 +83,25 @@ static struct gpumc_label sum_label(const struct gpumc_mean *mean)
   return mean->index == 0 && mean->power <= 2 ? energy_sums[mean->power] : mean->label;
 }
 
+static struct gpumc_column behind_column(const struct pa *pa, size_t c)
+{
+  const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
+  const struct gpumc_label ratio =
+      LABEL("log_partition_ratio", "ln Q of the step to this value (eq. 1)", "1", "ln Q");
+  const struct gpumc_label overlap = LABEL(
+      "overlap", "overlap with the histogram before (eq. 8, R the population there)", "1", "α");
+  struct gpumc_column column = behind_columns[c];
+  if (pa_knows_partition(&pa->settings))
+    return column;
+  if (c == PA_BETA_FREE_ENERGY)
+    column.label = difference;
+  else if (c == PA_LOG_PARTITION_RATIO)
+    column.label = ratio;
+  else if (c == PA_OVERLAP)
+    column.label = overlap;
+  return column;
+}
+
 static enum gpumc_status
 declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_error *error)
 {
@@ -93,11 +112,13 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   if (status != GPUMC_OK)
     return status;
   size_t count = 0;
-  columns[count++] = column_of(gpumc_label_beta);
+  columns[count++] = column_of(pa->axis);
   for (size_t q = 0; q < observables->n_quantities; q++)
     if (gpumc_quantity_is_of_each(observables, q))
       columns[count++] = column_of(gpumc_quantity_label(observables, q));
-  memcpy(columns + count, behind_columns, sizeof behind_columns);
+  for (size_t c = 0; c < PA_BEHIND_COUNT; c++)
+    if (c != PA_ENTROPY || pa_knows_partition(&pa->settings))
+      columns[count++] = behind_column(pa, c);
   status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, width,
                                  table, error);
   free(columns);
@@ -113,7 +134,7 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
   if (status != GPUMC_OK)
     return status;
-  columns[0] = column_of(gpumc_label_beta);
+  columns[0] = column_of(pa->axis);
   memcpy(columns + 1, block_columns, sizeof block_columns);
   for (size_t k = 0; k < observables->n_means; k++)
     columns[1 + PA_BLOCK_MEANS + k] = column_of(sum_label(observables->mean[k]));
@@ -150,12 +171,12 @@ static double block_sum(const struct gpumc_moment_sums *sums, const struct gpumc
 }
 
 /* Fill block_row: the sums of every block. */
-static void fill_blocks(struct pa *pa, const struct pa_outcome *outcome, double beta)
+static void fill_blocks(struct pa *pa, const struct pa_outcome *outcome, double value)
 {
   const struct gpumc_observables *observables = &pa->settings.observables;
   const size_t blocks = pa->settings.blocks;
   double *row = pa->block_row + 1;
-  pa->block_row[0] = beta;
+  pa->block_row[0] = value;
   for (size_t b = 0; b < blocks; b++) {
     row[PA_BLOCK_POPULATION * blocks + b] = (double)outcome->sums[0][b].count;
     row[PA_BLOCK_WEIGHT * blocks + b] =
@@ -180,12 +201,19 @@ static double block_mean(const struct pa *pa, size_t column, size_t replicas)
   return sum / (double)replicas;
 }
 
+/* Where columns after the entropy stand, by their numbers: one before, where there is none. */
+static double *behind_of(const struct pa *pa, double *row)
+{
+  return row + pa_curve_index(&pa->settings, PA_POPULATION) - PA_POPULATION;
+}
+
 /* rho_t = R sum n^2 and rho_s = R exp(sum n ln n), n the share of a family (Wang, Machta,
  * Katzgraber, Phys. Rev. E 92, 063307). */
-static void fill_families(const struct pa *pa, const struct pa_outcome *outcome, double *behind)
+static void fill_families(const struct pa *pa, const struct pa_outcome *outcome, double *row)
 {
   const struct gpumc_model *model = pa->context.model;
   const double size = (double)outcome->size;
+  double *behind = behind_of(pa, row);
   behind[PA_FAMILIES] = (double)outcome->families;
   behind[PA_RHO_T] = (double)outcome->square_sum / size;
   behind[PA_RHO_S] = size * gpumc_exp(outcome->entropy);
@@ -210,24 +238,25 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
   const struct gpumc_model *model = pa->context.model;
   const struct gpumc_observables *observables = &pa->settings.observables;
   const struct pa_outcome *outcome = &pa->outcome[m];
-  const struct gpumc_controls controls = gpumc_controls_at(model->control, 0, step->beta);
+  const struct gpumc_controls controls =
+      gpumc_controls_at(pa->settings.moved.fixed, pa->settings.moved.control, step->value);
   const double sites = (double)model->sites;
-  double *row = pa->curve_row;
-  double *behind = row + pa_curve_index(&pa->settings, 0);
+  double *row = pa->curve_row, *behind = behind_of(pa, row);
   double mean[GPUMC_MEANS_MAXIMUM];
   for (size_t k = 0; k < observables->n_means; k++)
     mean[k] = block_mean(pa, PA_BLOCK_MEANS + k, outcome->size);
-  *row++ = step->beta;
+  *row++ = step->value;
   for (size_t q = 0; q < observables->n_quantities; q++)
     if (gpumc_quantity_is_of_each(observables, q))
       *row++ = gpumc_quantity_value(observables, q, model, &controls, mean);
-  behind[PA_BETA_FREE_ENERGY] = -pa->log_partition[m] / sites;
-  behind[PA_ENTROPY] =
-      step->beta * mean[gpumc_observables_power(observables, 0, 1)] + pa->log_partition[m] / sites;
+  *row++ = -pa->log_partition[m] / sites;
+  if (pa_knows_partition(&pa->settings))
+    *row++ = step->value * mean[gpumc_observables_power(observables, 0, 1)] +
+             pa->log_partition[m] / sites;
   behind[PA_POPULATION] = (double)outcome->size;
   behind[PA_LOG_PARTITION_RATIO] = ratio;
   behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;
-  fill_families(pa, outcome, behind);
+  fill_families(pa, outcome, pa->curve_row);
 }
 
 enum gpumc_status
@@ -238,9 +267,9 @@ pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_erro
   struct gpumc_recorder *recorder = pa->context.recorder;
   const double ratio = log_ratio(pa, step, outcome);
   pa->log_partition[m] += ratio;
-  if (step->weighing != 0.0)
-    pa->updates += (double)outcome->size * (double)pa->context.model->sites * pa->settings.sweeps;
-  fill_blocks(pa, outcome, step->beta);
+  pa->updates += (double)outcome->size * (double)pa->context.model->sites *
+                 (step->weighing != 0.0 ? pa->settings.sweeps : pa->settings.thermalization);
+  fill_blocks(pa, outcome, step->value);
   fill_curve(pa, step, m, ratio);
   enum gpumc_status status = gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
   if (status == GPUMC_OK)

@@ -182,7 +182,7 @@ make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct 
   size_t above = 0;
   for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++) {
     grid->beta[i] = gpumc_range_point(&range, i);
-    while (above + 1 < pa->schedule.count && pa->schedule.beta[above] < grid->beta[i])
+    while (above + 1 < pa->schedule.count && pa->schedule.value[above] < grid->beta[i])
       above++;
     grid->freedom[i] = fmin(freedom[above], freedom[above > 0 ? above - 1 : 0]);
   }
@@ -215,7 +215,7 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
         .strata = pa->settings.strata,
         .lowest = (double)model->lowest * model->quantum[0],
         .spacing = (double)model->spacing * model->quantum[0],
-        .beta = pa->schedule.beta,
+        .beta = pa->schedule.value,
         .samples = samples,
         .log_partition = curves->log_partition,
         .freedom = curves->freedom,

@@ -17,11 +17,12 @@ GPUMC_HOST_DEVICE static inline int pa_weight_shift(uint64_t capacity)
   return 62 - bits;
 }
 
-/* exp(-step (energy - reference)) in units of 2^-shift. */
+/* exp(-step (value - reference)) in units of 2^-shift: of the energy, or the channel that is
+ * conjugate to what is moved. */
 GPUMC_HOST_DEVICE static inline uint64_t
-pa_weight(double step, int64_t energy, int64_t reference, int shift)
+pa_weight(double step, int64_t value, int64_t reference, int shift)
 {
-  double exponent = -step * (double)(energy - reference);
+  double exponent = -step * (double)(value - reference);
   return (uint64_t)rint(gpumc_exp(exponent) * gpumc_power_of_two(shift));
 }
 

@@ -7,11 +7,17 @@
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
 #include "core/simulation/curves.h"
+#include "core/simulation/ladder.h"
 #include "core/simulation/observables.h"
 
 /* Runs are dealt into strata, so that the jackknife samples stay few however many runs there are.
  */
-enum { PA_BETA_ROWS_MAXIMUM = 1000000, PA_STRATA_MAXIMUM = 16, PA_RUN_GROUPS_MAXIMUM = 256 };
+enum {
+  PA_ROWS_MAXIMUM = 1000000,
+  PA_VALUES_MAXIMUM = 10000,
+  PA_STRATA_MAXIMUM = 16,
+  PA_RUN_GROUPS_MAXIMUM = 256
+};
 
 /* What the device's time goes to, by the names in pa.c. */
 enum pa_stage {
@@ -22,8 +28,9 @@ enum pa_stage {
   PA_STAGE_TALLY
 };
 
-/* Columns of the table runs/NNNN, in this order: beta, the quantities that are formed of each run
- * by itself, and these. */
+/* Columns of the table runs/NNNN, in this order: the moved control, the quantities that are formed
+ * of each run by itself, and these; without the entropy where ln Z is not known but for its change.
+ */
 enum pa_column_behind {
   PA_BETA_FREE_ENERGY,
   PA_ENTROPY,
@@ -39,8 +46,9 @@ enum pa_column_behind {
   PA_BEHIND_COUNT,
 };
 
-/* Columns of the table runs/NNNN/blocks after beta, each of width `blocks`: replicas, the share of
- * the weights that led here, and sums over the block's replicas of what the means are made of. */
+/* Columns of the table runs/NNNN/blocks after the moved control, each of width `blocks`: replicas,
+ * the share of the weights that led here, and sums over the block's replicas of what the means are
+ * made of. */
 enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
 
 /* Labels of what only population annealing reports, initialisers of struct gpumc_label. */
@@ -48,14 +56,23 @@ enum pa_block_column { PA_BLOCK_POPULATION, PA_BLOCK_WEIGHT, PA_BLOCK_MEANS };
   {                                                                                                \
     "beta_free_energy", "free energy per site times inverse temperature", "1", "βF/N"             \
   }
+#define PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE                                                       \
+  {                                                                                                \
+    "beta_free_energy_difference",                                                                 \
+        "free energy per site times inverse temperature, less that at the first value", "1",       \
+        "βΔF/N"                                                                                  \
+  }
 #define PA_LABEL_ENTROPY                                                                           \
   {                                                                                                \
     "entropy", "entropy per site", "k_B", "S/N"                                                    \
   }
 
-/* What the configuration says. `beta`: the temperatures known so far, all of them unless adaptive.
- */
+/* What the configuration says. */
 struct pa_settings {
+  struct gpumc_moved moved; /* what is annealed */
+  /* Sweeps of every replica at the first value, unless that is beta = 0, where every state has the
+   * same weight and all replicas are drawn. */
+  uint32_t thermalization;
   size_t population; /* R */
   uint32_t sweeps;   /* theta */
   size_t runs;       /* M */
@@ -65,13 +82,15 @@ struct pa_settings {
   enum pa_resampling resampling;
   bool adaptive;
   double overlap; /* alpha*, adaptive only */
-  double beta_end;
+  double end;     /* the last value */
   struct gpumc_observables observables;
   bool reweight;
 };
 
+/* The values of the moved control known so far, ascending: all of them unless adaptive. */
 struct pa_schedule {
-  double *beta;
+  const char *block; /* of the keys that say them */
+  double *value;
   size_t count, capacity;
 };
 
@@ -81,8 +100,10 @@ struct pa_run_tables {
 
 /* What one temperature step was, for the rows of the runs. */
 struct pa_step {
-  double beta;
-  double weighing; /* difference of beta times the quantum of the energy; 0 at the start */
+  double value;
+  /* Difference of the coefficients (gpumc_moved_coefficient) times the quantum of the conjugate
+   * channel: of beta times that of the energy; 0 at the start. */
+  double weighing;
 };
 
 /* The runs first .. first+count-1 go through the temperatures together. */
@@ -93,6 +114,8 @@ struct pa_batch {
 struct pa {
   struct gpumc_context context;
   struct pa_settings settings;
+  struct gpumc_label axis;  /* of the control that is moved */
+  char axis_of_summary[64]; /* its path */
   struct pa_schedule schedule;
   struct pa_run_tables *tables; /* [runs] */
   struct pa_population population;
@@ -103,19 +126,31 @@ struct pa {
   bool pending;
   struct pa_step step;
   struct pa_outcome *outcome; /* [runs of a batch] */
-  double *log_partition;      /* [runs of a batch] ln Z, eq. 4, as recorded */
+  double *log_partition;      /* [runs of a batch] ln Z, eq. 4, or its change, as recorded */
   double updates;             /* as recorded */
   double *curve_row, *block_row;
   struct gpumc_configurations_request request;
   struct gpumc_configurations configurations;
 };
 
+/* Whether ln Z is known, from beta = 0 on; otherwise its change since the first value is. */
+static inline bool pa_knows_partition(const struct pa_settings *settings)
+{
+  return gpumc_moves_beta(&settings->moved);
+}
+/* ln Z at the first value, or 0 where changes count from there. */
+static inline double
+pa_first_log_partition(const struct pa_settings *settings, const struct gpumc_model *model)
+{
+  return pa_knows_partition(settings) ? model->log_states : 0;
+}
 /* Quantities that are formed of each run by itself. */
 size_t pa_run_quantities(const struct pa_settings *settings);
 static inline size_t
 pa_curve_index(const struct pa_settings *settings, enum pa_column_behind column)
 {
-  return 1 + pa_run_quantities(settings) + (size_t)column;
+  const bool shifted = column > PA_ENTROPY && !pa_knows_partition(settings);
+  return 1 + pa_run_quantities(settings) + (size_t)column - shifted;
 }
 
 static inline size_t pa_curve_width(const struct pa_settings *settings)
@@ -133,7 +168,7 @@ extern const struct gpumc_check pa_checks[];
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 /* gpumc_algorithm_ops.replicas */
 size_t pa_replicas(const struct gpumc_params *params);
-void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model_ops *model,
+void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pa_settings *settings);
 /* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
@@ -145,15 +180,16 @@ size_t pa_batch_runs(const struct pa_settings *settings, const struct gpumc_mode
  * the temperatures of the others. */
 struct pa_batch
 pa_batch_from(const struct pa_settings *settings, const struct gpumc_model *model, size_t first);
-struct pa_population_plan
-pa_population_plan(const struct pa_settings *settings, const struct gpumc_model *model);
+/* Of a schedule with this first value. */
+struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
+                                             const struct gpumc_model *model, double first);
 
-/* The temperatures that the configuration fixes: beta = 0 first; adaptive: only that. */
+/* The values that the configuration fixes, of beta from 0 on; adaptive: only the first. */
 GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *params,
                                                     struct pa_schedule *schedule,
                                                     struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-pa_schedule_append(struct pa_schedule *schedule, double beta, struct gpumc_error *error);
+pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
@@ -167,8 +203,8 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error);
 /* A recorded value. */
 double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column);
-/* Enqueue the row pa->row of every run of the batch: the populations at beta = 0, or the next
- * temperature step. */
+/* Enqueue the row pa->row of every run of the batch: the populations at the first value, or the
+ * next step. */
 GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error);
 /* Wait for the row `row` and record it. */
 GPUMC_MUST_CHECK enum gpumc_status

@@ -39,33 +39,41 @@ static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
       gpumc_ensemble_randomize(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
                                pa->settings.population, error);
   pa->population.runs = pa->batch.count;
-  pa->step = (struct pa_step){.beta = 0.0, .weighing = 0.0};
+  pa->step = (struct pa_step){.value = pa->schedule.value[0], .weighing = 0.0};
   for (size_t m = 0; m < pa->batch.count; m++)
-    pa->log_partition[m] = pa->context.model->log_states;
+    pa->log_partition[m] = pa_first_log_partition(&pa->settings, pa->context.model);
   if (status == GPUMC_OK)
     status = pa_population_found(&pa->population, error);
-  return status == GPUMC_OK ? measure(pa, error) : status;
+  if (status != GPUMC_OK || pa->settings.thermalization == 0)
+    return status == GPUMC_OK ? measure(pa, error) : status;
+  enter(pa, PA_STAGE_SWEEP);
+  return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.thermalization, pa->step.value,
+                              pa->population.channel, error);
 }
 
-static double weighing_to(const struct pa *pa, double beta)
+static double weighing_to(const struct pa *pa, double value)
 {
-  return (beta - pa->schedule.beta[pa->row - 1]) * pa->context.model->quantum[0];
+  const struct gpumc_moved *moved = &pa->settings.moved;
+  const struct gpumc_model *model = pa->context.model;
+  return (gpumc_moved_coefficient(model, moved, value) -
+          gpumc_moved_coefficient(model, moved, pa->schedule.value[pa->row - 1])) *
+         model->quantum[moved->conjugate];
 }
 
 static enum gpumc_status
-overlap_at(struct pa *pa, double beta, double *overlap, struct gpumc_error *error)
+overlap_at(struct pa *pa, double value, double *overlap, struct gpumc_error *error)
 {
-  return pa_population_trial(&pa->population, weighing_to(pa, beta), overlap, error);
+  return pa_population_trial(&pa->population, weighing_to(pa, value), overlap, error);
 }
 
-/* A beta above *low whose overlap is below alpha*, or beta_end: doubles the last step. *low follows
+/* A value above *low whose overlap is below alpha*, or end: doubles the last step. *low follows
  * as far as the overlap suffices. */
 static enum gpumc_status
 bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_error *error)
 {
-  const double present = pa->schedule.beta[pa->row - 1];
-  double end = pa->settings.beta_end;
-  double step = pa->row >= 2 ? present - pa->schedule.beta[pa->row - 2] : end / 1024.0;
+  const double present = pa->schedule.value[pa->row - 1];
+  double end = pa->settings.end;
+  double step = pa->row >= 2 ? present - pa->schedule.value[pa->row - 2] : (end - present) / 1024.0;
   *low = present;
   *reached = false;
   for (;; step *= 2) {
@@ -81,9 +89,9 @@ bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_er
   }
 }
 
-/* The beta whose overlap with the present one is alpha* (section 2.3), by bisection: the overlap
- * falls from 1 continuously as beta grows. */
-static enum gpumc_status choose_beta(struct pa *pa, double *beta, struct gpumc_error *error)
+/* The value whose overlap with the present one is alpha* (section 2.3), by bisection: the overlap
+ * falls from 1 continuously with the step. */
+static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc_error *error)
 {
   double low;
   double high;
@@ -98,16 +106,17 @@ static enum gpumc_status choose_beta(struct pa *pa, double *beta, struct gpumc_e
     else
       low = middle;
   }
-  *beta = low;
-  if (status == GPUMC_OK && !(low > pa->schedule.beta[pa->row - 1]))
+  *value = low;
+  if (status == GPUMC_OK && !(low > pa->schedule.value[pa->row - 1]))
     status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "at beta = %.17g the next step with an overlap of %g is too small to "
-                             "be taken; use a smaller algorithm.beta.overlap",
-                             low, pa->settings.overlap);
+                             "at %s = %.17g the next step with an overlap of %g is too small to "
+                             "be taken; use a smaller algorithm.%s.overlap",
+                             pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
   return status;
 }
 
-/* Weights refer to the lowest energy, which a tally finds; after a resume there was none. */
+/* Weights refer to a reference, the lowest energy, which a tally finds; after a resume there was
+ * none. */
 static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
 {
   if (pa->tallied)
@@ -116,13 +125,13 @@ static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
   return status == GPUMC_OK ? tally(pa, false, error) : status;
 }
 
-static enum gpumc_status next_beta(struct pa *pa, struct gpumc_error *error)
+static enum gpumc_status next_value(struct pa *pa, struct gpumc_error *error)
 {
-  double beta;
+  double value;
   if (pa->row < pa->schedule.count)
     return GPUMC_OK;
-  enum gpumc_status status = choose_beta(pa, &beta, error);
-  return status == GPUMC_OK ? pa_schedule_append(&pa->schedule, beta, error) : status;
+  enum gpumc_status status = choose_value(pa, &value, error);
+  return status == GPUMC_OK ? pa_schedule_append(&pa->schedule, value, error) : status;
 }
 
 static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
@@ -148,16 +157,16 @@ static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
 {
   enum gpumc_status status = ensure_tally(pa, error);
   if (status == GPUMC_OK)
-    status = next_beta(pa, error);
+    status = next_value(pa, error);
   if (status != GPUMC_OK)
     return status;
-  pa->step.beta = pa->schedule.beta[pa->row];
-  pa->step.weighing = weighing_to(pa, pa->step.beta);
+  pa->step.value = pa->schedule.value[pa->row];
+  pa->step.weighing = weighing_to(pa, pa->step.value);
   status = resample(pa, error);
   pa->tallied = false;
   enter(pa, PA_STAGE_SWEEP);
   if (status == GPUMC_OK)
-    status = gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.beta,
+    status = gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.value,
                                   pa->population.channel, error);
   return status;
 }
@@ -180,11 +189,11 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
   const size_t size = pa->outcome[m].size, capacity = pa->population.plan.capacity;
   if (size >= 1 && size <= capacity)
     return GPUMC_OK;
-  return gpumc_error_set(
-      error, GPUMC_FAILURE,
-      "run %zu: resampling step %zu, to beta = %g, gave %zu replicas, where 1 to "
-      "%zu have room: the step in beta is too large for this population",
-      pa->batch.first + m, row, pa->schedule.beta[row], size, capacity);
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "run %zu: resampling step %zu, to %s = %g, gave %zu replicas, where 1 to "
+                         "%zu have room: the step in %s is too large for this population",
+                         pa->batch.first + m, row, pa->axis.name, pa->schedule.value[row], size,
+                         capacity, pa->axis.name);
 }
 
 /* `pa->step` may already be that of the next row. */

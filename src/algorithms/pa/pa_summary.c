@@ -1,6 +1,7 @@
 /* Population annealing: the summary - weighted averages over runs with errors, the lowest energy.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ struct row {
 
 static double energy_of(const struct row *row, const double *mean)
 {
-  return row->pa->schedule.beta[row->row] *
+  return row->pa->schedule.value[row->row] *
          mean[gpumc_observables_power(&row->pa->settings.observables, 0, 1)];
 }
 
@@ -102,7 +103,8 @@ static void results_of_average(const void *state, const double *mean, double *re
   for (size_t q = 0; q < observables->n_quantities; q++)
     result[q] = gpumc_quantity_value(observables, q, row->pa->context.model, &row->controls, mean);
   behind[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
-  behind[PA_Q_ENTROPY] = energy_of(row, mean) + log_partition / sites;
+  if (pa_knows_partition(&row->pa->settings))
+    behind[PA_Q_ENTROPY] = energy_of(row, mean) + log_partition / sites;
 }
 
 /* Rounding errors: of sums over the blocks and runs, and over the steps to ln Z, by how large the
@@ -119,10 +121,11 @@ static void roundings_of_average(const void *state, const double *mean, double *
     rounding[q] = gpumc_rounding(
         terms, gpumc_quantity_scale(observables, q, pa->context.model, &row->controls, mean));
   behind[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(terms, free_energy);
-  behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(energy_of(row, mean)) + free_energy);
+  if (pa_knows_partition(&pa->settings))
+    behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(energy_of(row, mean)) + free_energy);
 }
 
-/* The partition function of the start at beta = 0 is known. */
+/* The partition function of the start is known, or 1 by definition. */
 static bool is_known(const void *state, size_t q)
 {
   const struct row *row = state;
@@ -166,9 +169,10 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct p
                                                struct gpumc_error *error)
 {
   const size_t t = average->row;
+  const struct gpumc_moved *moved = &summary->pa->settings.moved;
   const struct row row = {
       summary->pa, t,
-      gpumc_controls_at(summary->pa->context.model->control, 0, summary->pa->schedule.beta[t])};
+      gpumc_controls_at(moved->fixed, moved->control, summary->pa->schedule.value[t])};
   const struct gpumc_estimator estimator = {.width = summary->width,
                                             .n_results = summary->quantities,
                                             .state = &row,
@@ -200,10 +204,13 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct p
 /* Label of quantity q. */
 static struct gpumc_label label_of(const struct pa_settings *settings, size_t q)
 {
+  static const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
   static const struct gpumc_label behind[] = {
       [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
   const size_t own = settings->observables.n_quantities;
-  return q < own ? gpumc_quantity_label(&settings->observables, q) : behind[q - own];
+  if (q < own)
+    return gpumc_quantity_label(&settings->observables, q);
+  return pa_knows_partition(settings) ? behind[q - own] : difference;
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
@@ -212,10 +219,10 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   const struct gpumc_curve_place place = {.recorder = pa->context.recorder,
                                           .model = pa->context.model,
                                           .group = "summary",
-                                          .axis = {"summary/beta"},
+                                          .axis = {pa->axis_of_summary},
                                           .count = {summary->temperatures}};
   enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, pa->schedule.beta, error);
+      gpumc_curve_write_axis(&place, 0, &pa->axis, false, pa->schedule.value, error);
   for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
     const struct gpumc_label label = label_of(&pa->settings, q);
     status =
@@ -225,24 +232,26 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   return status;
 }
 
-/* The lowest energy of all runs and temperatures, the first beta where a run saw it, and who holds
- * it at the last temperature. */
+/* The lowest energy of all runs and rows, the first value of the moved control where a run saw it,
+ * and who holds it at the last. */
 static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_error *error)
 {
   struct pa *pa = summary->pa;
   struct gpumc_recorder *recorder = pa->context.recorder;
   double lowest = INFINITY;
-  double beta = 0;
+  double first = 0;
   double replicas = 0;
   double families = 0;
   size_t last = summary->temperatures - 1;
+  char name[64];
+  snprintf(name, sizeof name, "lowest_energy_first_%s", pa->axis.name);
   for (size_t m = 0; m < pa->settings.runs; m++)
     for (size_t t = 0; t <= last; t++) {
       double energy = pa_curve_value(pa, m, t, PA_LOWEST_ENERGY);
-      double at = pa->schedule.beta[t];
-      if (energy < lowest || (energy <= lowest && at < beta)) {
+      double at = pa->schedule.value[t];
+      if (energy < lowest || (energy <= lowest && at < first)) {
         lowest = energy;
-        beta = at;
+        first = at;
       }
     }
   for (size_t m = 0; m < pa->settings.runs; m++)
@@ -253,7 +262,7 @@ static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_erro
   enum gpumc_status status =
       gpumc_recorder_number(recorder, "summary", "lowest_energy", lowest, error);
   if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "summary", "lowest_energy_first_beta", beta, error);
+    status = gpumc_recorder_number(recorder, "summary", name, first, error);
   if (status == GPUMC_OK)
     status = gpumc_recorder_integer(recorder, "summary", "lowest_energy_replicas",
                                     (int64_t)replicas, error);

@@ -76,7 +76,7 @@ static enum gpumc_status write_curves(const struct pa_trust *trust, struct gpumc
   const struct gpumc_curve_place place = {.recorder = trust->pa->context.recorder,
                                           .model = trust->pa->context.model,
                                           .group = "summary",
-                                          .axis = {"summary/beta"},
+                                          .axis = {trust->pa->axis_of_summary},
                                           .count = {trust->temperatures}};
   enum gpumc_status status = gpumc_curve_write(&place, &families, false, trust->families, error);
   return status == GPUMC_OK ? gpumc_curve_write(&place, &determined, true, trust->determined, error)
@@ -105,13 +105,15 @@ static void warn_of_families(const struct pa_trust *trust, double families, stru
 static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
 {
   char text[256], where[GPUMC_FAILING_BYTES];
-  if (gpumc_trust_failing(trust->determined, gpumc_label_beta.name, trust->pa->schedule.beta,
+  if (gpumc_trust_failing(trust->determined, trust->pa->axis.name, trust->pa->schedule.value,
                           trust->temperatures, true, where) == 0)
     return;
   snprintf(text, sizeof text,
            "at %s, the energy fluctuates in too few families to know its error; use a larger "
-           "population or stay above these temperatures",
-           where);
+           "population or stay %s",
+           where,
+           gpumc_moves_beta(&trust->pa->settings.moved) ? "above these temperatures"
+                                                        : "away from these values");
   warn(trust, all, text);
 }
 
@@ -119,9 +121,9 @@ static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpum
 {
   char text[192];
   snprintf(text, sizeof text,
-           "the runs contradict each other at beta = %g: they scatter more than their families "
+           "the runs contradict each other at %s = %g: they scatter more than their families "
            "explain; use a larger population, more sweeps or smaller steps",
-           trust->pa->schedule.beta[worst]);
+           trust->pa->axis.name, trust->pa->schedule.value[worst]);
   warn(trust, all, text);
 }
 
