@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "algorithms/pa/pa_trust.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 #include "support/autoregressive.h"
 
 enum { SEED = 20261123, CAMPAIGNS = 1000, BLOCKS = 32, RUNS_MOST = 16, COMPARISONS = 40 };

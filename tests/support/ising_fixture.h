@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_ISING_FIXTURE_H
 #define TESTS_SUPPORT_ISING_FIXTURE_H
 
+#include "core/simulation/ensemble.h"
 #include "models/ising/ising.h"
 #include "models/ising/tiled/tiling.h"
 #include "support/ising_reference.h"

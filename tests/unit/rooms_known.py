@@ -22,8 +22,6 @@ KNOWN = {
     },
     "words": {
         "core/numerics/random.h: resample": 1,
-        "core/simulation/ensemble.c: population": 2,
-        "core/simulation/ensemble_checkpoint.c: population": 2,
         "core/simulation/kernel.h: bond": 1,
         "core/simulation/kernel.h: multispin": 1,
         "core/simulation/kernel.h: overlap": 10,

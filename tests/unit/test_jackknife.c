@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 #include "core/statistics/estimate.h"
 #include "core/statistics/significance.h"
 

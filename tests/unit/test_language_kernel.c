@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core/numerics/isa.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 #include "support/language_fixture.h"
 
 static void test_variant(void **state)

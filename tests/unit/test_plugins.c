@@ -13,7 +13,7 @@
 #include "core/simulation/curves.h"
 #include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 /* The block of a small instance. A new model adds its own here. */
 static const struct {

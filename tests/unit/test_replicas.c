@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/numerics/random.h"
+#include "core/simulation/ensemble.h"
 #include "support/status.h"
 #include "support/test_device.h"
 #include "support/toy_replicas.h"

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "core/numerics/random.h"
-#include "core/simulation/samples.h"
+#include "core/simulation/shared_keys.h"
 
 static void test_the_first_samples_have_the_seed_of_the_task(void **state)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 static const struct gpumc_move moves[] = {
     {.name = "metropolis", .at_zero = "at beta = 0 nothing changes"}, {.name = "heat_bath"}};

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 static void test_failing(void **state)
 {

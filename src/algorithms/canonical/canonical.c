@@ -6,7 +6,6 @@
 
 #include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
-#include "core/simulation/sweeps.h"
 #include "core/storage/checkpoint.h"
 
 /* ---- configurations ---- */

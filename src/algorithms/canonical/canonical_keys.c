@@ -7,8 +7,7 @@
 #include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
-#include "core/simulation/samples.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 enum { DEFAULT_REPLICAS = 32 };
 static const double unit_updates = 0x1p28;

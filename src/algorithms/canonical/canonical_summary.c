@@ -10,7 +10,7 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/simulation/curves.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 /* ---- bins and replicas, from which results can be formed again, to merge files or analyse them
  * anew ---- */

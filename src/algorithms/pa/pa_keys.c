@@ -5,7 +5,7 @@
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 static const struct gpumc_key beta_keys[] = {
     GPUMC_BETA_KEY("from", .default_text = "0.0",

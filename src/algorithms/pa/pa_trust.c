@@ -10,7 +10,7 @@
 #include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/simulation/curves.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 #include "core/statistics/significance.h"
 
 /* Effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */

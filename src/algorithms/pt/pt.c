@@ -5,7 +5,6 @@
 
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
-#include "core/simulation/sweeps.h"
 #include "core/simulation/ladder.h"
 
 static void destroy(void *state)

@@ -12,7 +12,7 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
 #include "core/statistics/significance.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 /* Differences below this share of the averages are rounding. */
 static const double rounding = 1e-12;

@@ -5,7 +5,7 @@
 #include "algorithms/pt/pt_average.h"
 #include "algorithms/pt/pt_output.h"
 #include "core/base/text.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 #include "core/statistics/estimate.h"
 #include "core/statistics/significance.h"
 

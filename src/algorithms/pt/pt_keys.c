@@ -1,7 +1,6 @@
 /* Parallel tempering: its keys and their checks. */
 #include "algorithms/pt/pt_state.h"
-#include "core/simulation/samples.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
 
 static const struct gpumc_key beta_keys[] = {

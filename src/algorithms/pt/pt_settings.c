@@ -9,7 +9,6 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 #include "core/simulation/ladder.h"
-#include "core/simulation/sweeps.h"
 
 /* ---- settings and the order of events ---- */
 

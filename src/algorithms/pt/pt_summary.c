@@ -7,7 +7,7 @@
 
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 /* ---- averages of each sample in the last bin of time, from which those of several files can be
  * formed together ---- */

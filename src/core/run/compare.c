@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/simulation/registry.h"
-#include "core/simulation/samples.h"
+#include "core/simulation/shared_keys.h"
 
 /* The trajectory of the kernel that this program takes for the task on that device; on the CPU,
  * which has all of them, where there is no such device. "none" when there is no kernel. */

@@ -4,7 +4,7 @@
 #define GPUMC_CORE_DECIDE_H
 
 #include "core/run/compare.h"
-#include "core/simulation/observer.h"
+#include "core/simulation/algorithm.h"
 #include "core/storage/side_files.h"
 
 /* What stands at a task's output: `*complete` when it is such a result. GPUMC_INVALID when it is no

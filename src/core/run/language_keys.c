@@ -7,7 +7,7 @@
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 static const char *const generators[] = {"philox4x32-10", "philox4x32-7", NULL};
 static const char *const instruction_sets[] = {"auto",      "x86-64-v2", "x86-64-v3",

@@ -8,7 +8,7 @@
 #include "core/numerics/isa.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 static enum gpumc_status out_of_memory(struct gpumc_error *error)
 {

@@ -8,9 +8,8 @@
 #include "core/base/memory.h"
 #include "core/base/machine.h"
 #include "core/numerics/isa.h"
-#include "core/simulation/ensemble_checkpoint.h"
-#include "core/simulation/samples.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/ensemble.h"
+#include "core/simulation/shared_keys.h"
 
 static enum gpumc_status
 open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_error *error)

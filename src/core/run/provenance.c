@@ -12,7 +12,7 @@
 #include "core/device/device_gpu.h"
 #include "core/numerics/isa.h"
 #include "core/run/compare.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 struct text_attribute {
   const char *name, *value;

@@ -11,8 +11,8 @@
 #include "core/base/text.h"
 #include "core/run/decide.h"
 #include "core/run/provenance.h"
-#include "core/simulation/ensemble_checkpoint.h"
-#include "core/simulation/samples.h"
+#include "core/simulation/ensemble.h"
+#include "core/simulation/shared_keys.h"
 
 static const double status_interval = 2.0; /* s */
 /* The summary may take long: more than this much work is saved before it. */

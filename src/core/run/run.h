@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "core/run/language.h"
-#include "core/simulation/observer.h"
+#include "core/simulation/algorithm.h"
 
 struct gpumc_run_options {
   int threads;              /* 0: all */

@@ -1,11 +1,11 @@
-/* Algorithms: what the run asks of one, and the context it works in. */
+/* Algorithms: what the run asks of one, the context it works in, and whether results can be
+ * trusted.
+ */
 #ifndef GPUMC_CORE_ALGORITHM_H
 #define GPUMC_CORE_ALGORITHM_H
 
-#include "core/simulation/model.h"
-#include "core/simulation/observer.h"
-#include "core/storage/checkpoint.h"
-#include "core/storage/recorder.h"
+#include "core/simulation/ensemble.h"
+#include "core/statistics/significance.h"
 
 /* What takes time beside updates, added up over the run: for estimates. */
 struct gpumc_work {
@@ -37,6 +37,31 @@ static inline size_t gpumc_demand_bytes(double bytes)
 {
   return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
+
+enum gpumc_message_level { GPUMC_NOTE, GPUMC_WARNING };
+
+struct gpumc_position;
+
+/* How a run tells what happens: the library never prints, the caller's observer does. Both
+ * functions may be NULL. */
+struct gpumc_observer {
+  void *state;
+  void (*message)(void *state, enum gpumc_message_level level, const char *text);
+  /* Called after every unit. `seconds`: time worked so far, earlier parts included. */
+  void (*progress)(void *state, const struct gpumc_position *position, double seconds);
+};
+
+/* To the observer, NULL for none, if it listens. */
+static inline void gpumc_observer_tell(const struct gpumc_observer *observer,
+                                       enum gpumc_message_level level, const char *text)
+{
+  if (observer != NULL && observer->message != NULL)
+    observer->message(observer->state, level, text);
+}
+
+/* A note to it, as printf. */
+void gpumc_observer_note(const struct gpumc_observer *observer, const char *format, ...)
+    GPUMC_PRINTF(2, 3);
 
 /* Everything an algorithm works with; all of it belongs to the run. */
 struct gpumc_context {
@@ -114,5 +139,30 @@ struct gpumc_algorithm_ops {
   /* Legal on NULL. */
   void (*destroy)(void *state);
 };
+
+/* Whether a variance has degrees of freedom enough for a result to be trusted: 15, that is five of
+ * many deviations with rare events, four of 32. Of fewer than 16 deviations it never has. */
+bool gpumc_trust_freedom(double freedom);
+/* The same of n samples, which are as many as there are: of fewer than 30 half of them is enough,
+ * more than one rare event of 8 or two of 16 give. */
+bool gpumc_trust_samples(double freedom, size_t n);
+
+enum { GPUMC_FAILING_BYTES = 96 };
+/* Counts the values of the moved control at which passed[count] is 0, and describes them: "3 of 16
+ * temperatures, the coldest beta = 1.2", or with the hottest one; of controls other than `beta`, "3
+ * of 16 values, the last h = 1.2", or the first one. value[count] ascends. Without any, `text` is
+ * empty. */
+size_t gpumc_trust_failing(const double *passed, const char *control, const double *value,
+                           size_t count, bool hottest, char text[static GPUMC_FAILING_BYTES]);
+
+/* The attributes of /summary that say whether results can be trusted: where the algorithm finds
+ * nothing against them, and nothing was known against the task from the start. What the algorithm
+ * finds it writes itself. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_trust_record(const struct gpumc_context *context, bool trusted, struct gpumc_error *error);
+/* What was known from the start, gpumc_task.warnings, as attributes of `group`. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_trust_record_warnings(const struct gpumc_context *context,
+                                                               const char *group,
+                                                               struct gpumc_error *error);
 
 #endif

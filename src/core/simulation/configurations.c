@@ -8,7 +8,7 @@
 
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
 
 const struct gpumc_key gpumc_configurations_keys[] = {

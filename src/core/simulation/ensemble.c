@@ -1,12 +1,10 @@
-/* What is the same for the ensembles of every kernel. */
-#include "core/simulation/kernel.h"
+#include "core/simulation/ensemble.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/simulation/model.h"
 
 /* Every run begins with those that stay; sweeps set the moved one. */
 static enum gpumc_status create_controls(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
@@ -37,7 +35,7 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
   };
   enum gpumc_status status;
   GPUMC_TRY_OUT(status, gpumc_device_array(device, &ensemble->size, plan->runs,
-                                           "sizes of the populations", error));
+                                           "numbers of replicas", error));
   GPUMC_TRY_OUT(status, create_controls(ensemble, error));
   GPUMC_TRY_OUT(status, ops->create(ensemble, error));
   return GPUMC_OK;
@@ -67,7 +65,7 @@ static enum gpumc_status
 set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error *error)
 {
   uint32_t *sizes = NULL;
-  GPUMC_TRY(gpumc_allocate_array(&sizes, ensemble->runs, "sizes of the populations", error));
+  GPUMC_TRY(gpumc_allocate_array(&sizes, ensemble->runs, "numbers of replicas", error));
   for (size_t m = 0; m < ensemble->runs; m++)
     sizes[m] = (uint32_t)size;
   const enum gpumc_status status = gpumc_ensemble_set_sizes(ensemble, sizes, error);
@@ -131,11 +129,6 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
-struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m)
-{
-  return gpumc_random_make(ensemble->seed, ensemble->first_run + (uint32_t)m, ensemble->rounds);
-}
-
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
   if (ensemble->ops != NULL) {
@@ -144,4 +137,153 @@ void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
     free(ensemble->control);
   }
   memset(ensemble, 0, sizeof *ensemble);
+}
+
+/* Replicas that are copied at once, and about how many bytes, unless one has more. */
+enum { SLICE = 1024, SLICE_BYTES = 1 << 28 };
+
+/* Of a slice, at least one. */
+static size_t slice_replicas(const struct gpumc_model *model, size_t capacity)
+{
+  const size_t fitting = SLICE_BYTES / model->portable_bytes;
+  const size_t most = capacity < SLICE ? capacity : SLICE;
+  return fitting == 0 ? 1 : fitting < most ? fitting : most;
+}
+
+double gpumc_ensemble_checkpoint_bytes(const struct gpumc_model *model, size_t capacity)
+{
+  return (double)slice_replicas(model, capacity) * (double)model->portable_bytes;
+}
+
+/* An ensemble on its way to a checkpoint (`writer`), or from one (`reader`); the other is NULL. */
+struct transfer {
+  struct gpumc_ensemble *ensemble;
+  struct gpumc_checkpoint_writer *writer;
+  struct gpumc_checkpoint_reader *reader;
+};
+
+static enum gpumc_status
+save_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = transfer->ensemble;
+  size_t replicas = 0;
+  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, size, error));
+  GPUMC_TRY(gpumc_checkpoint_put(transfer->writer, "ensemble/sizes", GPUMC_UINT32, ensemble->runs,
+                                 1, size, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    replicas += size[m];
+  return gpumc_checkpoint_declare(transfer->writer, "ensemble/replicas", GPUMC_UINT8, replicas,
+                                  ensemble->model->portable_bytes, error);
+}
+
+static enum gpumc_status
+load_sizes(const struct transfer *transfer, uint32_t *size, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(transfer->reader, "ensemble/sizes", GPUMC_UINT32, 0,
+                                      ensemble->runs, 1, size, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    if (size[m] > ensemble->plan.capacity)
+      return gpumc_error_set(error, GPUMC_FAILURE, "%u replicas, more than there is room for",
+                             size[m]);
+  return gpumc_ensemble_set_sizes(ensemble, size, error);
+}
+
+/* Copies replicas `first` to `first + count` of run m, which stand at `row` in the file. */
+static enum gpumc_status copy_slice(const struct transfer *transfer, size_t m, size_t first,
+                                    size_t count, size_t row, uint8_t *slice,
+                                    struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  if (transfer->writer != NULL) {
+    GPUMC_TRY(ensemble->ops->get(ensemble, m, first, count, slice, error));
+    return gpumc_checkpoint_put_rows(transfer->writer, "ensemble/replicas", row, count, slice,
+                                     error);
+  }
+  GPUMC_TRY(gpumc_checkpoint_get_rows(transfer->reader, "ensemble/replicas", GPUMC_UINT8, row,
+                                      count, ensemble->model->portable_bytes, slice, error));
+  return ensemble->ops->set(ensemble, m, first, count, slice, error);
+}
+
+/* Of all runs of the batch, run after run. */
+static enum gpumc_status copy_replicas(const struct transfer *transfer, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = transfer->ensemble;
+  const size_t most = slice_replicas(ensemble->model, ensemble->plan.capacity);
+  uint32_t *size = NULL;
+  uint8_t *slice = NULL;
+  size_t row = 0;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&size, ensemble->runs, "numbers of replicas", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&slice, most * ensemble->model->portable_bytes,
+                                             "replicas of a checkpoint", error));
+  GPUMC_TRY_OUT(status, transfer->writer != NULL ? save_sizes(transfer, size, error)
+                                                 : load_sizes(transfer, size, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    for (size_t first = 0; first < size[m]; first += most) {
+      const size_t count = size[m] - first < most ? size[m] - first : most;
+      GPUMC_TRY_OUT(status, copy_slice(transfer, m, first, count, row, slice, error));
+      row += count;
+    }
+out:
+  free(size);
+  free(slice);
+  return status;
+}
+
+/* Copies the state of run m, so many bytes, by way of `state`. */
+static enum gpumc_status copy_state(const struct transfer *transfer, size_t m, size_t bytes,
+                                    uint8_t *state, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = transfer->ensemble;
+  if (transfer->writer != NULL) {
+    GPUMC_TRY(ensemble->ops->get_state(ensemble, m, state, error));
+    return gpumc_checkpoint_put_rows(transfer->writer, "ensemble/generators", m, 1, state, error);
+  }
+  GPUMC_TRY(gpumc_checkpoint_get_rows(transfer->reader, "ensemble/generators", GPUMC_UINT8, m, 1,
+                                      bytes, state, error));
+  return ensemble->ops->set_state(ensemble, m, state, error);
+}
+
+/* The generators of all runs, if the kernel has any. */
+static enum gpumc_status copy_states(const struct transfer *transfer, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = transfer->ensemble;
+  const size_t bytes =
+      ensemble->ops->state_bytes != NULL ? ensemble->ops->state_bytes(ensemble) : 0;
+  uint8_t *state = NULL;
+  if (bytes == 0)
+    return GPUMC_OK;
+  if (transfer->writer != NULL)
+    GPUMC_TRY(gpumc_checkpoint_declare(transfer->writer, "ensemble/generators", GPUMC_UINT8,
+                                       ensemble->runs, bytes, error));
+  enum gpumc_status status = gpumc_allocate_array(&state, bytes, "state of generators", error);
+  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++)
+    status = copy_state(transfer, m, bytes, state, error);
+  free(state);
+  return status;
+}
+
+static enum gpumc_status copy_all(const struct transfer *transfer, struct gpumc_error *error)
+{
+  if (transfer->ensemble->runs == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(copy_replicas(transfer, error));
+  return copy_states(transfer, error);
+}
+
+enum gpumc_status gpumc_ensemble_save(struct gpumc_ensemble *ensemble,
+                                      struct gpumc_checkpoint_writer *writer,
+                                      struct gpumc_error *error)
+{
+  const struct transfer transfer = {.ensemble = ensemble, .writer = writer};
+  return copy_all(&transfer, error);
+}
+
+enum gpumc_status gpumc_ensemble_load(struct gpumc_ensemble *ensemble,
+                                      struct gpumc_checkpoint_reader *reader,
+                                      struct gpumc_error *error)
+{
+  const struct transfer transfer = {.ensemble = ensemble, .reader = reader};
+  return copy_all(&transfer, error);
 }

@@ -60,16 +60,17 @@ struct gpumc_ensemble_plan {
 struct gpumc_model;
 struct gpumc_kernel_ops;
 
-/* A rule by which sweeps change replicas: a choice of the key `update` (core/simulation/sweeps.h).
- * Kernels of one model that have a move of the same name mean the same by it. */
+/* A rule by which sweeps change replicas: a choice of the key `update`
+ * (core/simulation/shared_keys.h). Kernels of one model that have a move of the same name mean the
+ * same by it. */
 struct gpumc_move {
   const char *name;    /* "gibbs" */
   const char *summary; /* one line */
   /* Why sweeps of it alone are of no use where the moved control is 0, with the remedy; NULL: they
    * are of use. */
   const char *at_zero;
-  /* Why sweeps of it alone do not reach every state of one of the samples 0 .. samples - 1 behind
-   * the first, with the remedy; `*warning` is NULL where they do. NULL: they always do.
+  /* Why sweeps of it alone do not reach every state of one of the samples 0 .. samples - 1 from
+   * the first on, with the remedy; `*warning` is NULL where they do. NULL: they always do.
    * GPUMC_FAILURE when memory ran out. */
   GPUMC_MUST_CHECK enum gpumc_status (*warn)(const struct gpumc_model *model, size_t samples,
                                              const char **warning, struct gpumc_error *error);
@@ -192,40 +193,11 @@ static inline size_t gpumc_swap_words(size_t capacity)
   return (capacity + 31) / 32;
 }
 
-/* Room for the runs of `plan`, none of them begun. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
-                      struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
-                      uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
-                      struct gpumc_error *error);
-/* Begin `runs` runs from `first_run` on with `size` replicas each, drawn at beta = 0; time becomes
- * 0. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
-                                                            uint32_t first_run, size_t runs,
-                                                            size_t size, struct gpumc_error *error);
-/* Sweeps all runs under the Boltzmann weight in which the moved control of the plan is `value`.
- * Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double value,
-                     int64_t *const *channel, struct gpumc_error *error);
-/* The same with a value for each run, value[runs]. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *value,
-                          int64_t *const *channel, struct gpumc_error *error);
-/* The same for any target. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
-                            uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
-/* size[runs] from and to host memory; waits for all that is enqueued. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
-                                                            uint32_t *size,
-                                                            struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
-                                                            const uint32_t *size,
-                                                            struct gpumc_error *error);
 /* The generator of run m of the batch. */
-struct gpumc_random gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m);
-/* Legal on a zeroed object; leaves it zeroed. */
-void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
+static inline struct gpumc_random
+gpumc_ensemble_random(const struct gpumc_ensemble *ensemble, size_t m)
+{
+  return gpumc_random_make(ensemble->seed, ensemble->first_run + (uint32_t)m, ensemble->rounds);
+}
 
 #endif

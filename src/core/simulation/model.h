@@ -144,8 +144,8 @@ struct gpumc_model_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,
                                                struct gpumc_recorder *recorder,
                                                struct gpumc_error *error);
-  /* What sample `number` behind the first is known by, wherever it came from: a checksum of the
-   * disorder as kernels have it; NULL: no disorder. */
+  /* What the sample `number` places after the first is known by, wherever it came from: a checksum
+   * of the disorder as kernels have it; NULL: no disorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*sample_checksum)(const struct gpumc_model *model,
                                                         size_t number, uint64_t *checksum,
                                                         struct gpumc_error *error);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/simulation/sweeps.h"
+#include "core/simulation/shared_keys.h"
 
 #define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
 #include "models/models.def"

@@ -1,12 +1,14 @@
-/* Keys of sweeps: how many of them, and by which move of the kernel. */
-#ifndef GPUMC_CORE_SWEEPS_H
-#define GPUMC_CORE_SWEEPS_H
+/* Keys that algorithms share: sweeps, the move by which they change replicas, and samples of
+ * quenched disorder. Those with a table of their own are in ladder.h, observables.h and
+ * configurations.h. */
+#ifndef GPUMC_CORE_SHARED_KEYS_H
+#define GPUMC_CORE_SHARED_KEYS_H
 
 #include "core/simulation/model.h"
 
 #define GPUMC_SWEEPS_MAXIMUM 4294967295.0 /* the counter of the random numbers has 32 bits */
 
-/* Initialiser of struct gpumc_key, the further members behind: a number of sweeps. */
+/* Initialiser of struct gpumc_key, the further members after it: a number of sweeps. */
 #define GPUMC_SWEEPS_KEY(key, least, ...)                                                          \
   {                                                                                                \
     .name = (key), .type = GPUMC_KEY_INTEGER, .minimum = (least), .maximum = GPUMC_SWEEPS_MAXIMUM, \
@@ -38,5 +40,22 @@ void gpumc_update_check_temperatures(const struct gpumc_params *params,
   {                                                                                                \
     .reads = "beta update", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_update_check_temperatures     \
   }
+
+/* A mistake at the key `samples` where a model with disorder has fewer of them, as one that reads
+ * them from a file; for the algorithm's `check_instance`. */
+void gpumc_samples_check(const struct gpumc_params *params, const struct gpumc_model *model,
+                         size_t samples, struct gpumc_report *report);
+
+/* What the samples 0 .. samples - 1 of a model are known by that reads them from a file; 0 of
+ * others.
+ */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_samples_checksum(const struct gpumc_model *model,
+                                                          size_t samples, uint64_t *checksum,
+                                                          struct gpumc_error *error);
+
+/* The seed of the random numbers that simulate the samples from `first` on: the task's for 0. Else
+ * 48 bits of a Philox draw with the task's seed as key and `first` in the counter, since replicas
+ * of one seed have the same random numbers whatever their samples are. */
+uint64_t gpumc_samples_seed(uint64_t seed, size_t first);
 
 #endif

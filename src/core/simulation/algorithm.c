@@ -1,11 +1,28 @@
-/* Whether a result can be trusted. */
-#include "core/simulation/trust.h"
+#include "core/simulation/algorithm.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/simulation/curves.h"
+
+void gpumc_observer_note(const struct gpumc_observer *observer, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+  if (text == NULL)
+    return;
+  va_start(arguments, format);
+  vsnprintf(text, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  gpumc_observer_tell(observer, GPUMC_NOTE, text);
+  free(text);
+}
 
 static const double freedom_needed = 15;
 

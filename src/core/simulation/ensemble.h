@@ -1,0 +1,55 @@
+/* What is the same for the ensembles of every kernel: their life, sweeps under a moved control,
+ * numbers of replicas, and their replicas in a checkpoint. */
+#ifndef GPUMC_CORE_ENSEMBLE_H
+#define GPUMC_CORE_ENSEMBLE_H
+
+#include "core/simulation/model.h"
+#include "core/storage/checkpoint.h"
+
+/* Room for the runs of `plan`, none of them begun. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_model *model,
+                      struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
+                      uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
+                      struct gpumc_error *error);
+/* Begin `runs` runs from `first_run` on with `size` replicas each, drawn at beta = 0; time becomes
+ * 0. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
+                                                            uint32_t first_run, size_t runs,
+                                                            size_t size, struct gpumc_error *error);
+/* Sweeps all runs under the Boltzmann weight in which the moved control of the plan is `value`.
+ * Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep(struct gpumc_ensemble *ensemble, uint32_t sweeps, double value,
+                     int64_t *const *channel, struct gpumc_error *error);
+/* The same with a value for each run, value[runs]. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, const double *value,
+                          int64_t *const *channel, struct gpumc_error *error);
+/* The same for any target. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                            uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
+/* size[runs] from and to host memory; waits for all that is enqueued. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
+                                                            uint32_t *size,
+                                                            struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_set_sizes(struct gpumc_ensemble *ensemble,
+                                                            const uint32_t *size,
+                                                            struct gpumc_error *error);
+/* Legal on a zeroed object; leaves it zeroed. */
+void gpumc_ensemble_free(struct gpumc_ensemble *ensemble);
+
+/* Host memory that replicas take on their way, of runs of at most `capacity` replicas each. */
+double gpumc_ensemble_checkpoint_bytes(const struct gpumc_model *model, size_t capacity);
+
+/* Of all runs of the batch; nothing where there is none. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_save(struct gpumc_ensemble *ensemble,
+                                                       struct gpumc_checkpoint_writer *writer,
+                                                       struct gpumc_error *error);
+/* Into an ensemble whose `runs` is already that of the checkpoint. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_load(struct gpumc_ensemble *ensemble,
+                                                       struct gpumc_checkpoint_reader *reader,
+                                                       struct gpumc_error *error);
+
+#endif
