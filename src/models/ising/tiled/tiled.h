@@ -27,6 +27,13 @@
 #include "models/ising/tiled/tiled_lattice.h"
 #include "models/ising/tiled/tiling.h"
 
+/* gpumc_kernel_ops.keys, read, check and warning of the tiled kernels. */
+extern const struct gpumc_key ising_tiling_keys[];
+void ising_tiling_read(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
+void ising_tiling_check(const struct gpumc_params *kernel, int64_t interval,
+                        struct gpumc_report *report);
+const char *ising_tiling_warning(const struct gpumc_kernel_options *options, const char **name);
+
 /* gpumc_kernel_ops.refuses */
 const char *ising_tiled_refuses(const struct gpumc_model *model,
                                 const struct gpumc_kernel_options *options, const char **key);

@@ -1,5 +1,5 @@
 /* The keys of the tiled kernels. */
-#include "models/ising/tiled/tiling.h"
+#include "models/ising/tiled/tiled.h"
 
 #include <string.h>
 

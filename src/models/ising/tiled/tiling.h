@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/config/params.h"
 #include "core/simulation/kernel.h"
 
 /* A and B are the two halves of a checkerboard of tiles. With k hits k sweeps are done as k updates
@@ -38,13 +37,6 @@ enum { ISING_HITS_MAXIMUM = 1000, ISING_TILE_MAXIMUM = 64 };
 
 /* The names of the choices; NULL-terminated. */
 extern const char *const ising_tiling_orders[], *const ising_generators[];
-
-/* gpumc_kernel_ops.keys, read, check and warning of the tiled kernels. */
-extern const struct gpumc_key ising_tiling_keys[];
-void ising_tiling_read(const struct gpumc_params *kernel, struct gpumc_kernel_options *options);
-void ising_tiling_check(const struct gpumc_params *kernel, int64_t interval,
-                        struct gpumc_report *report);
-const char *ising_tiling_warning(const struct gpumc_kernel_options *options, const char **name);
 
 /* Options of a plan and what they hold. */
 struct gpumc_kernel_options ising_tiling_options(const struct ising_tiling *tiling);
