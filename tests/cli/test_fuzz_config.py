@@ -48,6 +48,21 @@ campaign:
   model.shape: [*shape, [32, 32]]
   seed: [1, 2, 3]
 """,
+    b"""gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [16, 16]}
+algorithm:
+  name: pt
+  control: {name: h, beta: 0.4, from: -0.5, to: 0.5, count: 5}
+  sweeps: 1000
+output: pt.h5
+""",
+    b"""gpumc: 1
+seed: 1
+model: {name: ea, shape: [4, 4, 4]}
+algorithm: {name: pa, population: 100, control: {name: h, beta: 1, values: [-1, 0, 1], thermalization: 10}}
+output: pa.h5
+""",
 ]
 
 TOKENS = [

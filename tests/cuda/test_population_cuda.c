@@ -28,7 +28,8 @@ enum energies {
 struct scenario {
   enum pa_resampling method;
   enum energies energies;
-  double step;
+  double step; /* below 0 where the plan falls */
+  size_t conjugate;
   size_t runs, capacity, founders, blocks;
   size_t target[STEPS];
   uint32_t block_threads;
@@ -66,6 +67,8 @@ static struct pa_population_plan plan_of(const struct scenario *scenario)
       .founders = scenario->founders,
       .blocks = scenario->blocks,
       .n_channels = CHANNELS,
+      .conjugate = scenario->conjugate,
+      .falls = scenario->step < 0,
       .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND,
                GPUMC_SUM_FIRST | GPUMC_SUM_ABSOLUTE | GPUMC_SUM_SECOND | GPUMC_SUM_FOURTH},
       .bound = {energy_bound, 1 << MAGNETISATION_BITS},
@@ -361,6 +364,21 @@ static void test_large_energies_of_both_signs(void **state)
   compare_energies(ENERGIES_LARGE, 1e-12);
 }
 
+/* As where a control other than beta is moved. */
+static void test_weights_by_another_channel(void **state)
+{
+  (void)state;
+  static const double steps[] = {0x1p-24, -0x1p-24};
+  for (size_t k = 0; k < 2; k++)
+    for (size_t i = 0; i < N_CAPACITIES; i++)
+      for (size_t c = 0; c < CHANNELS; c++) {
+        struct scenario scenario = usual(methods[k], 2, capacities[i]);
+        scenario.conjugate = c;
+        scenario.step = c == 0 ? -0.003 : steps[k];
+        compare(&scenario);
+      }
+}
+
 /* Too few families to a block for shared memory, and all in one block. */
 static void test_many_blocks_and_one(void **state)
 {
@@ -432,6 +450,7 @@ int main(void)
       cmocka_unit_test(test_one_family_takes_all),
       cmocka_unit_test(test_equal_energies),
       cmocka_unit_test(test_large_energies_of_both_signs),
+      cmocka_unit_test(test_weights_by_another_channel),
       cmocka_unit_test(test_many_blocks_and_one),
       cmocka_unit_test(test_block_size_decides_nothing),
       cmocka_unit_test(test_populations_that_have_no_room),

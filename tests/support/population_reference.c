@@ -178,6 +178,18 @@ void population_expect_histogram(uint64_t *bins, const struct pa_population_plan
   }
 }
 
+/* The conjugate channel's lowest value, or its highest. */
+static int64_t
+expect_reference(const struct pa_population_plan *plan, const struct population_sample *sample)
+{
+  const int64_t *value = sample->channel[plan->conjugate];
+  int64_t reference = value[0];
+  for (size_t r = 1; r < sample->size; r++)
+    if (plan->falls ? value[r] > reference : value[r] < reference)
+      reference = value[r];
+  return reference;
+}
+
 static void expect_weights(struct population_expected *expected,
                            const struct pa_population_plan *plan, double step,
                            const struct population_sample *sample, uint64_t *weight)
@@ -190,11 +202,11 @@ static void expect_weights(struct population_expected *expected,
   uint64_t high_sum = 0, low_sum = 0;
   expect_lowest(found, plan, sample);
   found->before = n;
-  found->reference = found->lowest;
+  found->reference = expect_reference(plan, sample);
   found->total = 0;
   memset(expected->block_weight, 0, plan->blocks * sizeof *expected->block_weight);
   for (size_t r = 0; r < n; r++) {
-    weight[r] = pa_weight(step, sample->channel[0][r], found->reference, shift);
+    weight[r] = pa_weight(step, sample->channel[plan->conjugate][r], found->reference, shift);
     found->total += weight[r];
     expected->block_weight[sample->family[r] % plan->blocks] += weight[r];
   }

@@ -68,6 +68,55 @@ static void test_selection_of_pairs(void **state)
   model.ops->destroy(&model);
 }
 
+/* What answers to the temperature gives way to what answers to the field. */
+static void test_selection_in_the_field(void **state)
+{
+  cJSON *block = cJSON_Parse("{\"structure_factor\": false}");
+  const struct gpumc_params params = {.values = block};
+  (void)state;
+  const struct gpumc_observables hot =
+      gpumc_observables_of(&params, &gpumc_model_ising2d, NULL, ISING_BETA);
+  const struct gpumc_observables field =
+      gpumc_observables_of(&params, &gpumc_model_ising2d, NULL, ISING_FIELD);
+  cJSON_Delete(block);
+  assert_true(is_reported(&hot, "specific_heat") && !is_reported(&hot, "susceptibility"));
+  assert_true(!is_reported(&hot, "magnetization") && !is_reported(&hot, "energy_in_field"));
+  assert_false(is_reported(&field, "specific_heat"));
+  assert_true(is_reported(&field, "susceptibility") && is_reported(&field, "magnetization"));
+  assert_int_equal(field.n_means, hot.n_means + 1);
+  assert_string_equal(gpumc_declared_moved(&gpumc_model_ising2d, 2), "h");
+  assert_null(gpumc_declared_moved(&gpumc_model_ising2d, 0));
+  assert_null(gpumc_declared_moved(&gpumc_model_ising2d, 1));
+}
+
+/* chi = beta N (<m^2> - <m>^2), and e - h m. */
+static void test_quantities_in_the_field(void **state)
+{
+  cJSON *block = cJSON_Parse("{\"structure_factor\": false}");
+  const struct gpumc_params params = {.values = block};
+  struct gpumc_model model;
+  (void)state;
+  make(&model);
+  const struct gpumc_observables field =
+      gpumc_observables_of(&params, model.ops, NULL, ISING_FIELD);
+  cJSON_Delete(block);
+  struct gpumc_controls controls = gpumc_controls_at(model.control, ISING_FIELD, 0.5);
+  controls.value[ISING_BETA] = 2.0;
+  double mean[GPUMC_MEANS_MAXIMUM] = {0};
+  mean[gpumc_observables_power(&field, ISING_ENERGY, 1)] = -1.5;
+  mean[gpumc_observables_power(&field, ISING_MAGNETIZATION, 1)] = 0.25;
+  mean[gpumc_observables_power(&field, ISING_MAGNETIZATION, 2)] = 0.125;
+  for (size_t q = 0; q < field.n_quantities; q++) {
+    const char *name = gpumc_quantity_label(&field, q).name;
+    const double value = gpumc_quantity_value(&field, q, &model, &controls, mean);
+    if (strcmp(name, "susceptibility") == 0)
+      assert_true(fabs(value - 2.0 * (double)model.sites * (0.125 - 0.0625)) < 1e-12);
+    if (strcmp(name, "energy_in_field") == 0)
+      assert_true(fabs(value - (-1.5 - 0.5 * 0.25)) < 1e-12);
+  }
+  model.ops->destroy(&model);
+}
+
 static void test_model_without_means(void **state)
 {
   const struct gpumc_observables none = gpumc_observables_select(&fake_frozen, ~0u, NULL);
@@ -248,6 +297,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_selection),
       cmocka_unit_test(test_selection_of_pairs),
+      cmocka_unit_test(test_selection_in_the_field),
+      cmocka_unit_test(test_quantities_in_the_field),
       cmocka_unit_test(test_model_without_means),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_check),

@@ -85,6 +85,46 @@ static const struct batch batches[] = {
      1,
      0x1p-12,
      {140001, 149999}},
+    {"weighed by another channel",
+     {.runs = 5,
+      .capacity = 700,
+      .founders = 600,
+      .blocks = 16,
+      .n_channels = 2,
+      .conjugate = 1,
+      .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, ALL_SUMS},
+      .bound = {0x1p40, 400}},
+     5,
+     2,
+     0.005,
+     {600, 1, 2, 33, 511}},
+    {"weighed by another channel, downwards",
+     {.runs = 5,
+      .capacity = 700,
+      .founders = 600,
+      .blocks = 16,
+      .n_channels = 2,
+      .conjugate = 1,
+      .falls = true,
+      .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, ALL_SUMS},
+      .bound = {0x1p40, 400}},
+     5,
+     2,
+     -0.005,
+     {600, 1, 2, 33, 511}},
+    {"weighed by the energy, downwards",
+     {.runs = 2,
+      .capacity = 700,
+      .founders = 600,
+      .blocks = 16,
+      .n_channels = 1,
+      .falls = true,
+      .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND},
+      .bound = {400}},
+     2,
+     0,
+     -0.005,
+     {600, 511}},
 };
 
 enum { BATCHES = sizeof batches / sizeof *batches };
@@ -280,6 +320,14 @@ static void large_runs(void **state)
   for_every_setting(3);
 }
 
+/* As where a control other than beta is moved. */
+static void other_weights(void **state)
+{
+  (void)state;
+  for (size_t b = 4; b < BATCHES; b++)
+    for_every_setting(b);
+}
+
 /* Two steps of the runs first .. first+runs-1 of a batch; outcomes as collected. */
 static void
 two_steps(struct population_fixture *fixture, const struct batch *batch, size_t first, size_t runs)
@@ -391,6 +439,7 @@ int main(void)
       cmocka_unit_test(runs_of_very_different_sizes),
       cmocka_unit_test(many_small_runs),
       cmocka_unit_test(large_runs),
+      cmocka_unit_test(other_weights),
       cmocka_unit_test(runs_side_by_side_are_each_run_alone),
       cmocka_unit_test(entropy_is_that_of_the_family_shares),
       cmocka_unit_test(the_reference_tells_other_populations_apart),
