@@ -177,8 +177,8 @@ static const char *algorithm_flaw(const struct gpumc_algorithm_ops *algorithm)
       algorithm->keys == NULL)
     return "no name, summary, citation or keys";
   if (algorithm->demand == NULL || algorithm->create == NULL || algorithm->advance == NULL ||
-      algorithm->settle == NULL || algorithm->position == NULL || algorithm->save == NULL ||
-      algorithm->load == NULL || algorithm->summarize == NULL || algorithm->destroy == NULL)
+      algorithm->position == NULL || algorithm->save == NULL || algorithm->load == NULL ||
+      algorithm->summarize == NULL || algorithm->destroy == NULL)
     return "an operation that is not optional";
   for (const struct gpumc_key *key = algorithm->keys; key->name != NULL; key++)
     if (strcmp(key->name, "update") == 0 && key->choices != gpumc_update_choices)

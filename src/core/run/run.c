@@ -103,7 +103,8 @@ save_all(struct run *run, struct gpumc_checkpoint_writer *writer, struct gpumc_e
 static enum gpumc_status save(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_checkpoint_writer *writer = NULL;
-  GPUMC_TRY(run->task->algorithm->settle(run->state, error));
+  if (run->task->algorithm->settle != NULL)
+    GPUMC_TRY(run->task->algorithm->settle(run->state, error));
   GPUMC_TRY(gpumc_checkpoint_begin(run->files.checkpoint, &writer, error));
   const enum gpumc_status status = save_all(run, writer, error);
   if (status != GPUMC_OK) {

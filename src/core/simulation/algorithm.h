@@ -115,7 +115,8 @@ struct gpumc_algorithm_ops {
                                                const struct gpumc_device *device,
                                                struct gpumc_demand *demand,
                                                struct gpumc_error *error);
-  /* Allocate the state and declare the recorder's tables. */
+  /* Allocate the state and declare the recorder's tables. The caller destroys the state, after a
+   * failure too. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(struct gpumc_context *context, void **state,
                                                struct gpumc_error *error);
   /* One unit of progress (a temperature step), between which the run answers signals and time
@@ -124,7 +125,8 @@ struct gpumc_algorithm_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
                                                 struct gpumc_error *error);
   /* Append the rows that are still on their way, so that rows and state are those of one instant:
-   * asked for before a checkpoint. Nothing is on its way when the last unit is finished. */
+   * asked for before a checkpoint. Nothing is on its way when the last unit is finished. NULL:
+   * nothing ever is. */
   GPUMC_MUST_CHECK enum gpumc_status (*settle)(void *state, struct gpumc_error *error);
   void (*position)(const void *state, struct gpumc_position *position);
   /* State to and from a checkpoint, the ensemble and recorder excepted: the run saves those. */

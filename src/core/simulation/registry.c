@@ -8,21 +8,25 @@
 
 #define GPUMC_MODEL(model) extern const struct gpumc_model_ops gpumc_model_##model;
 #include "models/models.def"
+#include "plugins/models.def"
 #undef GPUMC_MODEL
 #define GPUMC_ALGORITHM(algorithm)                                                                 \
   extern const struct gpumc_algorithm_ops gpumc_algorithm_##algorithm;
 #include "algorithms/algorithms.def"
+#include "plugins/algorithms.def"
 #undef GPUMC_ALGORITHM
 
 static const struct gpumc_model_ops *const models[] = {
 #define GPUMC_MODEL(model) &gpumc_model_##model,
 #include "models/models.def"
+#include "plugins/models.def"
 #undef GPUMC_MODEL
     NULL};
 
 static const struct gpumc_algorithm_ops *const algorithms[] = {
 #define GPUMC_ALGORITHM(algorithm) &gpumc_algorithm_##algorithm,
 #include "algorithms/algorithms.def"
+#include "plugins/algorithms.def"
 #undef GPUMC_ALGORITHM
     NULL};
 

@@ -30,11 +30,17 @@ static size_t scratch_bytes(const struct lattice_cpu_layout *layout,
   return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
+static size_t block_bytes(const struct lattice_cpu_layout *layout, const struct gpumc_model *model,
+                          const struct gpumc_ensemble_plan *plan)
+{
+  return layout->block_bytes != NULL ? layout->block_bytes(model, plan) : model->portable_bytes;
+}
+
 size_t lattice_cpu_bytes(const struct lattice_cpu_layout *layout, const struct gpumc_model *model,
                          const struct gpumc_device *device, const struct gpumc_ensemble_plan *plan)
 {
   return layout->buffers * plan->runs * lattice_cpu_blocks(layout, plan->capacity) *
-             layout->block_bytes(model, plan) +
+             block_bytes(layout, model, plan) +
          (size_t)at_least_one(device->threads) * scratch_bytes(layout, model, plan) +
          (layout->own_size > 0 ? layout->own_bytes(model, plan) : 0);
 }
@@ -82,7 +88,7 @@ enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
   storage->run_blocks = lattice_cpu_blocks(layout, plan->capacity);
   storage->isa = ensemble->device->isa;
   storage->threads = at_least_one(ensemble->device->threads);
-  storage->block_bytes = layout->block_bytes(ensemble->model, plan);
+  storage->block_bytes = block_bytes(layout, ensemble->model, plan);
   storage->scratch_bytes = scratch_bytes(layout, ensemble->model, plan);
   const enum gpumc_status status = allocate(ensemble, storage, error);
   if (status != GPUMC_OK)
@@ -111,7 +117,10 @@ static void transfer(const struct gpumc_ensemble *ensemble, size_t m, size_t fir
       from[lane] = within && in != NULL ? in + offset : NULL;
       to[lane] = within && out != NULL ? out + offset : NULL;
     }
-    if (in != NULL)
+    if (layout->block_bytes == NULL)
+      memcpy(in != NULL ? lattice_cpu_block(storage, m, block) : to[0],
+             in != NULL ? from[0] : lattice_cpu_block(storage, m, block), model->portable_bytes);
+    else if (in != NULL)
       layout->set(model, lattice_cpu_block(storage, m, block), from);
     else
       layout->get(model, lattice_cpu_block(storage, m, block), to);
@@ -181,12 +190,14 @@ sweep_place(struct gpumc_ensemble *ensemble, size_t i, uint32_t sweeps, int64_t 
   const struct lattice_cpu_place place = lattice_cpu_next_place(ensemble, 0, ensemble->runs, i);
   if (place.count == 0)
     return;
-  if (channel != NULL && sweeps > 0)
+  if (channel != NULL && sweeps > 0 && layout->sweep_and_measure != NULL) {
     layout->sweep_and_measure(ensemble, &place, sweeps, channel);
-  else if (channel != NULL)
-    layout->measure(ensemble, &place, channel);
-  else if (sweeps > 0)
+    return;
+  }
+  if (sweeps > 0)
     layout->sweep(ensemble, &place, sweeps);
+  if (channel != NULL)
+    layout->measure(ensemble, &place, channel);
 }
 
 /* A team of threads takes a microsecond to gather, even of one: as long as a small lattice. */
@@ -199,7 +210,7 @@ enum gpumc_status lattice_cpu_sweep(struct gpumc_ensemble *ensemble,
   const struct lattice_cpu_layout *layout = storage->layout;
   const size_t places = lattice_cpu_places(ensemble);
   const int part = swept_blocks(ensemble, places), threads = busy_threads(storage, places, part);
-  if (sweeps > 0)
+  if (sweeps > 0 && layout->set_rules != NULL)
     layout->set_rules(ensemble, target->control);
   if (threads == 1) {
     for (size_t i = 0; i < places; i++)

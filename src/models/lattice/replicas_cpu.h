@@ -4,7 +4,7 @@
  *
  *   static const struct lattice_cpu_layout layout = {.replicas = 1, .buffers = 1, ...};
  *   ... .bytes = lattice_cpu_bytes(&layout, ...), .create = lattice_cpu_create(&layout, ...)
- *   const struct gpumc_kernel_ops kernel = {LATTICE_CPU_COMMON, .sweep = lattice_cpu_sweep, ...};
+ *   const struct gpumc_kernel_ops kernel = {LATTICE_CPU_OPERATIONS, .variant = "plain", ...};
  */
 #ifndef GPUMC_LATTICE_REPLICAS_CPU_H
 #define GPUMC_LATTICE_REPLICAS_CPU_H
@@ -23,6 +23,7 @@ struct lattice_cpu_place;
 struct lattice_cpu_layout {
   size_t replicas; /* in a block: 1, or a power of two */
   size_t buffers;  /* 1: replicas are copied in place; 2: from one buffer to the other */
+  /* NULL: a block is a replica in portable form; `set` and `get` are NULL then. */
   size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Of one thread; NULL: none. */
   size_t (*scratch_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
@@ -48,14 +49,15 @@ struct lattice_cpu_layout {
   /* The replicas of two blocks that have a bit in `lanes` change places. */
   void (*exchange)(const struct gpumc_ensemble *ensemble, void *one, void *other, uint32_t lanes);
   /* Of one block, all its replicas: drawn at beta = 0; swept by the rules of their run, which
-   * set_rules makes for all runs, control[runs][n_controls]; their channels. */
+   * set_rules makes for all runs, control[runs][n_controls] (NULL: nothing to make); their
+   * channels. */
   void (*randomize)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place);
   void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *control);
   void (*sweep)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                 uint32_t sweeps);
   void (*measure)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                   int64_t *const *channel);
-  /* Both, one after the other. */
+  /* Both, one after the other; NULL: as it stands there. */
   void (*sweep_and_measure)(const struct gpumc_ensemble *ensemble,
                             const struct lattice_cpu_place *place, uint32_t sweeps,
                             int64_t *const *channel);
@@ -178,5 +180,10 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *e
 /* What every kernel has of these, as designated initialisers. */
 #define LATTICE_CPU_COMMON                                                                         \
   .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get
+/* And what most have. */
+#define LATTICE_CPU_OPERATIONS                                                                     \
+  LATTICE_CPU_COMMON, .randomize = lattice_cpu_randomize, .sweep = lattice_cpu_sweep,              \
+                      .measure = lattice_cpu_measure, .gather = lattice_cpu_gather,                \
+                      .exchange = lattice_cpu_exchange
 
 #endif

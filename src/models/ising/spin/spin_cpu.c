@@ -319,7 +319,7 @@ static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_er
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
-    LATTICE_CPU_COMMON,
+    LATTICE_CPU_OPERATIONS,
     .variant = "spin",
     .cost = ising_spin_cost,
     .refuses = ising_cpu_refuses,
@@ -330,10 +330,5 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .n_moves = ISING_MOVES,
     .bytes = bytes,
     .create = create,
-    .randomize = lattice_cpu_randomize,
-    .sweep = lattice_cpu_sweep,
-    .measure = lattice_cpu_measure,
-    .gather = lattice_cpu_gather,
-    .exchange = lattice_cpu_exchange,
     .overlap = lattice_cpu_overlap,
 };
