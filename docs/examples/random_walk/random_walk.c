@@ -1,0 +1,150 @@
+/* A random walk in the inverse temperature, to begin another algorithm with: after each sweep beta
+ * goes up or down by a step, as a coin decides, and the energy is recorded. Nothing corrects for
+ * it, so that averages are those of no ensemble.
+ *   cmake -B build -DGPUMC_PLUGINS=docs/examples/random_walk && cmake --build build
+ *   build/gpumc run docs/examples/random_walk/random_walk.yaml */
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/ladder.h"
+#include "core/simulation/sweeps.h"
+#include "core/simulation/trust.h"
+
+enum { PURPOSE_COIN = 200, REPLICAS = 32 }; /* of random.h: time = step; they walk together */
+enum { STEP, BETA, ENERGY, COLUMNS };
+
+struct walk {
+  struct gpumc_context context;
+  double steps, step, most;
+  double row[COLUMNS]; /* the last one: where the walk is */
+  size_t table;
+  int64_t *on_device, energy[REPLICAS];
+};
+
+static const struct gpumc_key keys[] = {
+    GPUMC_SWEEPS_KEY("steps", 1, .required = true, .doc = "Steps of the walk, a sweep each."),
+    GPUMC_BETA_STEP_KEY(.required = true, .doc = "Length of a step."),
+    GPUMC_BETA_KEY("most", .required = true, .doc = "Where the walk turns back, as it does at 0."),
+    {.name = NULL},
+};
+
+static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_device *device, struct gpumc_demand *wanted,
+                                struct gpumc_error *error)
+{
+  (void)device, (void)error;
+  const double steps = (double)gpumc_params_integer(params, "steps");
+  wanted->replicas = REPLICAS;
+  wanted->plan = (struct gpumc_ensemble_plan){.runs = 1, .capacity = REPLICAS, .samples = 1};
+  wanted->device_bytes = REPLICAS * sizeof(int64_t);
+  wanted->result_bytes = wanted->state_bytes = steps * COLUMNS * sizeof(double);
+  wanted->updates = steps * REPLICAS * (double)model->sites;
+  return GPUMC_OK;
+}
+
+/* The run destroys what is left here after a failure. */
+static enum gpumc_status
+create(struct gpumc_context *context, void **state, struct gpumc_error *error)
+{
+  struct gpumc_column column[COLUMNS] = {
+      [STEP] = {.label = {"step", "steps done", "1", ""}, .width = 1, .integer = true},
+      [BETA] = {.label = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}, .width = 1},
+      [ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"}, .width = 1}};
+  struct walk *walk;
+  GPUMC_TRY(gpumc_allocate_array(&walk, 1, "a random walk", error));
+  *state = walk;
+  walk->context = *context;
+  walk->steps = (double)gpumc_params_integer(&context->params, "steps");
+  walk->step = gpumc_params_real(&context->params, "step");
+  walk->most = gpumc_params_real(&context->params, "most");
+  GPUMC_TRY(gpumc_device_array(context->device, &walk->on_device, REPLICAS, "energies", error));
+  return gpumc_curve_add_table(context->recorder, context->model, "runs/0000", column, COLUMNS,
+                               &walk->table, error);
+}
+
+static void destroy(void *state)
+{
+  struct walk *walk = state;
+  if (walk != NULL)
+    walk->context.device->ops->release(walk->context.device, walk->on_device);
+  free(walk);
+}
+
+static void move(struct walk *walk)
+{
+  const struct gpumc_context *context = &walk->context;
+  uint32_t word[4];
+  gpumc_random_draw(gpumc_random_make(context->seed, 0, context->rounds), 0, 0,
+                    (uint32_t)walk->row[STEP], gpumc_random_label(PURPOSE_COIN, 0), word);
+  const double to = walk->row[BETA] + (word[0] & 1 ? walk->step : -walk->step);
+  if (to >= 0 && to <= walk->most)
+    walk->row[BETA] = to;
+}
+
+static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
+{
+  struct walk *walk = state;
+  const struct gpumc_context *context = &walk->context;
+  const struct gpumc_model *model = context->model;
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {walk->on_device};
+  double sum = 0;
+  if (walk->row[STEP] == 0)
+    GPUMC_TRY(gpumc_ensemble_randomize(context->ensemble, 0, 1, REPLICAS, error));
+  move(walk);
+  GPUMC_TRY(gpumc_ensemble_sweep(context->ensemble, 1, walk->row[BETA], channel, error));
+  GPUMC_TRY(context->device->ops->copy_to_host(context->device, walk->energy, walk->on_device,
+                                               sizeof walk->energy, error));
+  for (size_t r = 0; r < REPLICAS; r++)
+    sum += (double)walk->energy[r];
+  walk->row[ENERGY] = sum * model->quantum[0] / (double)(REPLICAS * model->sites);
+  *finished = ++walk->row[STEP] == walk->steps;
+  return gpumc_recorder_append(context->recorder, walk->table, walk->row, error);
+}
+
+static void position(const void *state, struct gpumc_position *where)
+{
+  const struct walk *walk = state;
+  *where = (struct gpumc_position){walk->row[STEP] / walk->steps, 0, "beta", walk->row[BETA]};
+}
+
+static enum gpumc_status
+save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct walk *walk = state;
+  return gpumc_checkpoint_put(writer, "row", GPUMC_FLOAT64, 1, COLUMNS, walk->row, error);
+}
+
+static enum gpumc_status
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
+{
+  struct walk *walk = state;
+  GPUMC_TRY(
+      gpumc_checkpoint_get_rows(reader, "row", GPUMC_FLOAT64, 0, 1, COLUMNS, walk->row, error));
+  *finished = walk->row[STEP] == walk->steps;
+  return GPUMC_OK;
+}
+
+static enum gpumc_status summarize(void *state, struct gpumc_error *error)
+{
+  const struct walk *walk = state;
+  return gpumc_trust_record(&walk->context, false, error);
+}
+
+extern const struct gpumc_algorithm_ops gpumc_algorithm_random_walk;
+const struct gpumc_algorithm_ops gpumc_algorithm_random_walk = {
+    .name = "random_walk",
+    .summary = "a random walk in the inverse temperature, to show what an algorithm is",
+    .citation = "",
+    .keys = keys,
+    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_MEASURE,
+    .demand = demand,
+    .create = create,
+    .advance = advance,
+    .position = position,
+    .save = save,
+    .load = load,
+    .summarize = summarize,
+    .destroy = destroy,
+};
