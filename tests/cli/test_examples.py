@@ -1,0 +1,168 @@
+"""The examples of docs/examples, copied out of the tree and built into a program with
+GPUMC_PLUGINS: a Potts model, exact in every algorithm, and an algorithm that walks at random.
+
+Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all together).
+"""
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.device import ROOT, SKIPPED  # noqa: E402
+from support.gpumc_program import numeric_datasets  # noqa: E402
+
+EXAMPLES = ROOT / "docs/examples"
+BOUND = 4.5
+BETAS = [0.4, 0.8, 1.2]
+LINES = {"potts/potts.c": 250, "random_walk/random_walk.c": 150}
+
+POTTS = """\
+gpumc: 1
+seed: 7
+model: {{name: potts, shape: [3, 3], q: 3}}
+algorithm: {{name: {algorithm}}}
+kernel: {{device: cpu, variant: {variant}}}
+output: {output}
+"""
+ALGORITHMS = {
+    "canonical": "canonical, thermalization: 200, sweeps: 20000, replicas: 16, "
+                 f"update: heat_bath, beta: {{values: {BETAS}}}",
+    "pt": "pt, samples: 16, sweeps: 20000, exchange_every: 5, update: heat_bath, "
+          f"beta: {{values: {BETAS}}}",
+    "pa": "pa, population: 20000, sweeps: 5, runs: 4, beta: {from: 0, to: 1.2, step: 0.05}"}
+
+
+def build(folder):
+    """A program with the examples, which stand in `folder`; the tree's own build is not touched."""
+    shutil.copytree(EXAMPLES, folder / "own")
+    plugins = ";".join(str(folder / "own" / name) for name in ("potts", "random_walk"))
+    for command in (["cmake", "-S", ROOT, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Debug",
+                     "-DGPUMC_CUDA=OFF", "-DGPUMC_TESTS=OFF", f"-DGPUMC_PLUGINS={plugins}"],
+                    ["cmake", "--build", folder / "build", "--parallel", "2"]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(done.stdout[-4000:] + done.stderr)
+    return folder / "build/gpumc"
+
+
+def exact():
+    """Curves by name of three states on a torus of 3 x 3, by enumeration."""
+    sites = np.arange(9).reshape(3, 3)
+    bonds = [(i, np.roll(sites, -1, axis=axis).ravel()[i]) for axis in (0, 1) for i in range(9)]
+    states = np.array(list(itertools.product(range(3), repeat=9)))
+    energy = -sum((states[:, i] == states[:, j]).astype(float) for i, j in bonds)
+    largest = np.max([(states == s).sum(axis=1) for s in range(3)], axis=0)
+    order = (3 * largest / 9 - 1) / 2
+    curves = {"energy": [], "specific_heat": [], "order": [], "beta_free_energy": []}
+    for beta in BETAS:
+        weight = np.exp(-beta * energy)
+        mean = lambda x: (weight * x).sum() / weight.sum()  # noqa: E731
+        curves["energy"].append(mean(energy) / 9)
+        curves["specific_heat"].append(beta**2 * (mean(energy**2) - mean(energy)**2) / 9)
+        curves["order"].append(mean(order))
+        curves["beta_free_energy"].append(-np.log(weight.sum()) / 9)
+    return {name: np.array(values) for name, values in curves.items()}
+
+
+def accepted(off):
+    """Whether all deviations are known and within the bound."""
+    return all((np.abs(z) < BOUND).all() for z in off.values())
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(prefix="gpumc-test-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        cls.program = build(cls.folder)
+
+    def gpumc(self, *arguments, code=0):
+        done = subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, text=True,
+                              capture_output=True, timeout=600)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def deviations(self, algorithm, variant="plain"):
+        """(value - exact)/error of what both know, by name."""
+        output = f"{algorithm}-{variant}.h5"
+        config = self.folder / f"{algorithm}-{variant}.yaml"
+        config.write_text(POTTS.format(algorithm=ALGORITHMS[algorithm], variant=variant,
+                                       output=output))
+        self.gpumc("run", config, "--quiet")
+        with h5py.File(self.folder / output) as file:
+            summary = file["summary"]
+            at = [int(np.abs(summary["beta"][...] - beta).argmin()) for beta in BETAS]
+            return {name: (summary[name][...][at] - values) / summary[f"{name}_error"][...][at]
+                    for name, values in exact().items() if name in summary}
+
+    def test_lengths(self):
+        for name, most in LINES.items():
+            with open(EXAMPLES / name, encoding="utf-8") as source:
+                self.assertLessEqual(sum(1 for _ in source), most, name)
+
+    def test_they_are_listed_beside_the_others(self):
+        lists = json.loads(self.gpumc("list", "--json"))
+        self.assertLessEqual({"ising2d", "ea", "potts"}, {m["name"] for m in lists["models"]})
+        self.assertLessEqual({"pa", "random_walk"}, {a["name"] for a in lists["algorithms"]})
+        self.assertIn("Number of states", self.gpumc("describe", "potts"))
+
+    def test_potts_is_exact(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm):
+                off = self.deviations(algorithm)
+                print(algorithm, {name: np.round(z, 2).tolist() for name, z in off.items()})
+                self.assertLessEqual({"energy", "specific_heat", "order"}, set(off))
+                self.assertEqual("beta_free_energy" in off, algorithm == "pa")
+                self.assertTrue(accepted(off), off)
+
+    def test_configs(self):
+        for config in sorted(EXAMPLES.glob("*/*.yaml")):
+            self.gpumc("validate", config)
+
+    def config_of_walk(self, output):
+        text = (EXAMPLES / "random_walk/random_walk.yaml").read_text(encoding="utf-8")
+        config = self.folder / f"{output}.yaml"
+        config.write_text(text.replace("results/random-walk.h5", output))
+        return config
+
+    def test_the_walk_takes_steps(self):
+        self.gpumc("run", self.config_of_walk("walk.h5"), "--quiet")
+        with h5py.File(self.folder / "walk.h5") as file:
+            run = {name: file["runs/0000"][name][...] for name in ("step", "beta", "energy")}
+        steps = np.diff(run["beta"])
+        self.assertEqual(run["step"].tolist(), list(range(1, 1001)))
+        self.assertTrue((np.isclose(np.abs(steps), 0.01) | (steps == 0)).all())
+        self.assertTrue(((run["beta"] >= 0) & (run["beta"] <= 0.6)).all())
+        self.assertLess(np.corrcoef(run["beta"], run["energy"])[0, 1], -0.8)
+
+    def test_it_is_resumed(self):
+        self.gpumc("run", self.config_of_walk("whole.h5"), "--quiet")
+        config = self.config_of_walk("parts.h5")
+        stops = 0
+        for _ in range(5):
+            done = subprocess.run([self.program, "run", config, "--quiet", "--max-time", "1 ms"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=600)
+            self.assertIn(done.returncode, (0, 75), done.stderr)
+            stops += done.returncode == 75
+        self.assertGreater(stops, 0)
+        self.gpumc("run", config, "--quiet")
+        self.assertEqual(numeric_datasets(self.folder / "whole.h5"),
+                         numeric_datasets(self.folder / "parts.h5"))
+
+
+if __name__ == "__main__":
+    cache = pathlib.Path(os.environ.get("GPUMC_BUILD", ".")) / "CMakeCache.txt"
+    if cache.exists() and "GPUMC_SANITIZE:STRING=a" in cache.read_text(encoding="utf-8"):
+        print("skipped: nothing here that the build without sanitizers does not test")
+        sys.exit(SKIPPED)
+    unittest.main(verbosity=2)
