@@ -1,5 +1,6 @@
 """The examples of docs/examples, copied out of the tree and built into a program with
-GPUMC_PLUGINS: a Potts model, exact in every algorithm, and an algorithm that walks at random.
+GPUMC_PLUGINS: a Potts model, exact in every algorithm, a kernel of it that does nothing, which the
+same comparison rejects, and an algorithm that walks at random.
 
 Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all together).
 """
@@ -124,6 +125,11 @@ class Examples(unittest.TestCase):
                 self.assertLessEqual({"energy", "specific_heat", "order"}, set(off))
                 self.assertEqual("beta_free_energy" in off, algorithm == "pa")
                 self.assertTrue(accepted(off), off)
+
+    def test_a_kernel_that_does_nothing_is_rejected(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm):
+                self.assertFalse(accepted(self.deviations(algorithm, "frozen")))
 
     def test_configs(self):
         for config in sorted(EXAMPLES.glob("*/*.yaml")):

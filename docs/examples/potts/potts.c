@@ -226,6 +226,7 @@ static void destroy(struct gpumc_model *model)
   free(model->parameters);
 }
 
+extern const struct gpumc_kernel_ops potts_frozen;
 extern const struct gpumc_model_ops gpumc_model_potts;
 const struct gpumc_model_ops gpumc_model_potts = {
     .name = "potts",
@@ -243,7 +244,7 @@ const struct gpumc_model_ops gpumc_model_potts = {
     .controls = controls,
     .n_controls = 1,
     .coefficients = coefficients,
-    .kernels = (const struct gpumc_kernel_ops *const[]){&kernel, NULL},
+    .kernels = (const struct gpumc_kernel_ops *const[]){&kernel, &potts_frozen, NULL},
     .create = create,
     .destroy = destroy,
 };
