@@ -23,9 +23,8 @@ KNOWN = {
     "words": {
         "core/numerics/random.h: resample": 1,
         "core/simulation/kernel.h: bond": 1,
-        "core/simulation/kernel.h: multispin": 1,
         "core/simulation/kernel.h: overlap": 10,
-        "core/simulation/kernel.h: spin": 3,
+        "core/simulation/kernel.h: spin": 2,
         "core/simulation/model.h: overlap": 2,
         "core/simulation/registry.c: overlap": 1,
         "core/simulation/registry.c: resample": 1,

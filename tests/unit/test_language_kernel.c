@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -51,10 +52,16 @@ static const struct gpumc_algorithm_ops updating = {.name = "updating",
 /* The chain's kernels have one move, and that of another model two. */
 static const struct gpumc_move both[] = {{.name = "metropolis", .summary = "The first."},
                                          {.name = "heat_bath", .summary = "The second."}};
-static const struct gpumc_kernel_ops bathing_kernel = {
-    .device = "cpu", .variant = "bathing", .moves = both, .n_moves = 2};
+static const struct gpumc_kernel_ops bathing_kernel = {.device = "cpu",
+                                                       .variant = "bathing",
+                                                       .summary = "Moves nothing in two ways.",
+                                                       .trajectory = "bathing",
+                                                       .moves = both,
+                                                       .n_moves = 2};
 static const struct gpumc_kernel_ops *const bathing_kernels[] = {&bathing_kernel, NULL};
-static const struct gpumc_model_ops bathing = {.name = "bathing", .kernels = bathing_kernels};
+static const struct gpumc_key no_keys[] = {{0}};
+static const struct gpumc_model_ops bathing = {
+    .name = "bathing", .summary = "Has two moves.", .keys = no_keys, .kernels = bathing_kernels};
 
 /* The mistakes of an algorithm with the key `update` where there are any, else the variant. */
 static void check_update(const struct gpumc_model_ops *model, const char *text, const char *variant,
@@ -136,6 +143,29 @@ static void test_default_move(void **state)
                "heat_bath");
 }
 
+/* Where no model is known, all moves there are, and the default is the first. */
+static void test_moves_in_schema_and_reference(void **state)
+{
+  const struct gpumc_model_ops *const models[] = {&fake_chain, &bathing, NULL};
+  const struct gpumc_algorithm_ops *const algorithms[] = {&updating, NULL};
+  const struct gpumc_plugins plugins = {.models = models, .algorithms = algorithms};
+  struct gpumc_text reference = {0};
+  (void)state;
+  cJSON *schema = gpumc_language_schema_with(&plugins);
+  const cJSON *block =
+      cJSON_GetObjectItem(cJSON_GetObjectItem(schema, "$defs"), "algorithm-updating");
+  const cJSON *key = cJSON_GetObjectItem(cJSON_GetObjectItem(block, "properties"), "update");
+  char *choices = cJSON_PrintUnformatted(cJSON_GetObjectItem(key, "enum"));
+  assert_string_equal(choices, "[\"metropolis\",\"heat_bath\"]");
+  assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(key, "default")), "metropolis");
+  free(choices);
+  cJSON_Delete(schema);
+  gpumc_language_reference_with(&plugins, &reference);
+  assert_non_null(strstr(gpumc_text_string(&reference), "| `metropolis` |"));
+  assert_non_null(strstr(gpumc_text_string(&reference), "heat_bath"));
+  gpumc_text_free(&reference);
+}
+
 /* Every build has "auto" and lacks some level. */
 static void test_instruction_set_errors(void **state)
 {
@@ -171,6 +201,7 @@ int main(void)
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),
       cmocka_unit_test(test_default_move),
+      cmocka_unit_test(test_moves_in_schema_and_reference),
       cmocka_unit_test(test_instruction_set_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ struct gpumc_ensemble {
  * gpumc_ensemble_random(ensemble, m), with r in the counter and no run, since batches differ. */
 struct gpumc_kernel_ops {
   const char *device;     /* "cpu", "cuda" */
-  const char *variant;    /* "multispin", "spin" */
+  const char *variant;    /* its name in `kernel.variant` */
   const char *summary;    /* one line */
   const char *takes;      /* what it asks of instances; NULL: nothing */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */
