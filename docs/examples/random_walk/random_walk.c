@@ -9,8 +9,7 @@
 #include "core/simulation/algorithm.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/ladder.h"
-#include "core/simulation/sweeps.h"
-#include "core/simulation/trust.h"
+#include "core/simulation/shared_keys.h"
 
 enum { PURPOSE_COIN = 200, REPLICAS = 32 }; /* of random.h: time = step; they walk together */
 enum { STEP, BETA, ENERGY, COLUMNS };
