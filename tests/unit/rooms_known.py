@@ -9,11 +9,6 @@ KNOWN = {
         "algorithms/pa/pa_plan.c": 1,
         "core/device/device.c "
         "core/device/device_without_cuda.c": 1,
-        "core/run/identity.c "
-        "core/run/language.c "
-        "core/run/language_campaign.c "
-        "core/run/language_files.c "
-        "core/run/language_task.c": 1,
         "models/ising/ising_kernels.c "
         "models/ising/ising_without_cuda.c "
         "models/ising/multispin/multispin_cpu.c "

@@ -1,4 +1,4 @@
-/* From a path to tasks: read, override, check every combination. */
+/* From a path to tasks: read, override, expand the campaign, check every combination. */
 #include "core/run/language.h"
 
 #include <stdlib.h>
@@ -8,10 +8,206 @@
 #include "core/config/params.h"
 #include "core/run/language_internal.h"
 
-static enum gpumc_status out_of_memory(struct gpumc_error *error)
+static enum gpumc_status out_of_memory(const char *doing, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: checking the configuration");
+  return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: %s", doing);
 }
+
+/* ---- the campaign: dotted keys with lists of values, every combination a task ---- */
+
+/* After so many mistakes (repeated ones counted) further combinations are not tried. */
+enum { MISTAKES_ENOUGH = 10000 };
+
+/* One key that is varied. `owned`: the value that stood at its place in the working copy. */
+struct axis {
+  struct gpumc_node *values; /* a list, or a single value, which is a list of itself */
+  size_t position;
+  struct gpumc_node *owned;
+};
+
+/* `root`: a working copy of the document into which the values of a combination are put.
+ * `slots[count]`: their places in it. */
+struct campaign {
+  struct gpumc_node *root;
+  size_t count;
+  struct axis *axes;
+  struct gpumc_entry **slots;
+  const char **keys;
+};
+
+static size_t count_of(const struct gpumc_node *values)
+{
+  return values->kind == GPUMC_NODE_SEQUENCE ? values->count : 1;
+}
+
+static struct gpumc_node *value_of(const struct axis *axis)
+{
+  return axis->values->kind == GPUMC_NODE_SEQUENCE ? axis->values->items[axis->position]
+                                                   : axis->values;
+}
+
+static void
+report_key(struct gpumc_language *language, const struct gpumc_entry *entry, bool declared)
+{
+  char *nearest = declared ? NULL : gpumc_language_nearest(language, entry->key, true);
+  if (declared)
+    gpumc_report_mistake(&language->report, entry->key_mark, "'%s' cannot be varied in a campaign",
+                         entry->key);
+  else if (nearest != NULL)
+    gpumc_report_mistake(&language->report, entry->key_mark,
+                         "unknown key '%s' in campaign; did you mean '%s'?", entry->key, nearest);
+  else
+    gpumc_report_mistake(&language->report, entry->key_mark,
+                         "unknown key '%s' in campaign; give dotted names such as model.shape",
+                         entry->key);
+  free(nearest);
+}
+
+/* May this entry be expanded? The value that it replaces is checked here: no combination sees it.
+ */
+static bool check_axis(struct gpumc_language *language, const struct gpumc_entry *entry)
+{
+  const struct gpumc_key *key = gpumc_language_find(language, entry->key);
+  char found[GPUMC_DESCRIPTION_BYTES];
+  if (gpumc_language_is_below_unknown(language, entry->key))
+    return false;
+  if (key == NULL || !key->sweepable || key->type == GPUMC_KEY_MAPPING) {
+    report_key(language, entry, key != NULL);
+    return false;
+  }
+  const bool single =
+      entry->value->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(entry->value);
+  if (!single && (entry->value->kind != GPUMC_NODE_SEQUENCE || entry->value->count == 0)) {
+    gpumc_report_mistake(
+        &language->report, entry->value->mark,
+        "campaign.%s: expected a list of at least one value, found %s%s", entry->key,
+        entry->value->kind == GPUMC_NODE_SEQUENCE ? "an empty list" : "",
+        entry->value->kind == GPUMC_NODE_SEQUENCE ? "" : gpumc_node_describe(entry->value, found));
+    return false;
+  }
+  const struct gpumc_node *replaced = gpumc_node_find(language->config->document.root, entry->key);
+  if (replaced != NULL)
+    cJSON_Delete(gpumc_key_value(key, replaced, entry->key, &language->report));
+  return true;
+}
+
+/* False when memory ran out. */
+static bool add_axis(struct campaign *campaign, const struct gpumc_entry *entry)
+{
+  bool memory;
+  struct gpumc_entry *slot = gpumc_node_slot(campaign->root, entry->key, entry->key_mark, &memory);
+  if (slot == NULL)
+    return memory;
+  if (slot->value == NULL)
+    slot->value = gpumc_node_create(GPUMC_NODE_SCALAR, entry->key_mark, "", true);
+  campaign->axes[campaign->count].values = entry->value;
+  campaign->keys[campaign->count] = entry->key;
+  campaign->count++;
+  return slot->value != NULL;
+}
+
+/* Slots are looked up once all of them exist: making one may move others. False: memory. */
+static bool
+add_axes(struct gpumc_language *language, struct campaign *campaign, const struct gpumc_node *block)
+{
+  for (size_t i = 0; i < block->count; i++)
+    if (gpumc_node_entry(block, block->entries[i].key) == &block->entries[i] &&
+        check_axis(language, &block->entries[i]) && !add_axis(campaign, &block->entries[i]))
+      return false;
+  for (size_t i = 0; i < campaign->count; i++) {
+    bool memory;
+    campaign->slots[i] =
+        gpumc_node_slot(campaign->root, campaign->keys[i], campaign->root->mark, &memory);
+    campaign->axes[i].owned = campaign->slots[i]->value;
+  }
+  return true;
+}
+
+static bool is_small_enough(const struct campaign *campaign)
+{
+  size_t tasks = 1;
+  for (size_t i = 0; i < campaign->count; i++)
+    if (__builtin_mul_overflow(tasks, count_of(campaign->axes[i].values), &tasks) ||
+        tasks > GPUMC_TASKS_MAXIMUM)
+      return false;
+  return true;
+}
+
+/* The next combination; false after the last. */
+static bool advance(struct campaign *campaign)
+{
+  for (size_t i = campaign->count; i-- > 0;) {
+    struct axis *axis = &campaign->axes[i];
+    if (++axis->position < count_of(axis->values))
+      return true;
+    axis->position = 0;
+  }
+  return false;
+}
+
+/* `all`: every combination, the first key slowest; otherwise the first combination alone. */
+static enum gpumc_status expand(struct gpumc_language *language, struct campaign *campaign,
+                                bool all, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  do {
+    for (size_t i = 0; i < campaign->count; i++)
+      campaign->slots[i]->value = value_of(&campaign->axes[i]);
+    status =
+        gpumc_language_add_task(language, campaign->root, campaign->keys, campaign->count, error);
+  } while (status == GPUMC_OK && all && language->report.calls < MISTAKES_ENOUGH &&
+           advance(campaign));
+  for (size_t i = 0; i < campaign->count; i++)
+    campaign->slots[i]->value = campaign->axes[i].owned;
+  return status;
+}
+
+static enum gpumc_status expand_block(struct gpumc_language *language, struct campaign *campaign,
+                                      const struct gpumc_entry *entry, struct gpumc_error *error)
+{
+  struct gpumc_node_budget budget = {0};
+  size_t room = entry->value->count + 1;
+  campaign->root = gpumc_node_copy(language->config->document.root, 1, &budget);
+  if (gpumc_node_budget_spent(&budget)) {
+    gpumc_node_budget_report(&budget, entry->key_mark, &language->report);
+    return GPUMC_OK;
+  }
+  campaign->axes = calloc(room, sizeof *campaign->axes);
+  campaign->slots = calloc(room, sizeof *campaign->slots);
+  campaign->keys = calloc(room, sizeof *campaign->keys);
+  if (campaign->root == NULL || campaign->axes == NULL || campaign->slots == NULL ||
+      campaign->keys == NULL || !add_axes(language, campaign, entry->value))
+    return out_of_memory("expanding the campaign", error);
+  bool all = is_small_enough(campaign);
+  if (!all)
+    gpumc_report_mistake(&language->report, entry->key_mark, "campaign: more than %d combinations",
+                         GPUMC_TASKS_MAXIMUM);
+  return expand(language, campaign, all, error);
+}
+
+enum gpumc_status gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error)
+{
+  const struct gpumc_node *root = language->config->document.root;
+  const struct gpumc_entry *entry = gpumc_node_entry(root, "campaign");
+  struct campaign campaign = {0};
+  if (entry == NULL)
+    return gpumc_language_add_task(language, root, NULL, 0, error);
+  if (entry->value->kind != GPUMC_NODE_MAPPING) {
+    char found[GPUMC_DESCRIPTION_BYTES];
+    gpumc_report_mistake(&language->report, entry->value->mark,
+                         "campaign: expected a block of keys, found %s",
+                         gpumc_node_describe(entry->value, found));
+    return gpumc_language_add_task(language, root, NULL, 0, error);
+  }
+  enum gpumc_status status = expand_block(language, &campaign, entry, error);
+  gpumc_node_free(campaign.root);
+  free(campaign.axes);
+  free(campaign.slots);
+  free(campaign.keys);
+  return status;
+}
+
+/* ---- from a path to tasks ---- */
 
 /* An override of a key that the campaign varies would have no effect; it is refused. */
 static void check_overrides(struct gpumc_language *language, const char *const *assignments,
@@ -70,11 +266,10 @@ static bool check_removals(struct gpumc_language *language, const char *const *a
 static enum gpumc_status override(struct gpumc_language *language, const char *const *assignments,
                                   size_t n_assignments, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < n_assignments && status == GPUMC_OK; i++)
-    status =
-        gpumc_document_set(&language->config->document, assignments[i], &language->report, error);
-  return status;
+  for (size_t i = 0; i < n_assignments; i++)
+    GPUMC_TRY(
+        gpumc_document_set(&language->config->document, assignments[i], &language->report, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status check_document(struct gpumc_language *language,
@@ -88,10 +283,10 @@ static enum gpumc_status check_document(struct gpumc_language *language,
   gpumc_language_tables_fill(&language->tables, language->plugins->models);
   if (!gpumc_language_find_plugins(language) ||
       !check_removals(language, assignments, n_assignments))
-    return out_of_memory(error);
+    return out_of_memory("checking the configuration", error);
   status = gpumc_language_expand(language, error);
   if (status == GPUMC_OK && !gpumc_language_check_files(language))
-    status = out_of_memory(error);
+    status = out_of_memory("checking the configuration", error);
   return status;
 }
 
@@ -160,15 +355,6 @@ enum gpumc_status gpumc_config_look(const char *path, const char *const *assignm
   return gpumc_config_load_with(&plugins, path, true, assignments, n_assignments, config, error);
 }
 
-void gpumc_task_free(struct gpumc_task *task)
-{
-  cJSON_Delete(task->resolved);
-  cJSON_Delete(task->defaults);
-  cJSON_Delete(task->warnings);
-  free(task->output);
-  free(task->label);
-}
-
 void gpumc_config_free(struct gpumc_config *config)
 {
   for (size_t i = 0; i < config->n_tasks; i++)
@@ -176,11 +362,4 @@ void gpumc_config_free(struct gpumc_config *config)
   free(config->tasks);
   gpumc_document_free(&config->document);
   memset(config, 0, sizeof *config);
-}
-
-struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block)
-{
-  const cJSON *values =
-      block[0] == '\0' ? task->resolved : cJSON_GetObjectItemCaseSensitive(task->resolved, block);
-  return (struct gpumc_params){.values = values};
 }

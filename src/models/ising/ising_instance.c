@@ -230,18 +230,18 @@ static enum gpumc_status check_rounding(const struct ising_settings *settings,
   const double quantum = model->quantum[ISING_ENERGY];
   if (disorder == NULL)
     return GPUMC_OK;
-  enum gpumc_status status = check_shared("h", settings->field, quantum, error);
-  if (status == GPUMC_OK && given->couplings == ISING_FILE)
-    status = check_file(settings, disorder, quantum, error);
-  else if (status == GPUMC_OK && given->couplings == ISING_GAUSSIAN)
-    status = check_gaussian("couplings", settings->coupling, quantum, error);
-  else if (status == GPUMC_OK)
-    status = check_shared("J", settings->coupling, quantum, error);
-  if (status == GPUMC_OK && given->fields == ISING_GAUSSIAN)
-    status = check_gaussian("random fields", given->width, quantum, error);
-  else if (status == GPUMC_OK && given->fields == ISING_BIMODAL)
-    status = check_shared("random_field.width", given->width, quantum, error);
-  return status;
+  GPUMC_TRY(check_shared("h", settings->field, quantum, error));
+  if (given->couplings == ISING_FILE)
+    GPUMC_TRY(check_file(settings, disorder, quantum, error));
+  else if (given->couplings == ISING_GAUSSIAN)
+    GPUMC_TRY(check_gaussian("couplings", settings->coupling, quantum, error));
+  else
+    GPUMC_TRY(check_shared("J", settings->coupling, quantum, error));
+  if (given->fields == ISING_GAUSSIAN)
+    GPUMC_TRY(check_gaussian("random fields", given->width, quantum, error));
+  else if (given->fields == ISING_BIMODAL)
+    GPUMC_TRY(check_shared("random_field.width", given->width, quantum, error));
+  return GPUMC_OK;
 }
 
 enum gpumc_status ising_instance(const struct ising_settings *settings, struct gpumc_model *model,

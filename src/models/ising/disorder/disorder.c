@@ -46,10 +46,8 @@ static enum gpumc_status read_file(const struct ising_settings *settings,
 {
   const char *path = settings->disorder.path;
   const uint64_t first = disorder->first_sample;
-  enum gpumc_status status = ising_samples_open(path, settings->dimension, settings->shape,
-                                                (size_t)first, &disorder->file, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(ising_samples_open(path, settings->dimension, settings->shape, (size_t)first,
+                               &disorder->file, error));
   if (first >= disorder->file.samples)
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s holds the samples 0 to %zu, and sample %llu is asked for", path,
@@ -136,11 +134,11 @@ ising_samples_complete(struct ising_disorder *disorder, double quantum, struct g
   const struct ising_file_values *values = disorder->file.values;
   if (disorder->couplings != ISING_FILE)
     return GPUMC_OK;
-  enum gpumc_status status = ising_samples_weigh(&disorder->file, quantum, error);
+  GPUMC_TRY(ising_samples_weigh(&disorder->file, quantum, error));
   disorder->coupling_square = values[ISING_FILE_COUPLINGS].square;
   if (disorder->file.has_fields)
     disorder->field_square = values[ISING_FILE_FIELDS].square;
-  return status;
+  return GPUMC_OK;
 }
 
 double ising_samples_rounding(const struct ising_disorder *disorder)
@@ -291,9 +289,7 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
                            number, ising_samples_count(disorder));
   const uint32_t sample = disorder != NULL ? (uint32_t)(disorder->first_sample + number) : 0;
   if (disorder != NULL && disorder->couplings == ISING_FILE) {
-    enum gpumc_status status = ising_samples_keep(&disorder->file, sample, error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(ising_samples_keep(&disorder->file, sample, error));
   }
   if (coupling != NULL)
     fill_couplings(model, sample, coupling);

@@ -43,10 +43,8 @@ run_pass(struct ising_samples_pass *pass, size_t begin, size_t end, struct gpumc
   pass->begin = begin;
   pass->end = end;
   pass->samples = 0;
-  enum gpumc_status status = is_hdf5(pass->file->path, &hdf5, error);
-  if (status == GPUMC_OK)
-    status = hdf5 ? ising_samples_read_hdf5(pass, error) : ising_samples_read_text(pass, error);
-  return status;
+  GPUMC_TRY(is_hdf5(pass->file->path, &hdf5, error));
+  return hdf5 ? ising_samples_read_hdf5(pass, error) : ising_samples_read_text(pass, error);
 }
 
 static enum gpumc_status
@@ -90,9 +88,7 @@ static enum gpumc_status keep_block(struct ising_samples_pass *pass, enum ising_
   if (begin >= end)
     return GPUMC_OK;
   const size_t kept = values->kept_count + (end - begin);
-  enum gpumc_status status = lengthen(file, values, kept, most, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(lengthen(file, values, kept, most, error));
   memcpy(values->kept + values->kept_count, block + (begin - at), (end - begin) * sizeof *block);
   values->kept_count = kept;
   return GPUMC_OK;
@@ -164,7 +160,6 @@ enum gpumc_status
 ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpumc_error *error)
 {
   struct weights weights = {.pass = {.file = file, .quantum = quantum, .take = weigh, .all = true}};
-  enum gpumc_status status = GPUMC_OK;
   for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
     file->values[kind].square = file->values[kind].rounding = 0.0;
   if (all_are_alike(file)) {
@@ -173,18 +168,18 @@ ising_samples_weigh(struct ising_samples_file *file, double quantum, struct gpum
     return GPUMC_OK;
   }
   if (file->kept_samples == file->samples)
-    for (enum ising_file_kind kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++)
-      status = weigh(&weights.pass, kind, 0, file->values[kind].kept, file->values[kind].kept_count,
-                     error);
+    for (enum ising_file_kind kind = 0; kind < ISING_FILE_KINDS; kind++)
+      GPUMC_TRY(weigh(&weights.pass, kind, 0, file->values[kind].kept,
+                      file->values[kind].kept_count, error));
   else
-    status = run_pass(&weights.pass, 0, SIZE_MAX, error);
-  for (int kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++) {
+    GPUMC_TRY(run_pass(&weights.pass, 0, SIZE_MAX, error));
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++) {
     if (weights.found[kind] != file->values[kind].count)
-      status = has_changed(file, error);
+      GPUMC_TRY(has_changed(file, error));
     if (weights.changed[kind] > 0.0)
       file->values[kind].rounding /= weights.changed[kind];
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* A later pass: numbers that are larger than those of the first would be no whole quanta. */
@@ -210,15 +205,14 @@ ising_samples_keep(struct ising_samples_file *file, size_t number, struct gpumc_
   file->kept_samples = 0;
   for (int kind = 0; kind < ISING_FILE_KINDS; kind++)
     file->values[kind].kept_count = 0;
-  enum gpumc_status status = run_pass(&pass, file->first, file->first + samples, error);
-  for (int kind = 0; kind < ISING_FILE_KINDS && status == GPUMC_OK; kind++) {
+  GPUMC_TRY(run_pass(&pass, file->first, file->first + samples, error));
+  for (int kind = 0; kind < ISING_FILE_KINDS; kind++) {
     const struct ising_file_values *values = &file->values[kind];
     if (values->kept_count != (values->count > 0 ? samples * values->of_sample : 0))
-      status = has_changed(file, error);
+      GPUMC_TRY(has_changed(file, error));
   }
-  if (status == GPUMC_OK)
-    file->kept_samples = samples;
-  return status;
+  file->kept_samples = samples;
+  return GPUMC_OK;
 }
 
 static size_t bytes_of_sample(const struct ising_samples_file *file)

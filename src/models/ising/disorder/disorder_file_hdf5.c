@@ -196,26 +196,21 @@ static enum gpumc_status read_rows(const struct gpumc_hdf5_file *file, hid_t dat
   const hsize_t sites = fewer(extent[1], ROOM / of_site);
   const struct ising_samples_pass *pass = target->pass;
   const hsize_t end = pass->all ? extent[0] : fewer(extent[0], pass->end);
-  enum gpumc_status status = GPUMC_OK;
   struct slab slab = {.count = {0, 0, of_site}};
   for (hsize_t row = pass->all ? 0 : pass->begin; row < end; row += slab.count[0]) {
     slab.start[0] = row;
     slab.count[0] = fewer(rows, end - row);
-    for (hsize_t site = 0; site < extent[1] && status == GPUMC_OK; site += slab.count[1]) {
+    for (hsize_t site = 0; site < extent[1]; site += slab.count[1]) {
       slab.start[1] = site;
       slab.count[1] = fewer(sites, extent[1] - site);
       const size_t at = (size_t)(row * of_row + site * of_site);
       const size_t count = (size_t)(slab.count[0] * slab.count[1] * of_site);
-      status = read_slab(file, data, wanted->name, wanted->rank, &slab, target->room, error);
-      if (status == GPUMC_OK)
-        status = check_values(file, wanted->name, at, target->room, count, error);
-      if (status == GPUMC_OK)
-        status = target->pass->take(target->pass, target->kind, at, target->room, count, error);
+      GPUMC_TRY(read_slab(file, data, wanted->name, wanted->rank, &slab, target->room, error));
+      GPUMC_TRY(check_values(file, wanted->name, at, target->room, count, error));
+      GPUMC_TRY(target->pass->take(target->pass, target->kind, at, target->room, count, error));
     }
-    if (status != GPUMC_OK)
-      return status;
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* `first`: the extent of the first dimension. */

@@ -169,7 +169,6 @@ keep_number(struct text_reader *reader, double value, struct gpumc_error *error)
 static enum gpumc_status
 take_number(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   char *end, found[SHOWN_BYTES];
   const double value = strtod(word, &end);
   const bool is_side = reader->section == SHAPE;
@@ -181,11 +180,11 @@ take_number(struct text_reader *reader, const char *word, struct gpumc_error *er
   if (is_side)
     reader->shape_read[reader->filled] = (size_t)value;
   else
-    status = keep_number(reader, value, error);
+    GPUMC_TRY(keep_number(reader, value, error));
   reader->filled++;
   if (is_side && reader->filled == reader->file->dimension)
     return check_shape(reader, error);
-  return status;
+  return GPUMC_OK;
 }
 
 /* A byte of the file, EOF at its end; counts lines. */

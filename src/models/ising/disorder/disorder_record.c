@@ -44,16 +44,15 @@ static enum gpumc_status write_pieces(const struct values_record *record,
                                       struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
   const size_t samples = record->dataset->shape[0];
-  enum gpumc_status status = gpumc_recorder_dataset(recorder, record->dataset, error);
-  for (size_t first = 0, count; first < samples && status == GPUMC_OK; first += count) {
+  GPUMC_TRY(gpumc_recorder_dataset(recorder, record->dataset, error));
+  for (size_t first = 0, count; first < samples; first += count) {
     count = smaller(record->most, samples - first);
-    for (size_t s = 0; s < count && status == GPUMC_OK; s++)
-      status = fill_sample(record, first + s, record->value + s * record->of_sample, error);
-    if (status == GPUMC_OK)
-      status = gpumc_recorder_dataset_rows(recorder, record->dataset, first, count, record->value,
-                                           error);
+    for (size_t s = 0; s < count; s++)
+      GPUMC_TRY(fill_sample(record, first + s, record->value + s * record->of_sample, error));
+    GPUMC_TRY(
+        gpumc_recorder_dataset_rows(recorder, record->dataset, first, count, record->value, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_values(const struct gpumc_model *model,
@@ -111,12 +110,11 @@ enum gpumc_status ising_record(const struct gpumc_model *model, size_t samples,
   };
   if (!ising_parameters(model)->write_disorder)
     return GPUMC_OK;
-  enum gpumc_status status = write_shape(model, recorder, error);
-  if (status == GPUMC_OK)
-    status = write_values(model, &couplings, false, recorder, error);
-  if (status == GPUMC_OK && ising_disorder_traits(model).fields)
-    status = write_values(model, &fields, true, recorder, error);
-  return status;
+  GPUMC_TRY(write_shape(model, recorder, error));
+  GPUMC_TRY(write_values(model, &couplings, false, recorder, error));
+  if (ising_disorder_traits(model).fields)
+    GPUMC_TRY(write_values(model, &fields, true, recorder, error));
+  return GPUMC_OK;
 }
 
 enum gpumc_status ising_sample_checksum(const struct gpumc_model *model, size_t number,

@@ -204,21 +204,17 @@ enum gpumc_status ising_multispin_tables_create(const struct gpumc_model *model,
                                                 struct gpumc_error *error)
 {
   const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  enum gpumc_status status = ising_multispin_check(model, error);
-  if (status == GPUMC_OK)
-    status = ising_multispin_tables_begin(model, plan, tables, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
-                                  "edges of the lattice", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(ising_multispin_check(model, error));
+  GPUMC_TRY(ising_multispin_tables_begin(model, plan, tables, error));
+  GPUMC_TRY(gpumc_allocate_array(&tables->edges, 2 * gpumc_checkerboard_edge_blocks(lattice),
+                                 "edges of the lattice", error));
   set_edges(tables);
   if (tables->instance.signs == ISING_SAME_SIGNS)
     return GPUMC_OK;
   tables->sign_groups = ising_multispin_sign_groups(plan);
-  status = gpumc_allocate_array(&tables->signs, sign_words(lattice, tables->instance.signs, plan),
-                                "signs of couplings and fields", error);
-  return status == GPUMC_OK ? set_samples(model, plan, tables, error) : status;
+  GPUMC_TRY(gpumc_allocate_array(&tables->signs, sign_words(lattice, tables->instance.signs, plan),
+                                 "signs of couplings and fields", error));
+  return set_samples(model, plan, tables, error);
 }
 
 void ising_multispin_tables_free(struct ising_multispin_tables *tables)

@@ -131,13 +131,12 @@ enum gpumc_status ising_multispin_table_fill(const struct gpumc_ensemble *ensemb
 {
   const struct ising_multispin_table table =
       ising_multispin_table_of(ensemble->model, &ensemble->plan);
-  enum gpumc_status status = ising_multispin_check(ensemble->model, error);
-  if (status == GPUMC_OK)
-    status = ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
-                               lattice_gpu_table(ensemble, table.sine), wave_sum, error);
-  if (status == GPUMC_OK && table.signs_words > 0)
-    status = bring_disorder(ensemble, &table, error);
-  return status;
+  GPUMC_TRY(ising_multispin_check(ensemble->model, error));
+  GPUMC_TRY(ising_bring_waves(ensemble, lattice_gpu_table(ensemble, table.cosine),
+                              lattice_gpu_table(ensemble, table.sine), wave_sum, error));
+  if (table.signs_words > 0)
+    GPUMC_TRY(bring_disorder(ensemble, &table, error));
+  return GPUMC_OK;
 }
 
 /* With disorder J and h are whole quanta. */
@@ -181,10 +180,9 @@ static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble, const d
                                   struct gpumc_error *error)
 {
   const size_t runs = ensemble->runs;
-  enum gpumc_status status = GPUMC_OK;
   struct ising_multispin_temperatures part = {
       .physics = rule->physics, .thresholds = rule->thresholds, .stream = ensemble->device->stream};
-  for (size_t first = 0; first < runs && status == GPUMC_OK; first += part.count) {
+  for (size_t first = 0; first < runs; first += part.count) {
     const size_t rest = runs - first;
     part.first = (uint32_t)first;
     part.count =
@@ -193,9 +191,9 @@ static enum gpumc_status work_out(const struct gpumc_ensemble *ensemble, const d
       const double *run = ising_controls_of(control, first + i);
       part.at[i] = (struct ising_multispin_temperature){run[ISING_BETA], run[ISING_FIELD]};
     }
-    status = ising_multispin_work_out(&part, error);
+    GPUMC_TRY(ising_multispin_work_out(&part, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *ensemble,
@@ -213,8 +211,7 @@ enum gpumc_status ising_multispin_set_temperatures(const struct gpumc_ensemble *
   }
   if (memcmp(known, control, bytes) == 0)
     return GPUMC_OK;
-  enum gpumc_status status = work_out(ensemble, control, rule, error);
-  if (status == GPUMC_OK)
-    memcpy(known, control, bytes);
-  return status;
+  GPUMC_TRY(work_out(ensemble, control, rule, error));
+  memcpy(known, control, bytes);
+  return GPUMC_OK;
 }

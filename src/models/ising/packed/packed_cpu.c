@@ -229,11 +229,9 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
 {
   struct own *own = own_memory;
   own->lattice = ising_packed_lattice(&ising_parameters(model)->lattice);
-  enum gpumc_status status = gpumc_allocate_array(&own->counts, plan->runs * plan->capacity,
-                                                  "counts of the replicas", error);
-  if (status == GPUMC_OK)
-    status = ising_multispin_tables_begin(model, plan, &own->tables, error);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&own->counts, plan->runs * plan->capacity,
+                                 "counts of the replicas", error));
+  return ising_multispin_tables_begin(model, plan, &own->tables, error);
 }
 
 static void free_own(void *own_memory)
@@ -264,8 +262,8 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const enum gpumc_status status = ising_packed_check(ensemble->model, error);
-  return status == GPUMC_OK ? lattice_cpu_create(&layout, ensemble, error) : status;
+  GPUMC_TRY(ising_packed_check(ensemble->model, error));
+  return lattice_cpu_create(&layout, ensemble, error);
 }
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)

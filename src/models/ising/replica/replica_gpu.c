@@ -131,19 +131,18 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   const struct ising_replica_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
       .sweeps = sweeps,
   };
   if (sweeps > 0)
-    status = ising_tables_set_rules(ensemble, &arguments.tables, target->control, error);
-  if (status == GPUMC_OK && sweeps > 0)
-    status = ising_replica_run(&arguments, error);
-  if (status == GPUMC_OK && channel != NULL)
-    status = measure(ensemble, channel, error);
-  return status;
+    GPUMC_TRY(ising_tables_set_rules(ensemble, &arguments.tables, target->control, error));
+  if (sweeps > 0)
+    GPUMC_TRY(ising_replica_run(&arguments, error));
+  if (channel != NULL)
+    GPUMC_TRY(measure(ensemble, channel, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,

@@ -243,7 +243,6 @@ static enum gpumc_status measure_rest(const struct ising_spin_gpu_sweep *sweep, 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   struct ising_spin_gpu_sweep arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
@@ -253,13 +252,13 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   if (arguments.mode <= ISING_SPIN_FIELD)
     arguments.channels = ising_channels_of(ensemble->model, channel);
   if (sweeps > 0)
-    status = set_rules(ensemble, target->control, &arguments, error);
-  if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
-    status = ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
-                                                  : ising_spin_sweep_global(&arguments, error);
-  if (status == GPUMC_OK && channel != NULL)
-    status = measure_rest(&arguments, ensemble->runs, channel, error);
-  return status;
+    GPUMC_TRY(set_rules(ensemble, target->control, &arguments, error));
+  if (sweeps > 0 || ising_wanted(&arguments.channels))
+    GPUMC_TRY(ising_spin_fits(&arguments.replicas) ? ising_spin_sweep_shared(&arguments, error)
+                                                   : ising_spin_sweep_global(&arguments, error));
+  if (channel != NULL)
+    GPUMC_TRY(measure_rest(&arguments, ensemble->runs, channel, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,

@@ -126,8 +126,8 @@ static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *
 
 static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
-  const enum gpumc_status status = ising_tiled_check(ensemble, error);
-  return status == GPUMC_OK ? lattice_cpu_create(&layout, ensemble, error) : status;
+  GPUMC_TRY(ising_tiled_check(ensemble, error));
+  return lattice_cpu_create(&layout, ensemble, error);
 }
 
 static void

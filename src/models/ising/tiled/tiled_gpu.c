@@ -141,18 +141,17 @@ static enum gpumc_status set_rules(const struct gpumc_ensemble *ensemble,
                                    struct ising_tiled_rule *rule, const double *control,
                                    struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   struct ising_tiled_rules rules = {.rule = rule, .stream = ensemble->device->stream};
-  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m += rules.count) {
+  for (size_t m = 0; m < ensemble->runs; m += rules.count) {
     const size_t left = ensemble->runs - m;
     rules.first = (uint32_t)m;
     rules.count = left < ISING_TILED_RULES ? (uint32_t)left : ISING_TILED_RULES;
     for (uint32_t i = 0; i < rules.count; i++)
       rules.value[i] =
           ising_tiled_rule(ensemble->model, ensemble->plan.move, ising_controls_of(control, m + i));
-    status = ising_tiled_set_rules(&rules, error);
+    GPUMC_TRY(ising_tiled_set_rules(&rules, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,

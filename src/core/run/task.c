@@ -1,10 +1,28 @@
-/* What decides the numbers of a result, and how two of those differ. */
+/* A task: its blocks, what decides the numbers of its result, and how two of those differ. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config/params.h"
 #include "core/run/language_internal.h"
 #include "core/simulation/registry.h"
+
+struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block)
+{
+  const cJSON *values =
+      block[0] == '\0' ? task->resolved : cJSON_GetObjectItemCaseSensitive(task->resolved, block);
+  return (struct gpumc_params){.values = values};
+}
+
+void gpumc_task_free(struct gpumc_task *task)
+{
+  cJSON_Delete(task->resolved);
+  cJSON_Delete(task->defaults);
+  cJSON_Delete(task->warnings);
+  free(task->output);
+  free(task->label);
+}
+
+/* ---- identity ---- */
 
 static bool put(cJSON *object, const char *name, cJSON *value)
 {
