@@ -302,7 +302,7 @@ measure_rate(const struct rate_request *request, struct bench_rate *rate, struct
   GPUMC_TRY_OUT(status, gpumc_ensemble_create(request->kernel, request->model, request->device,
                                               &plan, RATE_SEED, request->rounds, &ensemble, error));
   GPUMC_TRY_OUT(status,
-                gpumc_ensemble_randomize(&ensemble, 0, request->runs, request->population, error));
+                gpumc_ensemble_start(&ensemble, 0, request->runs, request->population, error));
   GPUMC_TRY_OUT(status, time_repeats(request, &ensemble, &repeats, error));
   *rate = evaluate(&repeats);
 out:

@@ -187,7 +187,7 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   const size_t values = plan.runs * plan.capacity;
   GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, model, probe->device, &plan, SEED,
                                   preparation->rounds, &probe->ensemble, error));
-  GPUMC_TRY(gpumc_ensemble_randomize(&probe->ensemble, 0, plan.runs, plan.capacity, error));
+  GPUMC_TRY(gpumc_ensemble_start(&probe->ensemble, 0, plan.runs, plan.capacity, error));
   for (size_t c = 0; c < work->n_channels; c++)
     GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error));
   for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS; kind++)

@@ -54,7 +54,7 @@ static uint8_t *replicas_of(const struct gpumc_ensemble *ensemble, size_t m)
   return (uint8_t *)ensemble->storage + m * ensemble->plan.capacity;
 }
 
-static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+static enum gpumc_status start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
   for (size_t m = 0; m < ensemble->runs; m++)
@@ -99,7 +99,7 @@ struct gpumc_kernel_ops counting_kernel = {
     .bytes = replica_bytes,
     .create = create_storage,
     .destroy = destroy_storage,
-    .randomize = randomize,
+    .start = start,
     .set = set,
     .get = get,
     .sweep = sweep,
@@ -177,7 +177,7 @@ static enum gpumc_status begin_runs(struct gpumc_ensemble *ensemble, struct gpum
   const uint32_t capacity = (uint32_t)ensemble->plan.capacity;
   const uint32_t sizes[RUNS] = {capacity, capacity > 1 ? capacity - 1 : 1, (capacity + 1) / 2};
   enum gpumc_status status =
-      gpumc_ensemble_randomize(ensemble, 0, RUNS, ensemble->plan.capacity, error);
+      gpumc_ensemble_start(ensemble, 0, RUNS, ensemble->plan.capacity, error);
   return status == GPUMC_OK ? gpumc_ensemble_set_sizes(ensemble, sizes, error) : status;
 }
 

@@ -189,7 +189,7 @@ static enum gpumc_status never_done(struct gpumc_error *error)
   return gpumc_error_set(error, GPUMC_FAILURE, "kernels of fake models do nothing");
 }
 
-static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+static enum gpumc_status start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)ensemble;
   return never_done(error);
@@ -234,7 +234,7 @@ static const struct gpumc_move moves[] = {{.name = "metropolis", .summary = "Mov
 
 #define MOVES .moves = moves, .n_moves = sizeof moves / sizeof *moves
 #define EVERYTHING                                                                                 \
-  MOVES, .randomize = randomize, .set = set, .get = get, .sweep = sweep, .measure = measure,       \
+  MOVES, .start = start, .set = set, .get = get, .sweep = sweep, .measure = measure,               \
          .gather = gather
 
 static const struct gpumc_kernel_ops cpu_plain = {.device = "cpu",

@@ -170,7 +170,7 @@ void fixture_reference(const struct ising_fixture *fixture, const struct ising_c
 void fixture_randomize(struct ising_fixture *fixture, const struct ising_case *with, size_t size)
 {
   struct gpumc_error error = {0};
-  assert_ok(gpumc_ensemble_randomize(&fixture->ensemble, with->first_run, with->runs, size, &error),
+  assert_ok(gpumc_ensemble_start(&fixture->ensemble, with->first_run, with->runs, size, &error),
             &error);
 }
 

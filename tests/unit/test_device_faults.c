@@ -142,7 +142,7 @@ static enum gpumc_status temper(struct work *work, struct gpumc_error *error)
 
 static enum gpumc_status begin(struct work *work, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_ensemble_randomize(&work->ensemble, 0, RUNS, REPLICAS, error);
+  enum gpumc_status status = gpumc_ensemble_start(&work->ensemble, 0, RUNS, REPLICAS, error);
   return status == GPUMC_OK ? pa_population_found(&work->population, error) : status;
 }
 

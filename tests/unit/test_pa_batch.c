@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
 
 #include "algorithms/pa/pa_state.h"
 #include "core/device/device.h"
@@ -181,12 +183,52 @@ static void test_memory_on_a_cpu(void **state)
   for_every_case(check_memory);
 }
 
+/* Mistakes of a block with this member at an instance whose ln Z at beta = 0 is `log_states`. */
+static size_t mistakes_of(const char *member, double log_states)
+{
+  static const size_t shape[2] = {4, 4};
+  struct gpumc_error error = {0};
+  struct gpumc_report report = {0};
+  struct gpumc_model model;
+  char json[256];
+  if (ising2d_instance(shape, 1.0, 0.0, &model, &error) != GPUMC_OK)
+    fail_msg("%s", gpumc_error_text(&error));
+  model.log_states = log_states;
+  snprintf(json, sizeof json, "{\"population\":100,\"structure_factor\":false,%s}", member);
+  const struct gpumc_params params = {.values = cJSON_Parse(json)};
+  const struct gpumc_subject subject = {.model = model.ops, .instance = &model};
+  assert_non_null(params.values);
+  gpumc_checks_run(pa_checks, GPUMC_NEEDS_INSTANCE, &params, &subject, &report);
+  const size_t mistakes = report.calls;
+  gpumc_report_free(&report);
+  cJSON_Delete((cJSON *)params.values);
+  model.ops->destroy(&model);
+  return mistakes;
+}
+
+/* A model without an equilibrium at beta = 0 is annealed in other controls only. */
+static void test_where_populations_start(void **state)
+{
+  static const char beta[] = "\"beta\":{\"from\":0,\"to\":1,\"step\":0.1}";
+  static const char field[] = "\"control\":{\"name\":\"h\",\"beta\":0.5,\"from\":0,\"to\":1,"
+                              "\"step\":0.1,\"thermalization\":9}";
+  (void)state;
+  assert_int_equal(mistakes_of(beta, 11.09), 0);
+  assert_int_equal(mistakes_of(beta, (double)NAN), 1);
+  assert_int_equal(mistakes_of(field, 11.09), 0);
+  assert_int_equal(mistakes_of(field, (double)NAN), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bounds),         cmocka_unit_test(test_as_many_as_the_updates_allow),
-      cmocka_unit_test(test_every_run_once), cmocka_unit_test(test_adaptive_run_0_is_alone),
-      cmocka_unit_test(test_plans),          cmocka_unit_test(test_memory_on_a_cpu),
+      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_as_many_as_the_updates_allow),
+      cmocka_unit_test(test_every_run_once),
+      cmocka_unit_test(test_adaptive_run_0_is_alone),
+      cmocka_unit_test(test_plans),
+      cmocka_unit_test(test_memory_on_a_cpu),
+      cmocka_unit_test(test_where_populations_start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,7 +418,7 @@ static void test_models_without_overlaps(void **state)
 {
   (void)state;
   const struct gpumc_kernel_ops kernel = {
-      .absent = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+      .absent = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_EXCHANGE};
   const struct gpumc_model_ops ops = {.name = "plain", .n_channels = 1};
   struct gpumc_model model = {.ops = &ops, .sites = 16, .quantum = {1.0}, .samples = 1};

@@ -169,7 +169,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
 }
 
 static const struct lattice_cpu_layout layout = {
-    .replicas = 1, .buffers = 1, .randomize = start, .sweep = sweep, .measure = measure};
+    .replicas = 1, .buffers = 1, .start = start, .sweep = sweep, .measure = measure};
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
                     const struct gpumc_ensemble_plan *plan)

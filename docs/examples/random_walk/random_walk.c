@@ -90,7 +90,7 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {walk->on_device};
   double sum = 0;
   if (walk->row[STEP] == 0)
-    GPUMC_TRY(gpumc_ensemble_randomize(context->ensemble, 0, 1, REPLICAS, error));
+    GPUMC_TRY(gpumc_ensemble_start(context->ensemble, 0, 1, REPLICAS, error));
   move(walk);
   GPUMC_TRY(gpumc_ensemble_sweep(context->ensemble, 1, walk->row[BETA], channel, error));
   GPUMC_TRY(context->device->ops->copy_to_host(context->device, walk->energy, walk->on_device,
@@ -137,7 +137,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_random_walk = {
     .summary = "a random walk in the inverse temperature, to show what an algorithm is",
     .citation = "",
     .keys = keys,
-    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_MEASURE,
+    .required = GPUMC_OPERATION_START | GPUMC_OPERATION_SWEEP | GPUMC_OPERATION_MEASURE,
     .demand = demand,
     .create = create,
     .advance = advance,

@@ -296,8 +296,8 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   const uint32_t total = canonical_end(&canonical->settings);
   enum gpumc_status status = GPUMC_OK;
   if (ensemble->runs == 0)
-    status = gpumc_ensemble_randomize(ensemble, 0, canonical->betas.count,
-                                      canonical->settings.replicas, error);
+    status = gpumc_ensemble_start(ensemble, 0, canonical->betas.count, canonical->settings.replicas,
+                                  error);
   const uint32_t left = total - ensemble->time;
   const uint32_t end = ensemble->time + (left < canonical->unit ? left : canonical->unit);
   while (ensemble->time < end && status == GPUMC_OK)
@@ -479,7 +479,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .citation = citation,
     .keys = canonical_keys,
     .stages = stages,
-    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+    .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE,
     .sweeps_alone = true,
     .checks = canonical_checks,

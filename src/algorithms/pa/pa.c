@@ -171,7 +171,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .citation = citation,
     .keys = pa_keys,
     .stages = stages,
-    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+    .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE | GPUMC_OPERATION_GATHER,
     .checks = pa_checks,
     .defaults = pa_defaults,

@@ -259,6 +259,17 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
                          (long long)population, model->sites);
 }
 
+/* Populations are drawn at beta = 0; those of other controls come from sweeps. */
+static void check_start(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  if (gpumc_params_has(params, "beta") && isnan(subject->instance->log_states))
+    gpumc_params_mistake(params, report, "beta",
+                         "model %s has no equilibrium at beta = 0 to start from: move another "
+                         "control",
+                         subject->instance->ops->name);
+}
+
 static void check_spectrum(const struct gpumc_params *params, const struct gpumc_subject *subject,
                            struct gpumc_report *report)
 {
@@ -279,6 +290,7 @@ const struct gpumc_check pa_checks[] = {
     {.reads = "control population structure_factor",
      .needs = GPUMC_NEEDS_INSTANCE,
      .run = check_sums},
+    {.reads = "beta", .needs = GPUMC_NEEDS_INSTANCE, .run = check_start},
     {.reads = "reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
     {.run = NULL},
 };

@@ -35,9 +35,8 @@ static enum gpumc_status measure(struct pa *pa, struct gpumc_error *error)
 
 static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      gpumc_ensemble_randomize(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
-                               pa->settings.population, error);
+  enum gpumc_status status = gpumc_ensemble_start(pa->context.ensemble, (uint32_t)pa->batch.first,
+                                                  pa->batch.count, pa->settings.population, error);
   pa->population.runs = pa->batch.count;
   pa->step = (struct pa_step){.value = pa->schedule.value[0], .weighing = 0.0};
   for (size_t m = 0; m < pa->batch.count; m++)

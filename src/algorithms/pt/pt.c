@@ -237,7 +237,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .citation = citation,
     .keys = pt_keys,
     .stages = stages,
-    .required = GPUMC_OPERATION_RANDOMIZE | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
+    .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |
                 GPUMC_OPERATION_MEASURE |
                 GPUMC_OPERATION_EXCHANGE, /* with these come overlaps (core/simulation/model.h) */
     .sweeps_alone = true,

@@ -30,9 +30,9 @@ enum gpumc_status pt_set_temperatures(struct pt *pt, struct gpumc_error *error)
 enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error)
 {
   pt->begun = true;
-  return gpumc_ensemble_randomize(pt->context.ensemble, 0,
-                                  pt->settings.copies * pt->settings.temperatures,
-                                  pt->settings.samples, error);
+  return gpumc_ensemble_start(pt->context.ensemble, 0,
+                              pt->settings.copies * pt->settings.temperatures, pt->settings.samples,
+                              error);
 }
 
 /* Of every pair of copies, at all temperatures. */

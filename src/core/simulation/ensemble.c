@@ -73,15 +73,15 @@ set_equal_sizes(struct gpumc_ensemble *ensemble, size_t size, struct gpumc_error
   return status;
 }
 
-enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble, uint32_t first_run,
-                                           size_t runs, size_t size, struct gpumc_error *error)
+enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble, uint32_t first_run,
+                                       size_t runs, size_t size, struct gpumc_error *error)
 {
   assert(runs <= ensemble->plan.runs && size <= ensemble->plan.capacity);
   ensemble->first_run = first_run;
   ensemble->runs = runs;
   ensemble->time = 0;
   GPUMC_TRY(set_equal_sizes(ensemble, size, error));
-  return ensemble->ops->randomize(ensemble, error);
+  return ensemble->ops->start(ensemble, error);
 }
 
 static void set_moved(struct gpumc_ensemble *ensemble, size_t m, double value)

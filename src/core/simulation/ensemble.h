@@ -12,11 +12,11 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
                       struct gpumc_device *device, const struct gpumc_ensemble_plan *plan,
                       uint64_t seed, uint32_t rounds, struct gpumc_ensemble *ensemble,
                       struct gpumc_error *error);
-/* Begin `runs` runs from `first_run` on with `size` replicas each, drawn at beta = 0; time becomes
- * 0. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_randomize(struct gpumc_ensemble *ensemble,
-                                                            uint32_t first_run, size_t runs,
-                                                            size_t size, struct gpumc_error *error);
+/* Begins `runs` runs from `first_run` on with `size` replicas each, in the states that the kernel
+ * starts with; time becomes 0. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_start(struct gpumc_ensemble *ensemble,
+                                                        uint32_t first_run, size_t runs,
+                                                        size_t size, struct gpumc_error *error);
 /* Sweeps all runs under the Boltzmann weight in which the moved control of the plan is `value`.
  * Advances ensemble->time by `sweeps`; GPUMC_FAILURE when the counter's 32 bits would run out. */
 GPUMC_MUST_CHECK enum gpumc_status

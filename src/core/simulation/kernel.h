@@ -13,13 +13,13 @@
 
 /* What an algorithm may ask of an ensemble; each bit stands for functions that are not NULL. */
 enum gpumc_operation {
-  GPUMC_OPERATION_RANDOMIZE = 1 << 0, /* draw from equilibrium at beta = 0 */
-  GPUMC_OPERATION_TRANSFER = 1 << 1,  /* set and get replicas in portable form */
-  GPUMC_OPERATION_SWEEP = 1 << 2,     /* sweeps, a target for each run */
-  GPUMC_OPERATION_MEASURE = 1 << 3,   /* per-replica channels */
-  GPUMC_OPERATION_GATHER = 1 << 4,    /* copies in place */
-  GPUMC_OPERATION_EXCHANGE = 1 << 5,  /* replicas of neighbouring runs change places */
-  GPUMC_OPERATION_COMPARE = 1 << 6,   /* replicas of two runs compared */
+  GPUMC_OPERATION_START = 1 << 0,    /* states to begin with */
+  GPUMC_OPERATION_TRANSFER = 1 << 1, /* set and get replicas in portable form */
+  GPUMC_OPERATION_SWEEP = 1 << 2,    /* sweeps, a target for each run */
+  GPUMC_OPERATION_MEASURE = 1 << 3,  /* per-replica channels */
+  GPUMC_OPERATION_GATHER = 1 << 4,   /* copies in place */
+  GPUMC_OPERATION_EXCHANGE = 1 << 5, /* replicas of neighbouring runs change places */
+  GPUMC_OPERATION_COMPARE = 1 << 6,  /* replicas of two runs compared */
 };
 
 /* What the overlap of two replicas tells, s and t their spins, q_i = s_i t_i. */
@@ -125,8 +125,11 @@ struct gpumc_kernel_ops {
                                                struct gpumc_error *error);
   /* Legal after a failed create, and with `storage` NULL. */
   void (*destroy)(struct gpumc_ensemble *ensemble);
-  GPUMC_MUST_CHECK enum gpumc_status (*randomize)(struct gpumc_ensemble *ensemble,
-                                                  struct gpumc_error *error);
+  /* States of every replica to begin with, from counters alone: of a model that knows ln Z at beta
+   * = 0 (gpumc_model.log_states) independent ones of equal weight; of others they only have to be
+   * allowed, and algorithms make no use of them before they have swept them. */
+  GPUMC_MUST_CHECK enum gpumc_status (*start)(struct gpumc_ensemble *ensemble,
+                                              struct gpumc_error *error);
   /* Replicas first .. first+count-1 of run m from and to host memory, model->portable_bytes each;
    * done on return. */
   GPUMC_MUST_CHECK enum gpumc_status (*set)(struct gpumc_ensemble *ensemble, size_t m, size_t first,

@@ -98,7 +98,9 @@ struct gpumc_model {
   size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
   size_t first_sample; /* its number */
   bool reads_file;     /* samples stand in a file beside the configuration, which may change */
-  double log_states;   /* ln Z at beta = 0 */
+  /* ln Z at beta = 0, from where kernels draw their first states; NaN: there is no such
+   * equilibrium, and algorithms that need one refuse the block `beta`. */
+  double log_states;
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */

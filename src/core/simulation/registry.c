@@ -62,7 +62,7 @@ static const struct {
   enum gpumc_operation bit;
   const char *name, *verb; /* what a kernel without it cannot do */
 } operations[] = {
-    {GPUMC_OPERATION_RANDOMIZE, "randomize", "start at random"},
+    {GPUMC_OPERATION_START, "start", "start"},
     {GPUMC_OPERATION_TRANSFER, "transfer", "save replicas"},
     {GPUMC_OPERATION_SWEEP, "sweep", "sweep"},
     {GPUMC_OPERATION_MEASURE, "measure", "measure"},
@@ -77,7 +77,7 @@ uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel)
   if (kernel->absent != 0)
     return kernel->absent;
   const bool transfers = kernel->set != NULL && kernel->get != NULL;
-  return (kernel->randomize != NULL ? GPUMC_OPERATION_RANDOMIZE : 0u) |
+  return (kernel->start != NULL ? GPUMC_OPERATION_START : 0u) |
          (transfers ? GPUMC_OPERATION_TRANSFER : 0u) |
          (kernel->sweep != NULL ? GPUMC_OPERATION_SWEEP : 0u) |
          (kernel->measure != NULL ? GPUMC_OPERATION_MEASURE : 0u) |

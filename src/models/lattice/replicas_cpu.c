@@ -143,7 +143,7 @@ enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemble, size_t m, siz
   return GPUMC_OK;
 }
 
-enum gpumc_status lattice_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+enum gpumc_status lattice_cpu_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   (void)error;
   const struct lattice_cpu_storage *storage = ensemble->storage;
@@ -152,7 +152,7 @@ enum gpumc_status lattice_cpu_randomize(struct gpumc_ensemble *ensemble, struct 
   for (size_t i = 0; i < places; i++) {
     const struct lattice_cpu_place place = lattice_cpu_place(ensemble, i);
     if (place.count > 0)
-      storage->layout->randomize(ensemble, &place);
+      storage->layout->start(ensemble, &place);
   }
   return GPUMC_OK;
 }

@@ -48,10 +48,10 @@ struct lattice_cpu_layout {
                  const uint32_t *parent, void *to);
   /* The replicas of two blocks that have a bit in `lanes` change places. */
   void (*exchange)(const struct gpumc_ensemble *ensemble, void *one, void *other, uint32_t lanes);
-  /* Of one block, all its replicas: drawn at beta = 0; swept by the rules of their run, which
+  /* Of one block, all its replicas: started; swept by the rules of their run, which
    * set_rules makes for all runs, control[runs][n_controls] (NULL: nothing to make); their
    * channels. */
-  void (*randomize)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place);
+  void (*start)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place);
   void (*set_rules)(const struct gpumc_ensemble *ensemble, const double *control);
   void (*sweep)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
                 uint32_t sweeps);
@@ -159,7 +159,7 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_get(struct gpumc_ensemble *ensemb
                                                    size_t first, size_t count, uint8_t *portable,
                                                    struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-lattice_cpu_randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+lattice_cpu_start(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_cpu_sweep(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                   uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
@@ -182,7 +182,7 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_exchange(struct gpumc_ensemble *e
   .device = "cpu", .destroy = lattice_cpu_destroy, .set = lattice_cpu_set, .get = lattice_cpu_get
 /* And what most have. */
 #define LATTICE_CPU_OPERATIONS                                                                     \
-  LATTICE_CPU_COMMON, .randomize = lattice_cpu_randomize, .sweep = lattice_cpu_sweep,              \
+  LATTICE_CPU_COMMON, .start = lattice_cpu_start, .sweep = lattice_cpu_sweep,                      \
                       .measure = lattice_cpu_measure, .gather = lattice_cpu_gather,                \
                       .exchange = lattice_cpu_exchange
 

@@ -325,7 +325,7 @@ const struct gpumc_kernel_ops ising_multispin_cuda = {
     LATTICE_GPU_COMMON,
     .bytes = bytes,
     .create = create,
-    .randomize = randomize,
+    .start = randomize,
     .sweep = sweep,
     .measure = ising_host_measure,
     .gather = lattice_gpu_gather,

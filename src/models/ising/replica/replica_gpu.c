@@ -157,7 +157,7 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
 
 const struct gpumc_kernel_ops ising_replica_cuda = {
     ISING_REPLICA_CUDA_NAMES, LATTICE_GPU_COMMON,           .bytes = bytes,
-    .create = create,         .randomize = randomize,       .sweep = sweep,
+    .create = create,         .start = randomize,           .sweep = sweep,
     .measure = measure,       .gather = lattice_gpu_gather, .exchange = lattice_gpu_exchange,
     .overlap = overlap,
 };

@@ -276,7 +276,7 @@ const struct gpumc_kernel_ops ising_spin_cuda = {
     LATTICE_GPU_COMMON,
     .bytes = bytes,
     .create = create,
-    .randomize = randomize,
+    .start = randomize,
     .sweep = sweep,
     .measure = ising_host_measure,
     .gather = lattice_gpu_gather,

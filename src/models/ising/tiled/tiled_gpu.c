@@ -196,6 +196,6 @@ static enum gpumc_status set_state(struct gpumc_ensemble *ensemble, size_t m, co
 
 const struct gpumc_kernel_ops ising_tiled_cuda = {
     ISING_TILED_NAMES,          LATTICE_GPU_COMMON,     .device = "cuda",       .bytes = bytes,
-    .create = create,           .randomize = randomize, .sweep = sweep,         .measure = measure,
+    .create = create,           .start = randomize,     .sweep = sweep,         .measure = measure,
     .state_bytes = state_bytes, .get_state = get_state, .set_state = set_state,
 };
