@@ -13,9 +13,24 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
-#include "core/device/stages.h"
 #include "core/device/tally.h"
 #include "core/numerics/isa.h"
+
+/* What a device spends its time on. An algorithm says which stage begins; the device keeps the
+ * time, on a GPU by events on the stream, so that nothing waits.
+ * Stages are numbers that an algorithm gives to the parts of its work, from 1 on; their names are
+ * gpumc_algorithm_ops.stages. */
+enum {
+  GPUMC_STAGE_OTHER, /* nothing in particular, and waiting for the host */
+  GPUMC_STAGES_MAXIMUM = 8
+};
+
+/* Of a device that works while the caller waits. */
+struct gpumc_stopwatch {
+  size_t stage;
+  double begun; /* on the monotonic clock; 0: not yet */
+  double seconds[GPUMC_STAGES_MAXIMUM];
+};
 
 struct gpumc_device;
 

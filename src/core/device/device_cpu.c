@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/memory.h"
 #include "core/base/machine.h"
+#include "core/base/memory.h"
 
 static enum gpumc_status allocate(struct gpumc_device *device, size_t count, size_t size,
                                   const char *what, void **memory, struct gpumc_error *error)
@@ -119,6 +119,29 @@ static void close_cpu(struct gpumc_device *device)
   (void)device;
 }
 
+/* ---- stages, by the host's clock ---- */
+
+static void enter(struct gpumc_device *device, size_t stage)
+{
+  struct gpumc_stopwatch *stopwatch = &device->stopwatch;
+  const double now = gpumc_clock();
+  if (stopwatch->begun > 0)
+    stopwatch->seconds[stopwatch->stage] += now - stopwatch->begun;
+  stopwatch->stage = stage;
+  stopwatch->begun = now;
+}
+
+static enum gpumc_status stage_seconds(struct gpumc_device *device,
+                                       double seconds[GPUMC_STAGES_MAXIMUM],
+                                       struct gpumc_error *error)
+{
+  (void)error;
+  enter(device, device->stopwatch.stage);
+  for (size_t stage = 0; stage < GPUMC_STAGES_MAXIMUM; stage++)
+    seconds[stage] = device->stopwatch.seconds[stage];
+  return GPUMC_OK;
+}
+
 static const struct gpumc_device_ops cpu = {
     .name = "cpu",
     .kind = GPUMC_KIND_CPU,
@@ -136,8 +159,8 @@ static const struct gpumc_device_ops cpu = {
     .scan_bytes = scan_bytes,
     .scan = scan,
     .available = available,
-    .enter = gpumc_host_enter,
-    .stage_seconds = gpumc_host_stage_seconds,
+    .enter = enter,
+    .stage_seconds = stage_seconds,
     .close = close_cpu,
 };
 

@@ -3,11 +3,112 @@
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.h"
+
+/* ---- stages: an event where each begins, read when its successor has passed ---- */
+
+enum { EVENTS = 256 };
+
+/* A ring of the marks oldest .. oldest+count-1. A failed mark loses times, never a result, so it is
+ * no error; `worked` keeps what CUDA remembers of it from the next one who asks. */
+struct events {
+  cudaEvent_t event[EVENTS];
+  size_t stage[EVENTS];
+  size_t oldest, count;
+  double seconds[GPUMC_STAGES_MAXIMUM];
+};
+
+static void stages_free(struct gpumc_device *device)
+{
+  struct events *events = device->events;
+  for (size_t i = 0; events != NULL && i < EVENTS; i++)
+    if (events->event[i] != NULL)
+      cudaEventDestroy(events->event[i]);
+  free(events);
+  device->events = NULL;
+}
+
+static bool worked(cudaError_t code)
+{
+  if (code != cudaSuccess)
+    (void)cudaGetLastError();
+  return code == cudaSuccess;
+}
+
+static struct events *events_of(struct gpumc_device *device)
+{
+  if (device->events == NULL)
+    device->events = calloc(1, sizeof(struct events));
+  return device->events;
+}
+
+/* Account for the oldest mark, whose successor has passed. */
+static void read_oldest(struct events *events)
+{
+  float milliseconds = 0;
+  const size_t next = (events->oldest + 1) % EVENTS;
+  if (worked(
+          cudaEventElapsedTime(&milliseconds, events->event[events->oldest], events->event[next])))
+    events->seconds[events->stage[events->oldest]] += 1e-3 * (double)milliseconds;
+  events->oldest = next;
+  events->count--;
+}
+
+/* Make room: read what has passed without waiting, or wait where the ring is full. */
+static void read_passed(struct events *events)
+{
+  while (events->count > 1) {
+    cudaEvent_t next = events->event[(events->oldest + 1) % EVENTS];
+    if (events->count < EVENTS && !worked(cudaEventQuery(next)))
+      return;
+    if (!worked(cudaEventSynchronize(next)))
+      return;
+    read_oldest(events);
+  }
+}
+
+static void enter(struct gpumc_device *device, size_t stage)
+{
+  struct events *events = events_of(device);
+  if (events == NULL)
+    return;
+  if (events->count >= EVENTS / 2)
+    read_passed(events);
+  const size_t at = (events->oldest + events->count) % EVENTS;
+  if (events->count == EVENTS)
+    return;
+  if (events->event[at] == NULL && !worked(cudaEventCreate(&events->event[at])))
+    return;
+  if (!worked(cudaEventRecord(events->event[at], device->stream)))
+    return;
+  events->stage[at] = stage;
+  events->count++;
+}
+
+static enum gpumc_status stage_seconds(struct gpumc_device *device,
+                                       double seconds[GPUMC_STAGES_MAXIMUM],
+                                       struct gpumc_error *error)
+{
+  struct events *events = events_of(device);
+  if (events == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: stages of the device");
+  size_t stage = GPUMC_STAGE_OTHER;
+  if (events->count > 0)
+    stage = events->stage[(events->oldest + events->count - 1) % EVENTS];
+  enter(device, stage);
+  GPUMC_TRY(GPUMC_CUDA(cudaStreamSynchronize(device->stream), error));
+  read_passed(events);
+  for (size_t i = 0; i < GPUMC_STAGES_MAXIMUM; i++)
+    seconds[i] = events->seconds[i];
+  return GPUMC_OK;
+}
+
+/* ---- memory, copies, slots ---- */
 
 /* Left to the driver: code of kernels when they are first run, and allocations rounded up. */
 static const double reserve_bytes = 64.0 * 1024 * 1024;
@@ -136,7 +237,7 @@ collect(struct gpumc_device *device, const struct gpumc_slot *slot, struct gpumc
 
 static void close_cuda(struct gpumc_device *device)
 {
-  gpumc_cuda_stages_free(device);
+  stages_free(device);
   (void)cudaStreamDestroy(device->stream);
 }
 
@@ -157,8 +258,8 @@ static const struct gpumc_device_ops cuda = {
     .scan_bytes = gpumc_scan_gpu_bytes,
     .scan = gpumc_scan_gpu,
     .available = available,
-    .enter = gpumc_cuda_enter,
-    .stage_seconds = gpumc_cuda_stage_seconds,
+    .enter = enter,
+    .stage_seconds = stage_seconds,
     .close = close_cuda,
 };
 

@@ -1,7 +1,11 @@
-/* Exact sums by group on CUDA: every replica is looked at once. */
+/* Exact sums by group, and prefix sums, on CUDA. */
+#include <cub/device/device_scan.cuh>
+
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.cuh"
 #include "core/device/sums_gpu.h"
+
+/* ---- exact sums by group: every replica is looked at once ---- */
 
 struct tally_work {
   struct gpumc_grid grid;
@@ -70,4 +74,34 @@ gpumc_tally_gpu(struct gpumc_device *device, const struct gpumc_tally *what,
   else
     tally<false><<<gpumc_grid_blocks(&work.grid), work.grid.threads, 0, stream>>>(work);
   return GPUMC_CUDA_LAUNCHED("tally", error);
+}
+
+/* ---- prefix sums ---- */
+
+extern "C" size_t gpumc_scan_gpu_bytes(size_t count)
+{
+  uint64_t *value = NULL;
+  size_t inclusive = 0, exclusive = 0;
+  cudaError_t code = cub::DeviceScan::InclusiveSum(NULL, inclusive, value, value, (uint64_t)count);
+  if (code == cudaSuccess)
+    code = cub::DeviceScan::ExclusiveSum(NULL, exclusive, value, value, (uint64_t)count);
+  if (code != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return inclusive > exclusive ? inclusive : exclusive;
+}
+
+extern "C" enum gpumc_status gpumc_scan_gpu(struct gpumc_device *device, uint64_t *value,
+                                            size_t count, bool inclusive, void *memory,
+                                            struct gpumc_error *error)
+{
+  size_t bytes = gpumc_scan_gpu_bytes(count);
+  cudaStream_t stream = (cudaStream_t)device->stream;
+  return inclusive ? GPUMC_CUDA(cub::DeviceScan::InclusiveSum(memory, bytes, value, value,
+                                                              (uint64_t)count, stream),
+                                error)
+                   : GPUMC_CUDA(cub::DeviceScan::ExclusiveSum(memory, bytes, value, value,
+                                                              (uint64_t)count, stream),
+                                error);
 }
