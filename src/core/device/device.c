@@ -118,17 +118,6 @@ enum gpumc_status gpumc_device_open(const char *name, int threads, struct gpumc_
   return GPUMC_OK;
 }
 
-double gpumc_absent_available(const struct gpumc_device *device)
-{
-  (void)device;
-  return (double)INFINITY;
-}
-
-void gpumc_absent_close(struct gpumc_device *device)
-{
-  (void)device;
-}
-
 enum gpumc_status
 gpumc_device_open_absent(int threads, struct gpumc_device *device, struct gpumc_error *error)
 {

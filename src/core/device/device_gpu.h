@@ -2,6 +2,7 @@
 #ifndef GPUMC_CORE_DEVICE_GPU_H
 #define GPUMC_CORE_DEVICE_GPU_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,8 +45,15 @@ const char *gpumc_cuda_version_text(int version, char text[static 16]);
  * known, and counts as none. */
 const struct gpumc_device_ops *gpumc_device_cuda_absent(void);
 /* Its operations in either build: its memory is unknown, and there is nothing to close. */
-double gpumc_absent_available(const struct gpumc_device *device);
-void gpumc_absent_close(struct gpumc_device *device);
+static inline double gpumc_absent_available(const struct gpumc_device *device)
+{
+  (void)device;
+  return (double)INFINITY;
+}
+static inline void gpumc_absent_close(struct gpumc_device *device)
+{
+  (void)device;
+}
 
 /* Bytes that are free on a GPU; makes a context on it. Negative where CUDA does not tell. */
 double gpumc_gpu_available(int index);
