@@ -3,10 +3,6 @@ KNOWN = {
     "includes": {
     },
     "objects": {
-        "algorithms/pa/pa_checkpoint.c "
-        "algorithms/pa/pa_configurations.c "
-        "algorithms/pa/pa_keys.c "
-        "algorithms/pa/pa_plan.c": 1,
     },
     "words": {
         "core/numerics/random.h: resample": 1,

@@ -1,4 +1,5 @@
-/* Population annealing: its life from creation to destruction, and its vtable. */
+/* Population annealing: its state to and from a checkpoint, its life from creation to destruction,
+ * and its vtable. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,184 @@
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
+
+/* ---- the state to and from a checkpoint ---- */
+
+/* ---- state ---- */
+
+enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
+
+static enum gpumc_status save_families(const struct pa *pa, struct gpumc_checkpoint_writer *writer,
+                                       struct gpumc_error *error)
+{
+  struct pa_families families;
+  enum gpumc_status status = pa_families_make(pa, &families, error);
+  if (status == GPUMC_OK)
+    status = pa_families_fetch(pa, &families, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas, 1,
+                                  families.family, error);
+  pa_families_free(&families);
+  return status;
+}
+
+static size_t histogram_rows(const struct pa *pa)
+{
+  return pa->settings.strata * pa->settings.blocks;
+}
+
+static enum gpumc_status
+save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  const size_t rows = histogram_rows(pa), levels = pa->context.model->levels;
+  uint64_t *bins = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
+  if (status == GPUMC_OK)
+    status = device->ops->copy_to_host(device, bins, pa->population.bins,
+                                       rows * levels * sizeof *bins, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error);
+  free(bins);
+  return status;
+}
+
+static enum gpumc_status
+save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct pa *pa = state;
+  const int64_t counters[N_COUNTERS] = {[COUNTER_FIRST] = (int64_t)pa->batch.first,
+                                        [COUNTER_COUNT] = (int64_t)pa->batch.count,
+                                        [COUNTER_ROW] = (int64_t)pa->row};
+  enum gpumc_status status =
+      gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
+                                  pa->population.plan.runs, 1, pa->log_partition, error);
+  if (status == GPUMC_OK)
+    status = save_families(pa, writer, error);
+  if (status == GPUMC_OK && pa->settings.reweight)
+    status = save_bins(pa, writer, error);
+  return status;
+}
+
+static enum gpumc_status
+load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  const size_t rows = histogram_rows(pa), levels = pa->context.model->levels;
+  uint64_t *bins = NULL;
+  enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
+  if (status == GPUMC_OK)
+    status =
+        gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels, bins, error);
+  if (status == GPUMC_OK)
+    status = device->ops->copy_to_device(device, pa->population.bins, bins,
+                                         rows * levels * sizeof *bins, error);
+  free(bins);
+  return status;
+}
+
+/* The temperatures that the first run chose stand in its rows. */
+static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *error)
+{
+  size_t n_rows;
+  size_t width = pa_curve_width(&pa->settings);
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[0].curve, &n_rows);
+  for (size_t i = pa->schedule.count; i < n_rows; i++)
+    GPUMC_TRY(pa_schedule_append(&pa->schedule, rows[i * width], error));
+  return GPUMC_OK;
+}
+
+/* Whether every run has the rows that the counters say, and configurations are those of them. */
+static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
+{
+  const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
+  for (size_t m = 0; m < pa->settings.runs; m++) {
+    size_t n_rows;
+    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
+    size_t expected = m < first ? pa->schedule.count : 0;
+    if (m >= first && m < first + count)
+      expected = (size_t)counters[COUNTER_ROW];
+    if (n_rows != expected || n_rows > pa->schedule.count)
+      return false;
+  }
+  return pa_configurations_fit(pa);
+}
+
+/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
+static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
+                                        const struct pa_families *families,
+                                        struct gpumc_error *error)
+{
+  const int64_t runs = (int64_t)pa->settings.runs;
+  bool fits =
+      counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs && counters[COUNTER_ROW] >= 0;
+  if (fits) {
+    const struct pa_batch batch =
+        pa_batch_from(&pa->settings, pa->context.model, (size_t)counters[COUNTER_FIRST]);
+    fits = counters[COUNTER_COUNT] == (int64_t)batch.count && rows_fit(pa, counters);
+    if (counters[COUNTER_ROW] > 0)
+      fits = fits && batch.count == pa->context.ensemble->runs &&
+             batch.first == pa->context.ensemble->first_run;
+  }
+  for (size_t r = 0; r < families->replicas && fits; r++)
+    fits = families->family[r] < pa->settings.population;
+  if (fits)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, rows and families contradict each other");
+}
+
+static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_reader *reader,
+                                      int64_t counters[N_COUNTERS], struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "pa/counters", GPUMC_INT64, 0, N_COUNTERS, 1,
+                                      counters, error));
+  GPUMC_TRY(
+      gpumc_checkpoint_get_rows(reader, "pa/updates", GPUMC_FLOAT64, 0, 1, 1, &pa->updates, error));
+  return gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
+                                   pa->population.plan.runs, 1, pa->log_partition, error);
+}
+
+static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_reader *reader,
+                                       const int64_t counters[N_COUNTERS],
+                                       struct gpumc_error *error)
+{
+  struct pa_families families;
+  enum gpumc_status status = pa_families_make(pa, &families, error);
+  if (status == GPUMC_OK)
+    status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, families.replicas, 1,
+                                       families.family, error);
+  if (status == GPUMC_OK)
+    status = check_position(pa, counters, &families, error);
+  if (status == GPUMC_OK)
+    status = pa_families_bring(pa, &families, error);
+  pa_families_free(&families);
+  return status;
+}
+
+static enum gpumc_status
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
+{
+  struct pa *pa = state;
+  int64_t counters[N_COUNTERS];
+  GPUMC_TRY(load_numbers(pa, reader, counters, error));
+  GPUMC_TRY(reload_schedule(pa, error));
+  GPUMC_TRY(load_families(pa, reader, counters, error));
+  if (pa->settings.reweight)
+    GPUMC_TRY(load_bins(pa, reader, error));
+  pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
+  pa->population.runs = pa->batch.count;
+  pa->row = (size_t)counters[COUNTER_ROW];
+  pa->tallied = false;
+  *finished = pa->batch.count == 0;
+  return GPUMC_OK;
+}
+
+/* ---- from creation to destruction ---- */
 
 static void destroy(void *state)
 {
@@ -28,16 +207,11 @@ static enum gpumc_status allocate_host_arrays(struct pa *pa, struct gpumc_error 
 {
   const struct pa_settings *settings = &pa->settings;
   const size_t batch = pa->population.plan.runs;
-  enum gpumc_status status = gpumc_allocate_array(&pa->tables, settings->runs, "tables", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->outcome, batch, "outcomes", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->log_partition, batch, "partition functions", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->curve_row, pa_curve_width(settings), "a row", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pa->block_row, pa_block_width(settings), "a row", error);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&pa->tables, settings->runs, "tables", error));
+  GPUMC_TRY(gpumc_allocate_array(&pa->outcome, batch, "outcomes", error));
+  GPUMC_TRY(gpumc_allocate_array(&pa->log_partition, batch, "partition functions", error));
+  GPUMC_TRY(gpumc_allocate_array(&pa->curve_row, pa_curve_width(settings), "a row", error));
+  return gpumc_allocate_array(&pa->block_row, pa_block_width(settings), "a row", error);
 }
 
 static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *error)
@@ -181,8 +355,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .advance = advance,
     .position = position,
     .settle = settle,
-    .save = pa_save,
-    .load = pa_load,
+    .save = save,
+    .load = load,
     .summarize = pa_summarize,
     .destroy = destroy,
 };

@@ -7,11 +7,16 @@
 #include "algorithms/pa/pa_average.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/text.h"
 #include "core/numerics/elementary.h"
+#include "core/simulation/algorithm.h"
+#include "core/simulation/curves.h"
+#include "core/statistics/significance.h"
 
 /* A share this near to nothing is the rounding of 1 - 1. */
 static const double rounding = 1e-12;
@@ -152,7 +157,8 @@ static double find_weights(struct pa_average *average, struct pa_left_out left_o
   return largest + gpumc_log(total / used);
 }
 
-void pa_average_weigh(struct pa_average *average)
+/* The weights of eq. 7 of the runs at the row, as average->weight. */
+static void average_weigh(struct pa_average *average)
 {
   (void)find_weights(average, (struct pa_left_out){PA_NONE, PA_NONE, PA_NONE});
 }
@@ -175,4 +181,150 @@ double pa_average_block_population(const struct pa_average *average, size_t stra
   for (size_t m = stratum; m < average->pa->settings.runs; m += average->pa->settings.strata)
     population += block_values(average, m, average->row, PA_BLOCK_POPULATION)[block];
   return population;
+}
+
+/* ---- whether the averages can be trusted ---- */
+
+/* Effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */
+static const double families_needed = 100.0;
+
+enum gpumc_status pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gpumc_error *error)
+{
+  memset(trust, 0, sizeof *trust);
+  trust->pa = pa;
+  trust->temperatures = pa->schedule.count;
+  trust->watched = gpumc_observables_reported(
+      &pa->settings.observables, gpumc_observables_power(&pa->settings.observables, 0, 1));
+  enum gpumc_status status =
+      gpumc_allocate_array(&trust->families, trust->temperatures, "the summary", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&trust->determined, trust->temperatures, "the summary", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&trust->chance, trust->temperatures, "the summary", error);
+  for (size_t t = 0; t < trust->temperatures && status == GPUMC_OK; t++)
+    trust->determined[t] = trust->chance[t] = 1;
+  return status;
+}
+
+void pa_trust_free(struct pa_trust *trust)
+{
+  free(trust->families);
+  free(trust->determined);
+  free(trust->chance);
+}
+
+void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
+                              struct gpumc_variance by_block, struct gpumc_variance by_run)
+{
+  /* The same events make the blocks and the runs scatter: they count once. */
+  if (q == trust->watched && !gpumc_trust_freedom(by_block.freedom))
+    trust->determined[row] = 0;
+  const double chance =
+      gpumc_fisher_tail(by_run.value / by_block.value, by_run.freedom, by_block.freedom);
+  trust->chance[row] = fmin(trust->chance[row], chance);
+}
+
+/* A family's share of the average is that of its run, times that in its run; 1 over the sum of the
+ * squares of all shares is the number of equal families that would scatter as much. */
+void pa_trust_regard_families(struct pa_trust *trust, struct pa_average *average)
+{
+  const struct pa *pa = trust->pa;
+  double squares = 0;
+  average_weigh(average);
+  for (size_t m = 0; m < pa->settings.runs; m++) {
+    const double replicas = pa_curve_value(pa, m, average->row, PA_POPULATION);
+    const double rho = pa_curve_value(pa, m, average->row, PA_RHO_T);
+    squares += average->weight[m] * average->weight[m] * rho / replicas;
+  }
+  trust->families[average->row] = 1 / squares;
+}
+
+static enum gpumc_status write_curves(const struct pa_trust *trust, struct gpumc_error *error)
+{
+  const struct gpumc_label families = {
+      "effective_families", "number of equal families that scatter as those of all runs", "1", "n"};
+  const struct gpumc_label determined = {
+      "determined", "1 where the energy fluctuates often enough to know its error", "1", ""};
+  const struct gpumc_curve_place place = {.recorder = trust->pa->context.recorder,
+                                          .model = trust->pa->context.model,
+                                          .group = "summary",
+                                          .axis = {trust->pa->axis_of_summary},
+                                          .count = {trust->temperatures}};
+  GPUMC_TRY(gpumc_curve_write(&place, &families, false, trust->families, error));
+  return gpumc_curve_write(&place, &determined, true, trust->determined, error);
+}
+
+static void warn(const struct pa_trust *trust, struct gpumc_text *all, const char *text)
+{
+  gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
+  gpumc_observer_tell(trust->pa->context.observer, GPUMC_WARNING, text);
+}
+
+static void warn_of_families(const struct pa_trust *trust, double families, struct gpumc_text *all)
+{
+  char text[256];
+  if (families > families_needed)
+    return;
+  snprintf(text, sizeof text,
+           "the replicas of all runs scatter like %.4g independent families, and more "
+           "than %g are needed: averages may be biased and errors too small; use a larger "
+           "population, more runs, more sweeps or smaller steps",
+           families, families_needed);
+  warn(trust, all, text);
+}
+
+static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
+{
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(trust->determined, trust->pa->axis.name, trust->pa->schedule.value,
+                          trust->temperatures, true, where) == 0)
+    return;
+  snprintf(text, sizeof text,
+           "at %s, the energy fluctuates in too few families to know its error; use a larger "
+           "population or stay %s",
+           where,
+           gpumc_moves_beta(&trust->pa->settings.moved) ? "above these temperatures"
+                                                        : "away from these values");
+  warn(trust, all, text);
+}
+
+static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpumc_text *all)
+{
+  char text[192];
+  snprintf(text, sizeof text,
+           "the runs contradict each other at %s = %g: they scatter more than their families "
+           "explain; use a larger population, more sweeps or smaller steps",
+           trust->pa->axis.name, trust->pa->schedule.value[worst]);
+  warn(trust, all, text);
+}
+
+enum gpumc_status pa_trust_write(const struct pa_trust *trust, struct gpumc_error *error)
+{
+  const struct pa *pa = trust->pa;
+  struct gpumc_text all = {0};
+  double rho = 0, families = INFINITY;
+  size_t worst = 0;
+  for (size_t t = 0; t < trust->temperatures; t++) {
+    for (size_t m = 0; m < pa->settings.runs; m++)
+      rho = fmax(rho, pa_curve_value(pa, m, t, PA_RHO_T));
+    families = fmin(families, trust->families[t]);
+    worst = trust->chance[t] < trust->chance[worst] ? t : worst;
+  }
+  const double comparisons = (double)(trust->temperatures * pa_quantities(&pa->settings));
+  warn_of_families(trust, families, &all);
+  warn_of_events(trust, &all);
+  if (trust->chance[worst] < GPUMC_FALSE_ALARMS / comparisons)
+    warn_of_runs(trust, worst, &all);
+  enum gpumc_status status = write_curves(trust, error);
+  if (status == GPUMC_OK)
+    status = gpumc_recorder_number(pa->context.recorder, "summary", "rho_t_maximum", rho, error);
+  if (status == GPUMC_OK)
+    status = gpumc_trust_record(&pa->context, all.length == 0, error);
+  if (status == GPUMC_OK && all.failed)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
+  if (status == GPUMC_OK && all.length > 0)
+    status = gpumc_recorder_text(pa->context.recorder, "summary", "warning",
+                                 gpumc_text_string(&all), error);
+  gpumc_text_free(&all);
+  return status;
 }

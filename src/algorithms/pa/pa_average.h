@@ -3,6 +3,7 @@
 #define GPUMC_ALGORITHMS_PA_AVERAGE_H
 
 #include "algorithms/pa/pa_state.h"
+#include "core/statistics/estimate.h"
 
 /* Walks the temperatures in order. For each run the state is kept for blocks + 1 estimates: 0 is
  * the whole run, b + 1 is the run without its block b of families. */
@@ -48,8 +49,6 @@ pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_er
 void pa_average_next(struct pa_average *average);
 /* Averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
 void pa_average_means(struct pa_average *average, struct pa_left_out left_out, double *mean);
-/* The weights of eq. 7 of the runs at the row, as average->weight. */
-void pa_average_weigh(struct pa_average *average);
 /* Replicas in block `block` of the runs of stratum `stratum` at the row. */
 double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block);
 /* Legal on a zeroed object; leaves it zeroed. */
@@ -65,5 +64,30 @@ struct pa_curves {
 /* The reweighted part of the summary. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *error);
+
+/* ---- trust ---- */
+
+/* What is found, temperature by temperature. */
+struct pa_trust {
+  struct pa *pa;
+  size_t temperatures;
+  size_t watched;     /* quantity whose events are counted: the energy */
+  double *families;   /* [temperatures] effective number of all runs together */
+  double *determined; /* [temperatures] 0 where the error of the energy has too few events */
+  double *chance;     /* [temperatures] least probability of the scatter of the runs */
+};
+
+GPUMC_MUST_CHECK enum gpumc_status
+pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gpumc_error *error);
+/* The two estimates of the variance of quantity q at a temperature. */
+void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
+                              struct gpumc_variance by_block, struct gpumc_variance by_run);
+/* The families of the average's temperature. */
+void pa_trust_regard_families(struct pa_trust *trust, struct pa_average *average);
+/* Curves and attributes of the summary, and a warning if they cannot be trusted. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_trust_write(const struct pa_trust *trust, struct gpumc_error *error);
+/* Legal on a zeroed object. */
+void pa_trust_free(struct pa_trust *trust);
 
 #endif

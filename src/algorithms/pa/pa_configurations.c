@@ -1,80 +1,82 @@
-/* Population annealing: the populations that the block `configurations` asks for. */
+/* Population annealing: the families of its replicas on the host, and the populations that the
+ * block `configurations` asks for. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithms/pa/pa_state.h"
+#include "core/base/memory.h"
 #include "core/simulation/curves.h"
 #include "core/simulation/ladder.h"
 
+/* ---- sizes and families between the device and the host ---- */
+
+enum gpumc_status
+pa_families_make(const struct pa *pa, struct pa_families *families, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  memset(families, 0, sizeof *families);
+  enum gpumc_status status =
+      gpumc_allocate_array(&families->size, ensemble->runs + 1, "sizes of the populations", error);
+  if (status == GPUMC_OK)
+    status = gpumc_ensemble_get_sizes(ensemble, families->size, error);
+  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++)
+    families->replicas += families->size[m];
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&families->family, families->replicas + 1, "families", error);
+  return status;
+}
+
+void pa_families_free(struct pa_families *families)
+{
+  free(families->size);
+  free(families->family);
+}
+
+typedef enum gpumc_status copy_labels(struct gpumc_device *device, uint32_t *on_device,
+                                      uint32_t *on_host, size_t count, struct gpumc_error *error);
+
+static enum gpumc_status fetch(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
+                               size_t count, struct gpumc_error *error)
+{
+  return device->ops->copy_to_host(device, on_host, on_device, count * sizeof *on_host, error);
+}
+
+static enum gpumc_status bring(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
+                               size_t count, struct gpumc_error *error)
+{
+  return device->ops->copy_to_device(device, on_device, on_host, count * sizeof *on_host, error);
+}
+
+/* On the device every run has room for `capacity`. */
+static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
+                                       const struct pa_families *families,
+                                       struct gpumc_error *error)
+{
+  uint32_t *on_host = families->family;
+  for (size_t m = 0; m < pa->context.ensemble->runs; m++) {
+    GPUMC_TRY(copy(pa->context.device, pa->population.family + m * pa->population.plan.capacity,
+                   on_host, families->size[m], error));
+    on_host += families->size[m];
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+pa_families_fetch(const struct pa *pa, struct pa_families *families, struct gpumc_error *error)
+{
+  return copy_families(pa, fetch, families, error);
+}
+
+enum gpumc_status
+pa_families_bring(const struct pa *pa, struct pa_families *families, struct gpumc_error *error)
+{
+  return copy_families(pa, bring, families, error);
+}
+
+/* ---- configurations ---- */
+
 enum { STEP, VALUE, RUN, REPLICA, FAMILY, LABELS };
-
-const struct gpumc_key pa_configurations_keys[] = {
-    {.name = "every",
-     .type = GPUMC_KEY_INTEGER,
-     .minimum = 1,
-     .maximum = PA_ROWS_MAXIMUM,
-     .unit = "steps",
-     .exactly_one_of = "moments",
-     .doc = "Number of temperature steps between configurations; the last step always writes one."},
-    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
-                   .ascending = true, .exactly_one_of = "moments",
-                   .doc = "At these inverse temperatures, which must be among those of the steps. "
-                          "With adaptive steps, at the first temperature that reaches each of "
-                          "them."),
-    {0}};
-
-/* The temperature of the schedule that is nearest to `beta`, at `*i` or after it. */
-static double nearest(const struct pa_schedule *schedule, double beta, size_t *i)
-{
-  while (*i + 1 < schedule->count &&
-         fabs(schedule->value[*i + 1] - beta) <= fabs(schedule->value[*i] - beta))
-    ++*i;
-  return schedule->value[*i];
-}
-
-static void check_betas(const struct gpumc_params *params, const struct pa_schedule *schedule,
-                        struct gpumc_report *report)
-{
-  struct gpumc_list betas = gpumc_params_list(params, "configurations.betas");
-  size_t i = 0;
-  while (betas.left > 0) {
-    const double wanted = gpumc_list_real(&betas);
-    const double found = nearest(schedule, wanted, &i);
-    if (fabs(found - wanted) > GPUMC_CONFIGURATIONS_ROUNDING * wanted)
-      gpumc_params_mistake(
-          params, report, "configurations.betas",
-          "%.12g is not one of the %zu inverse temperatures of `beta`; the nearest "
-          "is %.12g",
-          wanted, schedule->count, found);
-  }
-}
-
-void pa_configurations_check(const struct gpumc_params *params, double end,
-                             struct gpumc_report *report)
-{
-  struct gpumc_error error = {0};
-  struct pa_schedule schedule = {0};
-  if (!gpumc_params_has(params, "configurations.betas"))
-    return;
-  if (gpumc_params_has(params, "control")) {
-    gpumc_params_mistake(params, report, "configurations.betas",
-                         "betas are inverse temperatures, which stay while another control is "
-                         "moved: use configurations.every");
-    return;
-  }
-  const double coldest = gpumc_params_last(params, "configurations.betas");
-  if (coldest * (1 - GPUMC_CONFIGURATIONS_ROUNDING) > end)
-    gpumc_params_mistake(params, report, "configurations.betas",
-                         "%.12g is beyond the last inverse temperature, %.12g", coldest, end);
-  else if (gpumc_params_has(params, "beta.overlap"))
-    return;
-  else if (pa_schedule_make(params, &schedule, &error) == GPUMC_OK)
-    check_betas(params, &schedule, report);
-  else
-    gpumc_params_mistake(params, report, "beta", "%s", gpumc_error_text(&error));
-  gpumc_error_free(&error);
-  free(schedule.value);
-}
 
 /* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
  * value `last`. */

@@ -62,6 +62,21 @@ static const struct gpumc_key reweight_keys[] = {
 
 static const char *const resampling_choices[] = {"nearest_integer", "systematic", NULL};
 
+static const struct gpumc_key configurations_keys[] = {
+    {.name = "every",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = PA_ROWS_MAXIMUM,
+     .unit = "steps",
+     .exactly_one_of = "moments",
+     .doc = "Number of temperature steps between configurations; the last step always writes one."},
+    GPUMC_BETA_KEY("betas", .list_minimum = 1, .list_maximum = GPUMC_LIST_MAXIMUM,
+                   .ascending = true, .exactly_one_of = "moments",
+                   .doc = "At these inverse temperatures, which must be among those of the steps. "
+                          "With adaptive steps, at the first temperature that reaches each of "
+                          "them."),
+    {0}};
+
 const struct gpumc_key pa_keys[] = {
     {.name = "population",
      .type = GPUMC_KEY_INTEGER,
@@ -118,7 +133,7 @@ const struct gpumc_key pa_keys[] = {
      .doc = "Multi-histogram reweighting (eq. 9) onto this grid; needs a discrete spectrum."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
-     .children = pa_configurations_keys,
+     .children = configurations_keys,
      .doc = "Write the configurations of whole populations into the result, as they are measured."},
     {0}};
 
@@ -218,11 +233,64 @@ static void check_grid(const struct gpumc_params *params, const struct gpumc_sub
                          PA_ROWS_MAXIMUM);
 }
 
+/* The temperature of the schedule that is nearest to `beta`, at `*i` or after it. */
+static double nearest(const struct pa_schedule *schedule, double beta, size_t *i)
+{
+  while (*i + 1 < schedule->count &&
+         fabs(schedule->value[*i + 1] - beta) <= fabs(schedule->value[*i] - beta))
+    ++*i;
+  return schedule->value[*i];
+}
+
+static void check_betas(const struct gpumc_params *params, const struct pa_schedule *schedule,
+                        struct gpumc_report *report)
+{
+  struct gpumc_list betas = gpumc_params_list(params, "configurations.betas");
+  size_t i = 0;
+  while (betas.left > 0) {
+    const double wanted = gpumc_list_real(&betas);
+    const double found = nearest(schedule, wanted, &i);
+    if (fabs(found - wanted) > GPUMC_CONFIGURATIONS_ROUNDING * wanted)
+      gpumc_params_mistake(
+          params, report, "configurations.betas",
+          "%.12g is not one of the %zu inverse temperatures of `beta`; the nearest "
+          "is %.12g",
+          wanted, schedule->count, found);
+  }
+}
+
+static void check_configurations_until(const struct gpumc_params *params, double end,
+                                       struct gpumc_report *report)
+{
+  struct gpumc_error error = {0};
+  struct pa_schedule schedule = {0};
+  if (!gpumc_params_has(params, "configurations.betas"))
+    return;
+  if (gpumc_params_has(params, "control")) {
+    gpumc_params_mistake(params, report, "configurations.betas",
+                         "betas are inverse temperatures, which stay while another control is "
+                         "moved: use configurations.every");
+    return;
+  }
+  const double coldest = gpumc_params_last(params, "configurations.betas");
+  if (coldest * (1 - GPUMC_CONFIGURATIONS_ROUNDING) > end)
+    gpumc_params_mistake(params, report, "configurations.betas",
+                         "%.12g is beyond the last inverse temperature, %.12g", coldest, end);
+  else if (gpumc_params_has(params, "beta.overlap"))
+    return;
+  else if (pa_schedule_make(params, &schedule, &error) == GPUMC_OK)
+    check_betas(params, &schedule, report);
+  else
+    gpumc_params_mistake(params, report, "beta", "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  free(schedule.value);
+}
+
 static void check_configurations(const struct gpumc_params *params,
                                  const struct gpumc_subject *subject, struct gpumc_report *report)
 {
   (void)subject;
-  pa_configurations_check(params, last_value(params), report);
+  check_configurations_until(params, last_value(params), report);
 }
 
 /* Sums of powers must stay below 2^127 (gpumc_moment_sums). */

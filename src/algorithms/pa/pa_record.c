@@ -150,16 +150,14 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
 
 enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t m = 0; m < pa->settings.runs && status == GPUMC_OK; m++) {
+  for (size_t m = 0; m < pa->settings.runs; m++) {
     char group[64];
     snprintf(group, sizeof group, "runs/%04zu", m);
-    status = declare_curve(pa, group, &pa->tables[m].curve, error);
+    GPUMC_TRY(declare_curve(pa, group, &pa->tables[m].curve, error));
     snprintf(group, sizeof group, "runs/%04zu/blocks", m);
-    if (status == GPUMC_OK)
-      status = declare_blocks(pa, group, &pa->tables[m].blocks, error);
+    GPUMC_TRY(declare_blocks(pa, group, &pa->tables[m].blocks, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* The sum over a block of what a mean is made of, in quanta. */
@@ -271,10 +269,8 @@ pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_erro
                  (step->weighing != 0.0 ? pa->settings.sweeps : pa->settings.thermalization);
   fill_blocks(pa, outcome, step->value);
   fill_curve(pa, step, m, ratio);
-  enum gpumc_status status = gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);
-  return status;
+  GPUMC_TRY(gpumc_recorder_append(recorder, tables->curve, pa->curve_row, error));
+  return gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);
 }
 
 double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column)

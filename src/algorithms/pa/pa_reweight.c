@@ -174,19 +174,17 @@ make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct 
 {
   const struct gpumc_range range = gpumc_range_read(&pa->context.params, "reweight");
   grid->points = (size_t)gpumc_range_count(&range);
-  enum gpumc_status status = gpumc_allocate_array(&grid->beta, grid->points, "the grid", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error);
+  GPUMC_TRY(gpumc_allocate_array(&grid->beta, grid->points, "the grid", error));
+  GPUMC_TRY(gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error));
+  GPUMC_TRY(gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error));
   size_t above = 0;
-  for (size_t i = 0; i < grid->points && status == GPUMC_OK; i++) {
+  for (size_t i = 0; i < grid->points; i++) {
     grid->beta[i] = gpumc_range_point(&range, i);
     while (above + 1 < pa->schedule.count && pa->schedule.value[above] < grid->beta[i])
       above++;
     grid->freedom[i] = fmin(freedom[above], freedom[above > 0 ? above - 1 : 0]);
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status make_density(const struct pa *pa, const struct pa_curves *curves,

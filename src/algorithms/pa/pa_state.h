@@ -163,7 +163,7 @@ static inline size_t pa_block_width(const struct pa_settings *settings)
   return 1 + (PA_BLOCK_MEANS + settings->observables.n_means) * settings->blocks;
 }
 
-extern const struct gpumc_key pa_keys[], pa_configurations_keys[];
+extern const struct gpumc_key pa_keys[];
 extern const struct gpumc_check pa_checks[];
 cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 /* gpumc_algorithm_ops.replicas */
@@ -210,9 +210,6 @@ GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
 
-/* Mistakes of a block `configurations`, of temperatures without mistakes up to `end`. */
-void pa_configurations_check(const struct gpumc_params *params, double end,
-                             struct gpumc_report *report);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
 /* The populations of the row pa->row as they were measured, if it is one of those asked for; waits
@@ -245,11 +242,6 @@ GPUMC_MUST_CHECK enum gpumc_status
 pa_families_fetch(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_families_bring(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
-
-GPUMC_MUST_CHECK enum gpumc_status
-pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader,
-                                           bool *finished, struct gpumc_error *error);
 
 /* Averages over runs, errors, warnings, reweighting: everything below /summary. */
 GPUMC_MUST_CHECK enum gpumc_status pa_summarize(void *state, struct gpumc_error *error);

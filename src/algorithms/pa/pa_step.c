@@ -120,8 +120,8 @@ static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
 {
   if (pa->tallied)
     return GPUMC_OK;
-  enum gpumc_status status = measure(pa, error);
-  return status == GPUMC_OK ? tally(pa, false, error) : status;
+  GPUMC_TRY(measure(pa, error));
+  return tally(pa, false, error);
 }
 
 static enum gpumc_status next_value(struct pa *pa, struct gpumc_error *error)
@@ -129,8 +129,8 @@ static enum gpumc_status next_value(struct pa *pa, struct gpumc_error *error)
   double value;
   if (pa->row < pa->schedule.count)
     return GPUMC_OK;
-  enum gpumc_status status = choose_value(pa, &value, error);
-  return status == GPUMC_OK ? pa_schedule_append(&pa->schedule, value, error) : status;
+  GPUMC_TRY(choose_value(pa, &value, error));
+  return pa_schedule_append(&pa->schedule, value, error);
 }
 
 static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)

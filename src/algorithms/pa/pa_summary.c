@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_trust.h"
+#include "algorithms/pa/pa_average.h"
 #include "core/base/memory.h"
 #include "core/statistics/estimate.h"
 

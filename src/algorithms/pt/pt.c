@@ -1,11 +1,287 @@
-/* Parallel tempering: its life from creation to destruction, and its vtable. */
+/* Parallel tempering: what a run needs, its life from creation to destruction, checkpoints, and the
+ * vtable. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/pt/pt_output.h"
+#include "algorithms/pt/pt_state.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
+#include "core/storage/checkpoint.h"
+
+/* ---- what a run will need, known before anything is allocated ---- */
+
+enum {
+  STRATA_MAXIMUM = 32, /* of samples, for the errors of histograms */
+  HISTOGRAM_BINS_MAXIMUM = 1025
+};
+
+static size_t strata(const struct pt_settings *settings)
+{
+  if (settings->by_time)
+    return 1;
+  return settings->samples < STRATA_MAXIMUM ? settings->samples : STRATA_MAXIMUM;
+}
+
+/* Rows of the histograms on the host. */
+static size_t histogram_rows(const struct pt_settings *settings)
+{
+  return settings->by_time ? settings->blocks : strata(settings);
+}
+
+/* Bins of equally many possible values, symmetric about 0: the outermost ones reach beyond what is
+ * possible where the number of values is not a multiple of that of the bins. */
+static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
+{
+  const int64_t values = 2 * bound / spacing + 1;
+  int64_t width = (values + HISTOGRAM_BINS_MAXIMUM - 1) / HISTOGRAM_BINS_MAXIMUM;
+  width += (width + 1) % 2; /* odd, so that 0 can be in the middle of a bin */
+  int64_t bins = (values + width - 1) / width;
+  bins += (bins + values) % 2; /* equally many values to spare on both sides */
+  return (struct pt_histogram){.lowest = -bound - (bins * width - values) / 2 * spacing,
+                               .spacing = width * spacing,
+                               .bins = (size_t)bins};
+}
+
+void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
+                       const struct pt_terms *terms, struct pt_tempering_plan *plan)
+{
+  *plan = (struct pt_tempering_plan){.temperatures = settings->temperatures,
+                                     .copies = settings->copies,
+                                     .samples = settings->samples,
+                                     .n_channels = settings->observables.n_channels,
+                                     .conjugate = settings->moved.conjugate,
+                                     .n_terms = terms->count,
+                                     .strata = strata(settings)};
+  memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
+  for (size_t k = 0; k < GPUMC_OVERLAPS && settings->observables.pairs; k++)
+    if (model->pair[k].spacing > 0)
+      plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
+}
+
+static struct gpumc_ensemble_plan
+ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  struct gpumc_ensemble_plan plan = {.runs = settings->copies * settings->temperatures,
+                                     .capacity = settings->samples,
+                                     .samples = model->disorder ? settings->samples : 1,
+                                     .moved = settings->moved.control,
+                                     .fixes = true};
+  memcpy(plan.fixed, settings->moved.fixed, sizeof plan.fixed);
+  return plan;
+}
+
+/* Sums of a bin, the compared terms of the last ones, histograms; averages by sample at one
+ * temperature, and those without each sample; what the summary writes at once. */
+static double host_bytes(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                         const struct pt_terms *terms)
+{
+  const double samples = (double)settings->samples;
+  const double places = samples * (double)settings->temperatures;
+  double numbers = places * (double)(terms->count * settings->blocks);
+  numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
+  numbers += samples * (double)(terms->count + 3 + settings->observables.n_quantities);
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+    numbers += (double)(histogram_rows(settings) * settings->temperatures) *
+               (double)plan->histogram[kind].bins;
+  return numbers * sizeof(double);
+}
+
+/* The bins of time, the summary with its distributions, averages of the samples; a checkpoint has
+ * the sums of a bin, what is compared between bins, and the histograms. */
+static void demand_disk(const struct pt_settings *settings, const struct pt_tempering_plan *plan,
+                        const struct pt_terms *terms, double bins, struct gpumc_demand *demanded)
+{
+  const double temperatures = (double)settings->temperatures;
+  const double places = (double)settings->samples * temperatures;
+  const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
+  double overlaps = 0;
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+    overlaps += temperatures * (double)plan->histogram[kind].bins;
+  demanded->result_bytes =
+      ((bins + 1) * curves + 2 * overlaps + places * (double)terms->count) * sizeof(double);
+  const double sums =
+      (double)(terms->count * (settings->blocks + 1) + terms->n_compared * PT_BINS_COMPARED);
+  const double histograms = (double)(histogram_rows(settings) + plan->strata) * overlaps;
+  demanded->state_bytes = (places * sums + bins * curves + histograms) * sizeof(double) +
+                          places * (double)settings->copies * sizeof(uint32_t);
+}
+
+/* Energies are counted before every exchange; rounds that measure are among those that exchange.
+ * Exchanges are decided in a tenth of the time that sums take. */
+static void count_rounds(const struct pt_settings *settings, const struct gpumc_model *model,
+                         double rounds, struct gpumc_demand *demanded)
+{
+  const double sites = (double)model->sites, copies = (double)settings->copies;
+  const double places = copies * (double)settings->temperatures * (double)settings->samples;
+  const double measurements = (double)settings->measurements;
+  const double exchanges = settings->exchange ? rounds : 0;
+  demanded->work = (struct gpumc_work){
+      .measured = places * sites * (settings->exchange ? rounds : measurements),
+      .sweeps = settings->round_sweeps,
+      .moved = places * sites * exchanges,
+      .compared =
+          settings->observables.pairs ? places * sites * measurements * (copies - 1) / 2 : 0,
+      .values = places * measurements,
+      .n_channels = settings->observables.n_channels};
+}
+
+static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                                const struct gpumc_device *device, struct gpumc_demand *demanded,
+                                struct gpumc_error *error)
+{
+  struct pt_settings settings;
+  struct pt_timeline timeline;
+  struct pt_terms terms;
+  struct pt_tempering_plan plan;
+  pt_settings_read(params, model, &settings);
+  pt_terms_make(model, &settings.observables, &terms);
+  pt_tempering_plan(&settings, model, &terms, &plan);
+  enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);
+  if (status != GPUMC_OK)
+    return status;
+  memset(demanded, 0, sizeof *demanded);
+  demanded->plan = ensemble_plan(&settings, model);
+  demanded->replicas = settings.samples;
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&settings, &plan, &terms)) +
+                         pt_tempering_host_bytes(device, &plan);
+  demanded->device_bytes = pt_tempering_bytes(device, &plan);
+  demanded->updates =
+      (double)timeline.rounds * (double)settings.round_sweeps * pt_sweep_updates(&settings, model);
+  demand_disk(&settings, &plan, &terms, (double)timeline.bins, demanded);
+  count_rounds(&settings, model, (double)timeline.rounds, demanded);
+  pt_timeline_free(&timeline);
+  return pt_configurations_demand(params, model, &settings, demanded, error);
+}
+
+/* ---- the state to and from a checkpoint ---- */
+
+enum {
+  COUNTER_STRETCH,
+  COUNTER_DONE,
+  COUNTER_ROUND,
+  COUNTER_SWEPT,
+  COUNTER_BEGUN,
+  COUNTER_BLOCKS,
+  COUNTER_BIN_ROUNDS,                      /* of even and of odd pairs */
+  COUNTER_ROUNDS = COUNTER_BIN_ROUNDS + 2, /* the same */
+  N_COUNTERS = COUNTER_ROUNDS + 2
+};
+
+enum { PARTS_MAXIMUM = 11 + GPUMC_OVERLAPS };
+
+/* There may be no overlaps of some kinds. */
+static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
+                         struct gpumc_part part[PARTS_MAXIMUM])
+{
+  static const char *const histograms[GPUMC_OVERLAPS] = {"histogram_spin", "histogram_link",
+                                                         "histogram_wave"};
+  const struct pt_settings *settings = &pt->settings;
+  const size_t temperatures = settings->temperatures, samples = settings->samples;
+  const struct gpumc_part all[] = {
+      {"counters", GPUMC_UINT64, N_COUNTERS, 1, counters},
+      {"beta", GPUMC_FLOAT64, temperatures, 1, pt->value},
+      {"measurements", GPUMC_UINT64, settings->blocks, 1, pt->bin.measurements},
+      {"sums", GPUMC_FLOAT64, settings->blocks * pt->terms.count * temperatures, samples,
+       pt->bin.sums},
+      {"accepted_in_bin", GPUMC_UINT64, temperatures, 1, pt->bin.accepted},
+      {"accepted", GPUMC_UINT64, temperatures, 1, pt->counts.accepted},
+      {"labelled", GPUMC_UINT64, temperatures, 1, pt->counts.labelled},
+      {"from_hottest", GPUMC_UINT64, temperatures, 1, pt->counts.from_hottest},
+      {"round_trips", GPUMC_UINT64, samples, 1, pt->counts.round_trips},
+      {"lowest", GPUMC_INT64, samples, 1, pt->lowest},
+      {"history", GPUMC_FLOAT64, PT_BINS_COMPARED * pt->terms.n_compared * temperatures, samples,
+       pt->history},
+  };
+  const size_t rows = histogram_rows(settings) * temperatures;
+  size_t count = sizeof all / sizeof *all;
+  memcpy(part, all, sizeof all);
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+    if (pt->histogram[k] != NULL)
+      part[count++] = (struct gpumc_part){histograms[k], GPUMC_UINT64, rows,
+                                          pt->tempering.plan.histogram[k].bins, pt->histogram[k]};
+  return count;
+}
+
+static enum gpumc_status
+save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct pt *pt = state;
+  uint64_t counters[N_COUNTERS] = {
+      [COUNTER_STRETCH] = pt->stretch,
+      [COUNTER_DONE] = pt->done,
+      [COUNTER_ROUND] = pt->round,
+      [COUNTER_SWEPT] = pt->swept,
+      [COUNTER_BEGUN] = pt->begun,
+      [COUNTER_BLOCKS] = pt->bin.blocks,
+      [COUNTER_BIN_ROUNDS] = pt->bin.rounds[0],
+      [COUNTER_BIN_ROUNDS + 1] = pt->bin.rounds[1],
+      [COUNTER_ROUNDS] = pt->counts.rounds[0],
+      [COUNTER_ROUNDS + 1] = pt->counts.rounds[1],
+  };
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t parts = list_parts(pt, counters, part);
+  GPUMC_TRY(gpumc_parts_save(part, parts, NULL, writer, "pt", error));
+  return pt_tempering_save(&pt->tempering, writer, "pt/tempering", error);
+}
+
+/* Rounds of the stretches before the present one. */
+static uint64_t rounds_before(const struct pt_timeline *timeline, uint64_t stretch)
+{
+  uint64_t rounds = 0;
+  for (uint64_t i = 0; i < stretch; i++)
+    rounds += timeline->stretch[i].rounds;
+  return rounds;
+}
+
+/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
+static enum gpumc_status
+check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_error *error)
+{
+  const struct pt_timeline *timeline = &pt->timeline;
+  const uint64_t stretch = counters[COUNTER_STRETCH], done = counters[COUNTER_DONE];
+  const struct gpumc_ensemble *ensemble = pt->context.ensemble;
+  bool fits = stretch <= timeline->count && counters[COUNTER_BLOCKS] <= pt->settings.blocks;
+  fits = fits && (stretch < timeline->count ? done < timeline->stretch[stretch].rounds : done == 0);
+  fits = fits && counters[COUNTER_SWEPT] < pt->settings.round_sweeps &&
+         (stretch < timeline->count || counters[COUNTER_SWEPT] == 0);
+  fits = fits && counters[COUNTER_ROUND] == rounds_before(timeline, stretch) + done;
+  fits = fits && gpumc_configurations_count(&pt->configurations) ==
+                     pt_configurations_rows(pt, counters[COUNTER_ROUND]);
+  if (fits && counters[COUNTER_BEGUN] != 0)
+    fits = ensemble->runs == pt->settings.copies * pt->settings.temperatures;
+  if (fits && pt_ladder_ascends(pt->value, pt->settings.temperatures))
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, temperatures, replicas and rows contradict "
+                         "each other");
+}
+
+static enum gpumc_status
+load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
+{
+  struct pt *pt = state;
+  uint64_t counters[N_COUNTERS];
+  struct gpumc_part part[PARTS_MAXIMUM];
+  const size_t parts = list_parts(pt, counters, part);
+  GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, "pt", error));
+  GPUMC_TRY(check(pt, counters, error));
+  GPUMC_TRY(pt_tempering_load(&pt->tempering, reader, "pt/tempering", error));
+  pt->stretch = counters[COUNTER_STRETCH];
+  pt->done = counters[COUNTER_DONE];
+  pt->round = counters[COUNTER_ROUND];
+  pt->swept = (uint32_t)counters[COUNTER_SWEPT];
+  pt->begun = counters[COUNTER_BEGUN] != 0;
+  pt->bin.blocks = counters[COUNTER_BLOCKS];
+  memcpy(pt->bin.rounds, counters + COUNTER_BIN_ROUNDS, sizeof pt->bin.rounds);
+  memcpy(pt->counts.rounds, counters + COUNTER_ROUNDS, sizeof pt->counts.rounds);
+  *finished = pt->stretch == pt->timeline.count;
+  return pt_set_temperatures(pt, error);
+}
+
+/* ---- from creation to destruction ---- */
 
 static void destroy(void *state)
 {
@@ -71,14 +347,13 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
 
 static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *error)
 {
-  const size_t rows = pt_histogram_rows(&pt->settings) * pt->settings.temperatures;
-  enum gpumc_status status = GPUMC_OK;
-  for (int kind = 0; kind < GPUMC_OVERLAPS && status == GPUMC_OK; kind++) {
+  const size_t rows = histogram_rows(&pt->settings) * pt->settings.temperatures;
+  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++) {
     const size_t bins = pt->tempering.plan.histogram[kind].bins;
     if (bins > 0)
-      status = gpumc_allocate_array(&pt->histogram[kind], rows * bins, "histograms", error);
+      GPUMC_TRY(gpumc_allocate_array(&pt->histogram[kind], rows * bins, "histograms", error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *error)
@@ -106,25 +381,17 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   pt_terms_make(model, &pt->settings.observables, &pt->terms);
   pt_labels_make(model, &pt->settings.observables, &pt->labels);
   pt_tempering_plan(&pt->settings, model, &pt->terms, &plan);
-  enum gpumc_status status = pt_timeline_make(&pt->settings, &pt->timeline, error);
-  if (status == GPUMC_OK)
-    status = pt_tempering_create(pt->context.device, &plan, &pt->tempering, error);
-  if (status == GPUMC_OK)
-    status = make_temperatures(pt, error);
-  if (status == GPUMC_OK)
-    status = allocate_bin(pt, error);
-  if (status == GPUMC_OK)
-    status = allocate_counts(pt, error);
-  if (status == GPUMC_OK)
-    status = allocate_histograms(pt, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->row, pt_bin_row_width(pt), "a row", error);
-  if (status == GPUMC_OK)
-    status = pt_tables_declare(pt, error);
-  if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(&pt->context.params, GPUMC_CONFIGURATIONS_TIMES,
-                                               pt->settings.temperatures, &pt->request, error);
-  return status == GPUMC_OK ? pt_configurations_declare(pt, error) : status;
+  GPUMC_TRY(pt_timeline_make(&pt->settings, &pt->timeline, error));
+  GPUMC_TRY(pt_tempering_create(pt->context.device, &plan, &pt->tempering, error));
+  GPUMC_TRY(make_temperatures(pt, error));
+  GPUMC_TRY(allocate_bin(pt, error));
+  GPUMC_TRY(allocate_counts(pt, error));
+  GPUMC_TRY(allocate_histograms(pt, error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->row, pt_bin_row_width(pt), "a row", error));
+  GPUMC_TRY(pt_tables_declare(pt, error));
+  GPUMC_TRY(gpumc_configurations_request_read(&pt->context.params, GPUMC_CONFIGURATIONS_TIMES,
+                                              pt->settings.temperatures, &pt->request, error));
+  return pt_configurations_declare(pt, error);
 }
 
 static enum gpumc_status
@@ -159,9 +426,7 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
 static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
 {
   const bool tuning = pt->timeline.stretch[pt->stretch].phase == PT_TUNING;
-  enum gpumc_status status = pt_publish(pt, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(pt_publish(pt, error));
   pt->stretch++;
   pt->done = 0;
   pt->pending = true;
@@ -245,13 +510,13 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pt = {
     .checks = pt_checks,
     .defaults = pt_defaults,
     .replicas = pt_replicas,
-    .demand = pt_demand,
+    .demand = demand,
     .create = create,
     .advance = advance,
     .position = position,
     .settle = settle,
-    .save = pt_save,
-    .load = pt_load,
+    .save = save,
+    .load = load,
     .summarize = pt_summarize,
     .destroy = destroy,
 };

@@ -1,5 +1,5 @@
 /* Parallel tempering: averages over the samples at one temperature, with errors. */
-#include "algorithms/pt/pt_average.h"
+#include "algorithms/pt/pt_output.h"
 
 #include <math.h>
 #include <stdlib.h>

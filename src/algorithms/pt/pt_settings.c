@@ -1,8 +1,10 @@
 /* Parallel tempering: what the configuration says, the order of events that follows from it, and
- * the temperatures. */
+ * the temperatures.; what is averaged, and which configurations are written. */
 #include "algorithms/pt/pt_state.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,4 +235,151 @@ void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temp
   }
   if (!pt_ladder_ascends(beta, temperatures))
     memcpy(beta, present, temperatures * sizeof *beta);
+}
+
+/* ---- the averages that are formed of each sample ---- */
+
+static struct pt_term term_of(const struct gpumc_mean *mean, const struct gpumc_model *model)
+{
+  static const enum pt_source sources[] = {
+      [GPUMC_MEAN_CHANNEL] = PT_SOURCE_CHANNEL,
+      [GPUMC_MEAN_PAIR] = PT_SOURCE_OVERLAP,
+      [GPUMC_MEAN_PRODUCT] = PT_SOURCE_PRODUCT,
+  };
+  return (struct pt_term){.source = sources[mean->source],
+                          .index = mean->index,
+                          .moment = gpumc_mean_sum(mean),
+                          .scale = gpumc_mean_unit(mean, model)};
+}
+
+static bool is_compared(const struct gpumc_observables *observables, const struct gpumc_mean *mean)
+{
+  return mean->watch == GPUMC_WATCH_ALWAYS ||
+         (mean->watch == GPUMC_WATCH_WITHOUT_PAIRS && !observables->pairs);
+}
+
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   struct pt_terms *terms)
+{
+  memset(terms, 0, sizeof *terms);
+  terms->count = observables->n_means;
+  terms->energy = gpumc_observables_power(observables, 0, 1);
+  terms->energy2 = gpumc_observables_power(observables, 0, 2);
+  for (size_t k = 0; k < terms->count; k++) {
+    terms->term[k] = term_of(observables->mean[k], model);
+    if (is_compared(observables, observables->mean[k])) {
+      assert(terms->n_compared < PT_COMPARED_MAXIMUM);
+      terms->compared[terms->n_compared++] = k;
+    }
+  }
+  while (terms->identity < observables->n_quantities &&
+         observables->quantity[terms->identity].what->identity == NULL)
+    terms->identity++;
+}
+
+/* Whether what would improve the value is not measured. */
+static bool is_incomplete(const struct gpumc_selected_quantity *quantity)
+{
+  bool incomplete = false;
+  for (size_t i = 0; i < quantity->what->n_uses; i++)
+    incomplete = incomplete || quantity->uses[i] == GPUMC_NOT_MEASURED;
+  return incomplete;
+}
+
+/* Fluctuations of a sample about an average of n measurements are low by 2 tau/n. */
+void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                    struct pt_labels *labels)
+{
+  memset(labels, 0, sizeof *labels);
+  for (size_t q = 0; q < observables->n_quantities; q++) {
+    const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+    struct gpumc_label *label = &labels->of[q];
+    *label = gpumc_quantity_label(observables, q);
+    if (!model->disorder || !quantity->what->of_each || !is_incomplete(quantity))
+      continue;
+    snprintf(labels->biased[q], sizeof labels->biased[q], "%s, low by 2 tau/n of n measurements",
+             label->long_name);
+    label->long_name = labels->biased[q];
+  }
+}
+
+/* ---- which configurations are written, and when ---- */
+
+enum { SWEEP, TEMPERATURE, COPY, SAMPLE, LABELS };
+
+enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *error)
+{
+  const struct gpumc_column labels[LABELS] = {
+      [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
+      [TEMPERATURE] = {.label =
+                           pt_moves_beta(pt)
+                               ? (struct gpumc_label){"temperature",
+                                                      "index of the temperature, from 0", "1", ""}
+                               : (struct gpumc_label){"value", "index of the value, from 0", "1",
+                                                      ""},
+                       .width = 1,
+                       .integer = true},
+      [COPY] = {.label = {"copy", "index of the copy, from 0", "1", ""},
+                .width = 1,
+                .integer = true},
+      [SAMPLE] = {.label = {"sample", "number of the sample of the disorder", "1", "s"},
+                  .width = 1,
+                  .integer = true},
+  };
+  if (!gpumc_configurations_request_any(&pt->request))
+    return GPUMC_OK;
+  return gpumc_configurations_declare(&pt->context, labels, LABELS, &pt->configurations, error);
+}
+
+static uint32_t measured_sweeps(const struct pt *pt, uint64_t round)
+{
+  return round > pt->timeline.lead
+             ? (uint32_t)((round - pt->timeline.lead) * pt->settings.round_sweeps)
+             : 0;
+}
+
+static struct gpumc_configurations_chains
+chains_of(const struct pt_settings *settings, const struct gpumc_model *model)
+{
+  return (struct gpumc_configurations_chains){.temperatures = settings->temperatures,
+                                              .copies = settings->copies,
+                                              .replicas = settings->samples,
+                                              .first = model->first_sample};
+}
+
+enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *error)
+{
+  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
+  const uint32_t sweep = measured_sweeps(pt, pt->round);
+  if (!gpumc_configurations_request_due(&pt->request, measured_sweeps(pt, pt->round - 1), sweep))
+    return GPUMC_OK;
+  pt->context.device->ops->enter(pt->context.device, PT_STAGE_OTHER);
+  return gpumc_configurations_write_chains(&pt->configurations, &pt->request, &chains, sweep,
+                                           error);
+}
+
+uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round)
+{
+  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
+  return (uint64_t)gpumc_configurations_chain_rows(&pt->request, &chains,
+                                                   measured_sweeps(pt, round));
+}
+
+enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
+                                           const struct gpumc_model *model,
+                                           const struct pt_settings *settings,
+                                           struct gpumc_demand *demanded, struct gpumc_error *error)
+{
+  struct gpumc_configurations_request request;
+  const uint64_t sweeps =
+      settings->measurements * settings->measure_rounds * settings->round_sweeps;
+  const struct gpumc_configurations_chains chains = chains_of(settings, model);
+  const enum gpumc_status status = gpumc_configurations_request_read(
+      params, GPUMC_CONFIGURATIONS_TIMES, settings->temperatures, &request, error);
+  if (status == GPUMC_OK && gpumc_configurations_request_any(&request))
+    gpumc_configurations_demand(
+        model, LABELS, gpumc_configurations_chain_rows(&request, &chains, (uint32_t)sweeps),
+        (double)settings->samples, demanded);
+  gpumc_configurations_request_free(&request);
+  return status;
 }

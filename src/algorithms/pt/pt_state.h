@@ -9,11 +9,35 @@
 #ifndef GPUMC_ALGORITHMS_PT_STATE_H
 #define GPUMC_ALGORITHMS_PT_STATE_H
 
-#include "algorithms/pt/pt_terms.h"
 #include "algorithms/pt/pt_tempering.h"
 #include "core/simulation/algorithm.h"
 #include "core/simulation/configurations.h"
+#include "core/simulation/curves.h"
 #include "core/simulation/ladder.h"
+#include "core/simulation/observables.h"
+
+enum { PT_COMPARED_MAXIMUM = 4 };
+
+/* The terms are the selected means, in their order. */
+struct pt_terms {
+  size_t count;
+  struct pt_term term[PT_TERMS_MAXIMUM];
+  size_t energy, energy2;
+  size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
+  size_t identity; /* the quantity that is 0 in equilibrium; n_quantities: there is none */
+};
+
+/* Labels of the quantities, borrowed from the model and from here; units are declared ones
+ * (curves.h). */
+struct pt_labels {
+  struct gpumc_label of[GPUMC_QUANTITIES_MAXIMUM];
+  char biased[GPUMC_QUANTITIES_MAXIMUM][96];
+};
+
+void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                   struct pt_terms *terms);
+void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observables *observables,
+                    struct pt_labels *labels);
 
 enum {
   /* From so many samples on errors come from the scatter of the samples, below from that of blocks
@@ -176,14 +200,6 @@ double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double 
 /* What the device is asked for. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
                        const struct pt_terms *terms, struct pt_tempering_plan *plan);
-struct gpumc_ensemble_plan
-pt_ensemble_plan(const struct pt_settings *settings, const struct gpumc_model *model);
-/* Rows of the histograms on the host. */
-size_t pt_histogram_rows(const struct pt_settings *settings);
-GPUMC_MUST_CHECK enum gpumc_status
-pt_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-          const struct gpumc_device *device, struct gpumc_demand *demanded,
-          struct gpumc_error *error);
 
 /* Draw the replicas and start the walkers. */
 GPUMC_MUST_CHECK enum gpumc_status pt_begin(struct pt *pt, struct gpumc_error *error);
@@ -197,12 +213,6 @@ GPUMC_MUST_CHECK enum gpumc_status pt_publish(struct pt *pt, struct gpumc_error 
 GPUMC_MUST_CHECK enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc_error *error);
-/* The row of an iteration of the tuning, at the temperatures that it had. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_record_tuning(struct pt *pt, const struct pt_stretch *stretch, struct gpumc_error *error);
-/* The row of a bin of time, all of whose blocks are there. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_record_bin(struct pt *pt, size_t bin, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_configurations_declare(struct pt *pt, struct gpumc_error *error);
@@ -217,11 +227,6 @@ GPUMC_MUST_CHECK enum gpumc_status
 pt_configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
                          const struct pt_settings *settings, struct gpumc_demand *demanded,
                          struct gpumc_error *error);
-
-GPUMC_MUST_CHECK enum gpumc_status
-pt_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status pt_load(void *state, struct gpumc_checkpoint_reader *reader,
-                                           bool *finished, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status pt_summarize(void *state, struct gpumc_error *error);
 

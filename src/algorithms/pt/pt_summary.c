@@ -1,6 +1,4 @@
 /* Parallel tempering: the summary - the last bin of time, exchanges, walkers, equilibrium. */
-#include "algorithms/pt/pt_average.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,152 @@
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
 #include "core/simulation/algorithm.h"
+#include "core/statistics/estimate.h"
+
+/* ---- distributions of the overlaps in the last bin of time ---- */
+
+/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram, G
+ * groups of neighbouring rows that are left out one at a time. */
+struct distribution {
+  const uint64_t *counts; /* [R][T][B] */
+  size_t rows, temperatures, bins;
+  size_t groups;              /* at the present temperature */
+  double width;               /* of a bin, in the unit of the overlap */
+  double *axis;               /* [B] middles */
+  double *density, *error_of; /* [T][B] */
+  double *without;            /* [G] */
+  uint64_t *group_total;      /* [G] at one temperature */
+};
+
+static void distribution_free(struct distribution *distribution)
+{
+  free(distribution->axis);
+  free(distribution->density);
+  free(distribution->error_of);
+  free(distribution->without);
+  free(distribution->group_total);
+}
+
+/* Blocks of time that the last bin really has. */
+static size_t rows_of(const struct pt *pt)
+{
+  return pt->settings.by_time ? pt->bin.blocks : pt->tempering.plan.strata;
+}
+
+static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
+                                           struct distribution *distribution,
+                                           struct gpumc_error *error)
+{
+  const struct pt_histogram *histogram = &pt->tempering.plan.histogram[kind];
+  const struct gpumc_pair_scale *scale = &pt->context.model->pair[kind];
+  const double bound = (double)scale->bound;
+  const size_t points = pt->settings.temperatures * histogram->bins;
+  *distribution = (struct distribution){.counts = pt->histogram[kind],
+                                        .rows = rows_of(pt),
+                                        .temperatures = pt->settings.temperatures,
+                                        .bins = histogram->bins,
+                                        .width = (double)histogram->spacing / bound};
+  enum gpumc_status status =
+      gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->density, points, "distributions", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->error_of, points, "distributions", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error);
+  if (status == GPUMC_OK)
+    status = gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error);
+  if (status != GPUMC_OK)
+    return status;
+  /* The possible values of a bin are its lowest and further ones, scale->spacing apart. */
+  const double middle = 0.5 * (double)(histogram->spacing - scale->spacing);
+  for (size_t b = 0; b < histogram->bins; b++)
+    distribution->axis[b] =
+        ((double)histogram->lowest + (double)b * (double)histogram->spacing + middle) / bound;
+  return GPUMC_OK;
+}
+
+/* Counts of bin b at temperature t in group g of the rows. */
+static uint64_t count_of(const struct distribution *distribution, size_t t, size_t g, size_t b)
+{
+  const size_t rows = distribution->rows, groups = distribution->groups;
+  uint64_t count = 0;
+  for (size_t r = g * rows / groups; r < (g + 1) * rows / groups; r++)
+    count += distribution->counts[(r * distribution->temperatures + t) * distribution->bins + b];
+  return count;
+}
+
+/* Densities at temperature t, and errors from leaving out one group of rows after the other. */
+static void estimate(struct distribution *distribution, size_t t)
+{
+  const size_t bins = distribution->bins, groups = distribution->groups;
+  const struct gpumc_variance none = {0, 0};
+  uint64_t whole = 0;
+  for (size_t g = 0; g < groups; g++) {
+    distribution->group_total[g] = 0;
+    for (size_t b = 0; b < bins; b++)
+      distribution->group_total[g] += count_of(distribution, t, g, b);
+    whole += distribution->group_total[g];
+  }
+  for (size_t b = 0; b < bins; b++) {
+    uint64_t sum = 0;
+    for (size_t g = 0; g < groups; g++)
+      sum += count_of(distribution, t, g, b);
+    for (size_t g = 0; g < groups; g++)
+      distribution->without[g] =
+          (double)(sum - count_of(distribution, t, g, b)) /
+          ((double)(whole - distribution->group_total[g]) * distribution->width);
+    distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
+    distribution->error_of[t * bins + b] =
+        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, groups), none);
+  }
+}
+
+static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
+                               const struct distribution *distribution, struct gpumc_error *error)
+{
+  char group[96], value[192], overlap[128];
+  snprintf(group, sizeof group, "summary/%s", pair->distribution.name);
+  snprintf(value, sizeof value, "%s/%s", group, pt->axis.name);
+  snprintf(overlap, sizeof overlap, "%s/%s", group, pair->label.name);
+  struct gpumc_label density = pair->distribution;
+  density.name = "probability";
+  const struct gpumc_curve_place place = {
+      .recorder = pt->context.recorder,
+      .model = pt->context.model,
+      .group = group,
+      .axis = {value, overlap},
+      .count = {distribution->temperatures, distribution->bins}};
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error));
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pair->label, false, distribution->axis, error));
+  return gpumc_curve_write_with_error(&place, &density, distribution->density,
+                                      distribution->error_of, error);
+}
+
+/* Distributions in the last bin of the pairs that have one, each a group of the summary. */
+static enum gpumc_status write_distributions(struct pt *pt, struct gpumc_error *error)
+{
+  const struct gpumc_model_ops *model = pt->context.model->ops;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t k = 0; k < model->n_pairs && status == GPUMC_OK; k++) {
+    struct distribution distribution;
+    if (pt->tempering.plan.histogram[k].bins == 0 || model->pairs[k].distribution.name == NULL)
+      continue;
+    status = distribution_init(pt, k, &distribution, error);
+    for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
+      bool known;
+      distribution.groups =
+          pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
+      estimate(&distribution, t);
+    }
+    if (status == GPUMC_OK)
+      status = write(pt, &model->pairs[k], &distribution, error);
+    distribution_free(&distribution);
+  }
+  return status;
+}
+
+/* ---- the summary ---- */
 
 /* ---- averages of each sample in the last bin of time, from which those of several files can be
  * formed together ---- */
@@ -26,11 +170,10 @@ static enum gpumc_status write_axes(struct pt *pt, double *values, struct gpumc_
 {
   const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
   const struct gpumc_curve_place place = place_of_samples(pt, pt->settings.temperatures);
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error);
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error));
   for (size_t s = 0; s < pt->settings.samples; s++)
     values[s] = (double)(pt->context.model->first_sample + s);
-  return status == GPUMC_OK ? gpumc_curve_write_axis(&place, 0, &label, true, values, error)
-                            : status;
+  return gpumc_curve_write_axis(&place, 0, &label, true, values, error);
 }
 
 /* By which merge-pt knows a sample; as many bits as integers of a result have. */
@@ -40,15 +183,14 @@ static enum gpumc_status write_checksums(struct pt *pt, double *values, struct g
   const struct gpumc_label label = {"checksum",
                                     "checksum of the couplings and fields of the sample", "1", ""};
   const struct gpumc_curve_place place = place_of_samples(pt, 0);
-  enum gpumc_status status = GPUMC_OK;
   if (!model->disorder || model->ops->sample_checksum == NULL)
     return GPUMC_OK;
-  for (size_t s = 0; s < pt->settings.samples && status == GPUMC_OK; s++) {
+  for (size_t s = 0; s < pt->settings.samples; s++) {
     uint64_t checksum = 0;
-    status = model->ops->sample_checksum(model, s, &checksum, error);
+    GPUMC_TRY(model->ops->sample_checksum(model, s, &checksum, error));
     values[s] = (double)(checksum >> 11);
   }
-  return status == GPUMC_OK ? gpumc_curve_write(&place, &label, true, values, error) : status;
+  return gpumc_curve_write(&place, &label, true, values, error);
 }
 
 static enum gpumc_status
@@ -92,9 +234,8 @@ static enum gpumc_status
 write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
 {
   const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  enum gpumc_status status = GPUMC_OK;
   for (size_t back = 1; back < PT_BINS_COMPARED && back < pt->timeline.bins; back++)
-    for (size_t i = 0; i < pt->terms.n_compared && status == GPUMC_OK; i++) {
+    for (size_t i = 0; i < pt->terms.n_compared; i++) {
       char group[32];
       struct gpumc_curve_place place = place_of_samples(pt, temperatures);
       snprintf(group, sizeof group, "earlier_bins/%zu", back);
@@ -105,9 +246,9 @@ write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
           values[s * temperatures + t] = of_samples[s];
       }
       const struct gpumc_mean *mean = pt->settings.observables.mean[pt->terms.compared[i]];
-      status = gpumc_curve_write(&place, &mean->label, false, values, error);
+      GPUMC_TRY(gpumc_curve_write(&place, &mean->label, false, values, error));
     }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_samples(struct pt *pt, struct gpumc_error *error)
@@ -147,11 +288,11 @@ static enum gpumc_status write_quantities(struct pt *pt, struct gpumc_error *err
 {
   const size_t last = pt->timeline.bins - 1;
   const struct gpumc_curve_place place = place_of(pt);
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error);
-  for (size_t q = 0; q < pt->settings.observables.n_quantities && status == GPUMC_OK; q++)
-    status = gpumc_curve_write_with_error(&place, &pt->labels.of[q], pt_bin_values(pt, last, q),
-                                          pt_bin_errors(pt, last, q), error);
-  return status;
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error));
+  for (size_t q = 0; q < pt->settings.observables.n_quantities; q++)
+    GPUMC_TRY(gpumc_curve_write_with_error(&place, &pt->labels.of[q], pt_bin_values(pt, last, q),
+                                           pt_bin_errors(pt, last, q), error));
+  return GPUMC_OK;
 }
 
 /* Acceptance and flow over the temperatures; `values` is scratch. */
@@ -170,12 +311,12 @@ static enum gpumc_status write_exchanges(struct pt *pt, double *values, struct g
   const double places = (double)(pt->settings.copies * pt->settings.samples);
   for (size_t t = 0; t < temperatures; t++)
     values[t] = pt_acceptance(counts->rounds, counts->accepted, places, temperatures, t);
-  enum gpumc_status status = gpumc_curve_write(&place, &acceptance, false, values, error);
+  GPUMC_TRY(gpumc_curve_write(&place, &acceptance, false, values, error));
   for (size_t t = 0; t < temperatures; t++)
     values[t] = counts->labelled[t] > 0
                     ? (double)counts->from_hottest[t] / (double)counts->labelled[t]
                     : NAN;
-  return status == GPUMC_OK ? gpumc_curve_write(&place, &flow, false, values, error) : status;
+  return gpumc_curve_write(&place, &flow, false, values, error);
 }
 
 /* 0 or 1, [temperatures] */
@@ -215,15 +356,11 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   const struct gpumc_label determined = {
       "determined", "1 where the energy fluctuates often enough to know its error", "1", ""};
   bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
-  enum gpumc_status status = find_flags(pt, flags, error);
-  if (status == GPUMC_OK)
-    status = write_flag(pt, &equilibrated, flags->equilibrated, &all, error);
-  if (status == GPUMC_OK)
-    status = write_flag(pt, &determined, flags->determined, &all, error);
-  if (status == GPUMC_OK)
-    status = gpumc_trust_record(&pt->context, all, error);
-  return status == GPUMC_OK ? pt_write_warnings(pt, flags->equilibrated, flags->determined, error)
-                            : status;
+  GPUMC_TRY(find_flags(pt, flags, error));
+  GPUMC_TRY(write_flag(pt, &equilibrated, flags->equilibrated, &all, error));
+  GPUMC_TRY(write_flag(pt, &determined, flags->determined, &all, error));
+  GPUMC_TRY(gpumc_trust_record(&pt->context, all, error));
+  return pt_write_warnings(pt, flags->equilibrated, flags->determined, error);
 }
 
 /* Numbers that are no curves. */
@@ -242,17 +379,13 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
       {"replicas", settings->copies},      {"measurements", measurements},
       {"round_trips", pt_round_trips(pt)},
   };
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GPUMC_OK; i++)
-    status = gpumc_recorder_integer(recorder, "summary", numbers[i].name, (int64_t)numbers[i].value,
-                                    error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "summary", "round_trips_per_walker",
-                                   pt_round_trips_per_walker(pt), error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_text(recorder, "summary", "errors_from",
-                                 settings->by_time ? "blocks of time" : "samples", error);
-  return status;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", numbers[i].name,
+                                     (int64_t)numbers[i].value, error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "round_trips_per_walker",
+                                  pt_round_trips_per_walker(pt), error));
+  return gpumc_recorder_text(recorder, "summary", "errors_from",
+                             settings->by_time ? "blocks of time" : "samples", error);
 }
 
 enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
@@ -277,7 +410,7 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = write_equilibrium(pt, &flags, error);
   if (status == GPUMC_OK && pt->settings.observables.pairs)
-    status = pt_write_distributions(pt, error);
+    status = write_distributions(pt, error);
   if (status == GPUMC_OK)
     status = write_samples(pt, error);
   free(values);

@@ -81,20 +81,19 @@ allocate_measurements(struct pt_tempering *tempering, struct gpumc_error *error)
 {
   struct gpumc_device *device = tempering->device;
   const struct pt_tempering_plan *plan = &tempering->plan;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t c = 0; c < plan->n_channels && status == GPUMC_OK; c++)
+  for (size_t c = 0; c < plan->n_channels; c++)
     if (keeps_channel(plan, c))
-      status = gpumc_device_array(device, &tempering->channel[c], pt_tempering_places(plan),
-                                  "measurements", error);
-  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+      GPUMC_TRY(gpumc_device_array(device, &tempering->channel[c], pt_tempering_places(plan),
+                                   "measurements", error));
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     if (keeps_overlap(plan, k))
-      status = gpumc_device_array(device, &tempering->overlap[k], overlap_count(plan), "overlaps",
-                                  error);
-  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+      GPUMC_TRY(gpumc_device_array(device, &tempering->overlap[k], overlap_count(plan), "overlaps",
+                                   error));
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     if (plan->histogram[k].bins > 0)
-      status = gpumc_device_array(device, &tempering->bins[k], bins_count(plan, k),
-                                  "histograms of overlaps", error);
-  return status;
+      GPUMC_TRY(gpumc_device_array(device, &tempering->bins[k], bins_count(plan, k),
+                                   "histograms of overlaps", error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status allocate_state(struct pt_tempering *tempering, struct gpumc_error *error)
@@ -197,10 +196,9 @@ static enum gpumc_status clear_record(struct pt_tempering *tempering, struct gpu
 
 enum gpumc_status pt_tempering_start(struct pt_tempering *tempering, struct gpumc_error *error)
 {
-  enum gpumc_status status = place_walkers(tempering, error);
-  if (status == GPUMC_OK)
-    status = clear_record(tempering, error);
-  return status == GPUMC_OK ? pt_tempering_clear_histograms(tempering, error) : status;
+  GPUMC_TRY(place_walkers(tempering, error));
+  GPUMC_TRY(clear_record(tempering, error));
+  return pt_tempering_clear_histograms(tempering, error);
 }
 
 enum gpumc_status pt_tempering_set_temperatures(struct pt_tempering *tempering,
@@ -268,13 +266,12 @@ enum gpumc_status
 pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error *error)
 {
   struct gpumc_device *device = tempering->device;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t k = 0; k < GPUMC_OVERLAPS && status == GPUMC_OK; k++)
+  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
     if (tempering->bins[k] != NULL)
-      status =
-          device->ops->fill(device, tempering->bins[k], 0,
-                            bins_count(&tempering->plan, k) * sizeof *tempering->bins[k], error);
-  return status;
+      GPUMC_TRY(device->ops->fill(device, tempering->bins[k], 0,
+                                  bins_count(&tempering->plan, k) * sizeof *tempering->bins[k],
+                                  error));
+  return GPUMC_OK;
 }
 
 /* ---- checkpoints: the same arrays from every device ---- */
@@ -329,9 +326,8 @@ enum gpumc_status pt_tempering_save(const struct pt_tempering *tempering,
                                [CALLS_EVEN_ROUNDS] = calls->rounds[0],
                                [CALLS_ODD_ROUNDS] = calls->rounds[1]};
   const struct gpumc_part of_calls = calls_part(numbers);
-  enum gpumc_status status = gpumc_parts_save(&of_calls, 1, NULL, writer, name, error);
-  return status == GPUMC_OK ? gpumc_parts_save(part, count, tempering->device, writer, name, error)
-                            : status;
+  GPUMC_TRY(gpumc_parts_save(&of_calls, 1, NULL, writer, name, error));
+  return gpumc_parts_save(part, count, tempering->device, writer, name, error);
 }
 
 enum gpumc_status pt_tempering_load(struct pt_tempering *tempering,

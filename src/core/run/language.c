@@ -185,7 +185,9 @@ static enum gpumc_status expand_block(struct gpumc_language *language, struct ca
   return expand(language, campaign, all, error);
 }
 
-enum gpumc_status gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error)
+/* Every combination of the campaign, or the one task without. */
+static enum gpumc_status
+gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error)
 {
   const struct gpumc_node *root = language->config->document.root;
   const struct gpumc_entry *entry = gpumc_node_entry(root, "campaign");
@@ -316,10 +318,9 @@ static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_stat
   return status;
 }
 
-enum gpumc_status gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path,
-                                         bool look, const char *const *assignments,
-                                         size_t n_assignments, struct gpumc_config *config,
-                                         struct gpumc_error *error)
+static enum gpumc_status load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
+                                   const char *const *assignments, size_t n_assignments,
+                                   struct gpumc_config *config, struct gpumc_error *error)
 {
   struct gpumc_language language = {.plugins = plugins, .config = config, .look = look};
   memset(config, 0, sizeof *config);
@@ -344,7 +345,7 @@ enum gpumc_status gpumc_config_load(const char *path, const char *const *assignm
                                     struct gpumc_error *error)
 {
   struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return gpumc_config_load_with(&plugins, path, false, assignments, n_assignments, config, error);
+  return load_with(&plugins, path, false, assignments, n_assignments, config, error);
 }
 
 enum gpumc_status gpumc_config_look(const char *path, const char *const *assignments,
@@ -352,7 +353,7 @@ enum gpumc_status gpumc_config_look(const char *path, const char *const *assignm
                                     struct gpumc_error *error)
 {
   struct gpumc_plugins plugins = gpumc_plugins_registered();
-  return gpumc_config_load_with(&plugins, path, true, assignments, n_assignments, config, error);
+  return load_with(&plugins, path, true, assignments, n_assignments, config, error);
 }
 
 void gpumc_config_free(struct gpumc_config *config)

@@ -18,19 +18,12 @@ struct gpumc_plugins gpumc_plugins_registered(void);
 const struct gpumc_key *gpumc_own_keys(const struct gpumc_language_tables *tables);
 
 GPUMC_MUST_CHECK enum gpumc_status
-gpumc_config_load_with(const struct gpumc_plugins *plugins, const char *path, bool look,
-                       const char *const *assignments, size_t n_assignments,
-                       struct gpumc_config *config, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
 gpumc_config_parse_with(const struct gpumc_plugins *plugins, const char *name, const char *text,
                         size_t length, const char *const *assignments, size_t n_assignments,
                         struct gpumc_config *config, struct gpumc_error *error);
 cJSON *gpumc_language_schema_with(const struct gpumc_plugins *plugins);
 void gpumc_language_reference_with(const struct gpumc_plugins *plugins, struct gpumc_text *text);
 
-/* One key of a plugin with what kernels add to it, as gpumc_language_plugin_keys. */
-struct gpumc_key
-gpumc_language_plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key);
 /* The table of the block `model` or `algorithm`: `name`, one of `names`, then the plugin's keys
  * (gpumc_language_plugin_keys). Caller frees the array; NULL when memory ran out. */
 struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
@@ -71,24 +64,8 @@ char *gpumc_language_nearest(const struct gpumc_language *language, const char *
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_language_add_task(struct gpumc_language *language, const struct gpumc_node *root,
                         const char *const *axes, size_t n_axes, struct gpumc_error *error);
-/* The keys of kernels in `block`, the resolved `kernel` block that `params` views: mistakes where a
- * kernel is given one of another, or where its own do not suit the instance (NULL: there is none).
- * False when memory ran out. */
-bool gpumc_language_settle_kernel_keys(struct gpumc_language *language,
-                                       const struct gpumc_params *params, cJSON *block,
-                                       const struct gpumc_model *instance,
-                                       const struct gpumc_kernel_ops *kernel);
-/* Mistakes of its keys beside the algorithm's `interval`; `params` and `algorithm` view the
- * resolved blocks. False when memory ran out. */
-bool gpumc_language_check_kernel_keys(struct gpumc_language *language,
-                                      const struct gpumc_params *params,
-                                      const struct gpumc_params *algorithm,
-                                      const struct gpumc_kernel_ops *kernel);
 /* What the task has; not the task. */
 void gpumc_task_free(struct gpumc_task *task);
-/* Every combination of the campaign, or the one task without. */
-GPUMC_MUST_CHECK enum gpumc_status
-gpumc_language_expand(struct gpumc_language *language, struct gpumc_error *error);
 
 /* Below a plugin whose name is not known nothing can be said about keys. */
 bool gpumc_language_is_below_unknown(const struct gpumc_language *language, const char *dotted_key);

@@ -183,8 +183,9 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
   return names;
 }
 
-struct gpumc_key
-gpumc_language_plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key)
+/* One key of a plugin with what kernels add to it, as gpumc_language_plugin_keys. */
+static struct gpumc_key
+plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key)
 {
   struct gpumc_key filled = *key;
   if (key->choices == gpumc_update_choices) {
@@ -200,7 +201,7 @@ gpumc_language_plugin_keys(const struct gpumc_language_tables *tables, const str
   const size_t count = gpumc_key_count(keys);
   struct gpumc_key *filled = calloc(count + 1, sizeof *filled);
   for (size_t i = 0; i < count && filled != NULL; i++)
-    filled[i] = gpumc_language_plugin_key(tables, &keys[i]);
+    filled[i] = plugin_key(tables, &keys[i]);
   return filled;
 }
 
@@ -218,7 +219,7 @@ struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, c
                                .choices = names,
                                .required = true};
   for (size_t i = 0; i < count; i++)
-    keys[i + 1] = gpumc_language_plugin_key(tables, &plugin_keys[i]);
+    keys[i + 1] = plugin_key(tables, &plugin_keys[i]);
   return keys;
 }
 
@@ -379,7 +380,7 @@ static void check_any(const struct choice *choice, const struct gpumc_entry *ent
     struct gpumc_report unused = {0};
     if (declared == NULL)
       continue;
-    const struct gpumc_key key = gpumc_language_plugin_key(&choice->language->tables, declared);
+    const struct gpumc_key key = plugin_key(&choice->language->tables, declared);
     if (key.type != GPUMC_KEY_MAPPING)
       cJSON_Delete(gpumc_key_value(&key, entry->value, key.name, &unused));
     const bool taken = unused.calls == 0;

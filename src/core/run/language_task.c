@@ -62,10 +62,12 @@ static bool list_keys(const struct gpumc_kernel_ops *kernel, struct gpumc_text *
   return !names->failed;
 }
 
-bool gpumc_language_settle_kernel_keys(struct gpumc_language *language,
-                                       const struct gpumc_params *params, cJSON *block,
-                                       const struct gpumc_model *instance,
-                                       const struct gpumc_kernel_ops *kernel)
+/* The keys of kernels in `block`, the resolved `kernel` block that `params` views: mistakes where a
+ * kernel is given one of another, or where its own do not suit the instance (NULL: there is none).
+ * False when memory ran out. */
+static bool settle_kernel_keys(struct gpumc_language *language, const struct gpumc_params *params,
+                               cJSON *block, const struct gpumc_model *instance,
+                               const struct gpumc_kernel_ops *kernel)
 {
   struct gpumc_text names = {0};
   struct gpumc_params keys;
@@ -89,10 +91,11 @@ bool gpumc_language_settle_kernel_keys(struct gpumc_language *language,
   return good;
 }
 
-bool gpumc_language_check_kernel_keys(struct gpumc_language *language,
-                                      const struct gpumc_params *params,
-                                      const struct gpumc_params *algorithm,
-                                      const struct gpumc_kernel_ops *kernel)
+/* Mistakes of its keys beside the algorithm's `interval`; `params` and `algorithm` view the
+ * resolved blocks. False when memory ran out. */
+static bool check_kernel_keys(struct gpumc_language *language, const struct gpumc_params *params,
+                              const struct gpumc_params *algorithm,
+                              const struct gpumc_kernel_ops *kernel)
 {
   struct gpumc_text names = {0};
   struct gpumc_params keys, times;
@@ -389,8 +392,7 @@ static bool pin_variant(struct gpumc_language *language, const struct gpumc_node
     cJSON *values = cJSON_GetObjectItemCaseSensitive(resolved, "kernel");
     if (!open)
       good = gpumc_json_replace(values, "variant", cJSON_CreateString((*kernel)->variant));
-    good = gpumc_language_settle_kernel_keys(language, &block, values, wish->instance, *kernel) &&
-           good;
+    good = settle_kernel_keys(language, &block, values, wish->instance, *kernel) && good;
     if (open)
       *kernel = NULL;
   } else {
@@ -420,7 +422,7 @@ static bool settle_plugins(struct gpumc_language *language, const struct gpumc_n
   };
   good = good && pin_variant(language, root, &wish, resolved, &kernel);
   if (good && kernel != NULL)
-    good = gpumc_language_check_kernel_keys(language, &own, &algorithm, kernel);
+    good = check_kernel_keys(language, &own, &algorithm, kernel);
   if (good && language->report.calls == before)
     good = fill_defaults(language, wish.instance, task);
   if (good && language->report.calls == before)
