@@ -12,7 +12,7 @@
 #include "core/device/device.h"
 #include "models/ising2d/ising2d.h"
 
-/* Of one batch, as stated in pa_batch.c. */
+/* Of one batch, as stated in pa_plan.c. */
 static const double bytes_maximum = 0x1p28, updates_maximum = 0x1p35;
 
 struct batch_case {

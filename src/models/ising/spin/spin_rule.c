@@ -9,7 +9,7 @@
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard.h"
 
-/* Of p by itself: spin_estimate.h has it right to 2^-20. */
+/* Of p by itself: spin_rule.h has it right to 2^-20. */
 #define ESTIMATE_ERROR 0x1p-19
 /* Of f in single precision, in units of the largest f: seven terms are rounded and added up, the
  * slope is rounded and multiplied, each with an error of 2^-24. */
