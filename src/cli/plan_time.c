@@ -37,7 +37,7 @@ struct probe {
   uint32_t sweeps;  /* of one call without measurement */
   uint32_t stepped; /* of one call with it */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
-  int64_t *overlap[GPUMC_OVERLAPS];
+  int64_t *pair[GPUMC_PAIRS_MAXIMUM];
   uint32_t *swap;
 };
 
@@ -77,7 +77,7 @@ static enum gpumc_status compare(struct probe *probe, size_t calls, struct gpumc
 {
   const size_t half = probe->ensemble.runs / 2;
   for (size_t i = 0; i < calls; i++)
-    GPUMC_TRY(probe->ensemble.ops->overlap(&probe->ensemble, 0, half, half, probe->overlap, error));
+    GPUMC_TRY(probe->ensemble.ops->compare(&probe->ensemble, 0, half, half, probe->pair, error));
   return GPUMC_OK;
 }
 
@@ -190,10 +190,9 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   GPUMC_TRY(gpumc_ensemble_start(&probe->ensemble, 0, plan.runs, plan.capacity, error));
   for (size_t c = 0; c < work->n_channels; c++)
     GPUMC_TRY(gpumc_device_array(probe->device, &probe->channel[c], values, "measurements", error));
-  for (int kind = 0; work->compared > 0 && kind < GPUMC_OVERLAPS; kind++)
+  for (int kind = 0; work->compared > 0 && kind < GPUMC_PAIRS_MAXIMUM; kind++)
     if (model->pair[kind].unit > 0)
-      GPUMC_TRY(
-          gpumc_device_array(probe->device, &probe->overlap[kind], values, "overlaps", error));
+      GPUMC_TRY(gpumc_device_array(probe->device, &probe->pair[kind], values, "overlaps", error));
   return work->moved > 0 ? make_swap(probe, error) : GPUMC_OK;
 }
 
@@ -201,8 +200,8 @@ static void release(struct probe *probe)
 {
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     probe->device->ops->release(probe->device, probe->channel[c]);
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
-    probe->device->ops->release(probe->device, probe->overlap[kind]);
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
+    probe->device->ops->release(probe->device, probe->pair[kind]);
   probe->device->ops->release(probe->device, probe->swap);
   gpumc_ensemble_free(&probe->ensemble);
 }

@@ -60,10 +60,10 @@ static void expect_measured(struct ising_pair *pair)
 /* Now one kind alone, now all that can be told. */
 static void expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs)
 {
-  for (size_t only = 0; only <= GPUMC_OVERLAPS; only++) {
-    bool wanted[GPUMC_OVERLAPS];
-    for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
-      wanted[kind] = only == GPUMC_OVERLAPS || only == kind;
+  for (size_t only = 0; only <= ISING_PAIRS; only++) {
+    bool wanted[ISING_PAIRS];
+    for (size_t kind = 0; kind < ISING_PAIRS; kind++)
+      wanted[kind] = only == ISING_PAIRS || only == kind;
     pair_expect_overlaps(pair, first, second, runs, wanted);
   }
 }

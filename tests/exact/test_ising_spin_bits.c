@@ -76,7 +76,7 @@ static struct ising_case make_case(const struct gpumc_kernel_ops *kernel, size_t
 static void follow(const struct ising_case *with)
 {
   static const uint32_t swap[RUNS] = {0x15, 0x0a, 0};
-  static const bool all[GPUMC_OVERLAPS] = {true, true, true};
+  static const bool all[ISING_PAIRS] = {true, true, true};
   int64_t value[ISING_CHANNELS][RUNS * ROOM];
   int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
   struct ising_pair pair;
@@ -160,7 +160,7 @@ static void beyond_shared_memory(void **state)
       {.coupling = 1.0, .couplings = ISING_GAUSSIAN},
   };
   static const uint32_t swap[2] = {1, 0};
-  static const bool wanted[GPUMC_OVERLAPS] = {true, true, true};
+  static const bool wanted[ISING_PAIRS] = {true, true, true};
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = spin_kernels(kernel);
   for (size_t k = 0; k < kernels; k++)

@@ -96,32 +96,31 @@ void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[IS
 
 /* Of one kind; value[runs][capacity]. */
 static void expect_overlaps_of(const struct ising_pair *pair, size_t first, size_t second,
-                               size_t runs, enum gpumc_overlap kind, const int64_t *value)
+                               size_t runs, enum ising_pair_kind kind, const int64_t *value)
 {
-  static const char *const name[GPUMC_OVERLAPS] = {"overlap", "link overlap",
-                                                   "wave of the overlap"};
+  static const char *const name[ISING_PAIRS] = {"overlap", "link overlap", "wave of the overlap"};
   const double wave_quantum = pair->fixture.model.quantum[ISING_WAVE];
   for (size_t i = 0; i < runs; i++)
     for (size_t r = 0; r < pair->replicas; r++)
-      if (kind != GPUMC_OVERLAP_WAVE || has_wave_compared(pair, r))
+      if (kind != ISING_PAIR_WAVE || has_wave_compared(pair, r))
         expect_number(pair, name[kind], first + i, r, value[i * pair->with.capacity + r],
                       reference_overlap(&pair->reference[first + i], &pair->reference[second + i],
                                         r, kind, wave_quantum));
 }
 
 void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs,
-                          const bool wanted[GPUMC_OVERLAPS])
+                          const bool wanted[ISING_PAIRS])
 {
   const size_t count = runs * pair->with.capacity;
-  int64_t *values = calloc(GPUMC_OVERLAPS * count, sizeof *values);
-  int64_t *value[GPUMC_OVERLAPS] = {NULL};
+  int64_t *values = calloc(ISING_PAIRS * count, sizeof *values);
+  int64_t *value[ISING_PAIRS] = {NULL};
   assert_non_null(values);
-  for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
+  for (size_t kind = 0; kind < ISING_PAIRS; kind++)
     value[kind] = wanted[kind] ? values + kind * count : NULL;
   fixture_overlap(&pair->fixture, first, second, runs, value);
-  for (size_t kind = 0; kind < GPUMC_OVERLAPS; kind++)
+  for (size_t kind = 0; kind < ISING_PAIRS; kind++)
     if (wanted[kind])
-      expect_overlaps_of(pair, first, second, runs, (enum gpumc_overlap)kind, value[kind]);
+      expect_overlaps_of(pair, first, second, runs, (enum ising_pair_kind)kind, value[kind]);
   free(values);
 }
 

@@ -30,7 +30,7 @@ void pair_expect_replicas(struct ising_pair *pair);
 void pair_expect_channels(const struct ising_pair *pair, int64_t *const value[ISING_CHANNELS]);
 /* Of the runs first .. first + runs - 1 with those from `second` on, the kinds that are wanted. */
 void pair_expect_overlaps(struct ising_pair *pair, size_t first, size_t second, size_t runs,
-                          const bool wanted[GPUMC_OVERLAPS]);
+                          const bool wanted[ISING_PAIRS]);
 
 /* The last run of the batch at one temperature, by the kernel in every setting: at beta = 0, and
  * after `sweeps` sweeps in two calls. */

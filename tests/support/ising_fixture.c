@@ -138,7 +138,7 @@ void fixture_open(struct ising_fixture *fixture, const struct ising_case *with)
   assert_ok(create(fixture, with, &error), &error);
   for (size_t c = 0; c < ISING_CHANNELS; c++)
     assert_ok(gpumc_device_array(device, &fixture->channel[c], count, "channel", &error), &error);
-  for (size_t c = 0; c < GPUMC_OVERLAPS; c++)
+  for (size_t c = 0; c < ISING_PAIRS; c++)
     assert_ok(gpumc_device_array(device, &fixture->overlap[c], count, "overlap", &error), &error);
   assert_ok(gpumc_device_array(device, &fixture->parent, count, "parents", &error), &error);
   assert_ok(gpumc_device_array(device, &fixture->swap, words, "exchanges", &error), &error);
@@ -149,7 +149,7 @@ void fixture_close(struct ising_fixture *fixture)
   struct gpumc_device *device = &fixture->device;
   for (size_t c = 0; c < ISING_CHANNELS; c++)
     device->ops->release(device, fixture->channel[c]);
-  for (size_t c = 0; c < GPUMC_OVERLAPS; c++)
+  for (size_t c = 0; c < ISING_PAIRS; c++)
     device->ops->release(device, fixture->overlap[c]);
   device->ops->release(device, fixture->parent);
   device->ops->release(device, fixture->swap);
@@ -242,15 +242,15 @@ static void fetch(struct ising_fixture *fixture, size_t arrays, size_t rows, int
 }
 
 void fixture_overlap(struct ising_fixture *fixture, size_t first, size_t second, size_t runs,
-                     int64_t *const value[GPUMC_OVERLAPS])
+                     int64_t *const value[ISING_PAIRS])
 {
   struct gpumc_error error = {0};
   struct gpumc_ensemble *ensemble = &fixture->ensemble;
-  int64_t *wanted[GPUMC_OVERLAPS];
-  for (size_t i = 0; i < GPUMC_OVERLAPS; i++)
+  int64_t *wanted[ISING_PAIRS];
+  for (size_t i = 0; i < ISING_PAIRS; i++)
     wanted[i] = value[i] != NULL ? fixture->overlap[i] : NULL;
-  assert_ok(ensemble->ops->overlap(ensemble, first, second, runs, wanted, &error), &error);
-  fetch(fixture, GPUMC_OVERLAPS, runs, fixture->overlap, value);
+  assert_ok(ensemble->ops->compare(ensemble, first, second, runs, wanted, &error), &error);
+  fetch(fixture, ISING_PAIRS, runs, fixture->overlap, value);
 }
 
 static void wanted_channels(struct ising_fixture *fixture, int64_t *const value[ISING_CHANNELS],

@@ -31,7 +31,7 @@ struct ising_fixture {
   struct gpumc_model model;
   struct gpumc_ensemble ensemble;
   int64_t *channel[ISING_CHANNELS]; /* [runs][capacity], device memory */
-  int64_t *overlap[GPUMC_OVERLAPS]; /* the same */
+  int64_t *overlap[ISING_PAIRS];    /* the same */
   uint32_t *parent;                 /* the same */
   uint32_t *swap;                   /* [runs][gpumc_swap_words(capacity)], device memory */
 };
@@ -77,7 +77,7 @@ void fixture_gather(struct ising_fixture *fixture, const uint32_t *parent, const
 void fixture_exchange(struct ising_fixture *fixture, const uint32_t *swap);
 /* value[kind][runs][capacity] in host memory, NULL: not wanted. */
 void fixture_overlap(struct ising_fixture *fixture, size_t first, size_t second, size_t runs,
-                     int64_t *const value[GPUMC_OVERLAPS]);
+                     int64_t *const value[ISING_PAIRS]);
 /* value[channel][runs][capacity], NULL: not wanted. The second one in one with sweeps. */
 void fixture_measure_channels(struct ising_fixture *fixture, int64_t *const value[ISING_CHANNELS]);
 void fixture_sweep_and_measure_channels(struct ising_fixture *fixture, uint32_t sweeps,

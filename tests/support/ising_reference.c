@@ -329,7 +329,7 @@ int64_t reference_wave(const struct reference *reference, size_t replica, double
 }
 
 int64_t reference_overlap(const struct reference *one, const struct reference *other,
-                          size_t replica, enum gpumc_overlap kind, double quantum)
+                          size_t replica, enum ising_pair_kind kind, double quantum)
 {
   int64_t value;
   int8_t *product = calloc(one->sites, 1);
@@ -337,9 +337,9 @@ int64_t reference_overlap(const struct reference *one, const struct reference *o
     abort();
   for (size_t i = 0; i < one->sites; i++)
     product[i] = (int8_t)(replica_of(one, replica)[i] * replica_of(other, replica)[i]);
-  if (kind == GPUMC_OVERLAP_SPIN)
+  if (kind == ISING_PAIR_SPIN)
     value = sum_spins(one, product);
-  else if (kind == GPUMC_OVERLAP_LINK)
+  else if (kind == ISING_PAIR_LINK)
     value = sum_bonds(one, product);
   else
     value = sum_wave(one, product, quantum);

@@ -12,6 +12,7 @@
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
+#include "models/ising/ising.h"
 
 enum reference_trajectory { REFERENCE_MULTISPIN, REFERENCE_SPIN, REFERENCE_PACKED };
 
@@ -64,9 +65,9 @@ int64_t reference_magnetization(const struct reference *reference, size_t replic
 double reference_energy(const struct reference *reference, size_t replica);
 /* |sum of s_i exp(i k r_i)|^2 as the channel `wave` has it, in units of `quantum`. */
 int64_t reference_wave(const struct reference *reference, size_t replica, double quantum);
-/* Replica `replica` of both, which have the same shape; `quantum`: of GPUMC_OVERLAP_WAVE. */
+/* Replica `replica` of both, which have the same shape; `quantum`: of ISING_PAIR_WAVE. */
 int64_t reference_overlap(const struct reference *one, const struct reference *other,
-                          size_t replica, enum gpumc_overlap kind, double quantum);
+                          size_t replica, enum ising_pair_kind kind, double quantum);
 /* Replica in portable form, (N + 7) / 8 bytes. */
 void reference_portable(const struct reference *reference, size_t replica, uint8_t *portable);
 

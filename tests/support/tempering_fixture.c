@@ -76,8 +76,8 @@ void tempering_measure(struct tempering_fixture *fixture, uint32_t time)
   const size_t of_pairs = pt_tempering_pairs(plan) * plan->temperatures * plan->samples;
   tempering_reference_measure(reference, fixture->bound, time);
   tempering_bring_channels(fixture);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
-    bring(fixture, fixture->tempering.overlap[k], reference->overlap[k],
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
+    bring(fixture, fixture->tempering.pair[k], reference->overlap[k],
           of_pairs * sizeof *reference->overlap[k]);
 }
 
@@ -173,7 +173,7 @@ void tempering_expect_same_places(struct tempering_fixture *fixture, const char 
     if (tempering->channel[c] != NULL)
       expect_same_memory(fixture, tempering->channel[c], reference->channel[c], places(plan),
                          sizeof *tempering->channel[c], "channels", where);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (tempering->bins[k] != NULL)
       expect_same_memory(fixture, tempering->bins[k], reference->bins[k],
                          plan->strata * plan->temperatures * plan->histogram[k].bins,

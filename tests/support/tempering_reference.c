@@ -60,7 +60,7 @@ void tempering_reference_init(struct tempering_reference *reference,
     reference->step[t] = (beta[t + 1] - beta[t]) * quantum;
   for (size_t c = 0; c < plan->n_channels; c++)
     reference->channel[c] = zeros(places(reference), sizeof *reference->channel[c]);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     reference->overlap[k] = zeros(places_of_pairs(reference), sizeof *reference->overlap[k]);
     reference->bins[k] =
         zeros(plan->strata * temperatures * plan->histogram[k].bins, sizeof *reference->bins[k]);
@@ -87,7 +87,7 @@ void tempering_reference_free(struct tempering_reference *reference)
 {
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     free(reference->channel[c]);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     free(reference->overlap[k]);
     free(reference->bins[k]);
   }
@@ -121,7 +121,7 @@ void tempering_reference_measure(struct tempering_reference *reference, const in
   for (uint32_t c = 0; c < reference->plan.n_channels; c++)
     for (size_t i = 0; i < places(reference); i++)
       reference->channel[c][i] = draw((uint32_t)i, c, time, -bound[c], bound[c]);
-  for (uint32_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (uint32_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     const struct pt_histogram *histogram = &reference->plan.histogram[k];
     const int64_t lowest = histogram->bins > 0 ? histogram->lowest : -OVERLAP_BOUND;
     const int64_t highest = histogram->bins > 0
@@ -143,11 +143,11 @@ static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
   const struct pt_tempering_plan *plan = &reference->plan;
   for (size_t i = 0; i < plan->n_terms; i++) {
     const struct pt_term *term = &plan->term[i];
-    const bool is_overlap = term->source == PT_SOURCE_OVERLAP;
+    const bool is_pair = term->source == PT_SOURCE_PAIR;
     const bool is_product = term->source == PT_SOURCE_PRODUCT;
-    const size_t count = is_overlap ? pt_tempering_pairs(plan) : plan->copies;
+    const size_t count = is_pair ? pt_tempering_pairs(plan) : plan->copies;
     const int64_t *values =
-        is_overlap ? reference->overlap[term->index] : reference->channel[term->index];
+        is_pair ? reference->overlap[term->index] : reference->channel[term->index];
     double *sum = &reference->sums[place(reference, i, t, s)];
     for (size_t c = 0; c < count; c++) {
       const int64_t value = values[place(reference, c, t, s)];
@@ -162,7 +162,7 @@ static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
 static void add_overlaps(struct tempering_reference *reference, size_t t, size_t s)
 {
   const struct pt_tempering_plan *plan = &reference->plan;
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     const struct pt_histogram *histogram = &plan->histogram[k];
     uint64_t *bins =
         reference->bins[k] + (s % plan->strata * plan->temperatures + t) * histogram->bins;

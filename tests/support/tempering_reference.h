@@ -17,10 +17,10 @@ struct tempering_walker {
 struct tempering_reference {
   struct pt_tempering_plan plan;
   double *step; /* [temperatures] */
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM], *overlap[GPUMC_OVERLAPS];
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM], *overlap[GPUMC_PAIRS_MAXIMUM];
   uint32_t *swap;
   struct tempering_walker *walker;
-  uint64_t *bins[GPUMC_OVERLAPS];
+  uint64_t *bins[GPUMC_PAIRS_MAXIMUM];
   /* As in struct pt_outcome, since the last publication: */
   uint64_t measurements, rounds[2];
   double *sums;

@@ -120,7 +120,7 @@ static enum gpumc_status create_tempering(struct work *work, struct gpumc_error 
       .n_channels = ISING_CHANNELS,
       .n_terms = 1,
       .term = {{PT_SOURCE_CHANNEL, ISING_ENERGY, GPUMC_SUM_SECOND, 1.0}},
-      .histogram = {[GPUMC_OVERLAP_SPIN] = {0, 1, 2}},
+      .histogram = {[ISING_PAIR_SPIN] = {0, 1, 2}},
       .strata = 1,
   };
   enum gpumc_status status = pt_tempering_create(&work->device, &plan, &work->tempering, error);

@@ -92,8 +92,8 @@ static void sweeps_measure_what_they_leave(void **state)
 
 static void overlap_case(struct ising_case with)
 {
-  static const bool all[GPUMC_OVERLAPS] = {true, true, true};
-  static const bool link[GPUMC_OVERLAPS] = {[GPUMC_OVERLAP_LINK] = true};
+  static const bool all[ISING_PAIRS] = {true, true, true};
+  static const bool link[ISING_PAIRS] = {[ISING_PAIR_LINK] = true};
   struct ising_pair pair;
   open_at_random(&pair, &with);
   pair_expect_overlaps(&pair, 0, 2, 2, all);

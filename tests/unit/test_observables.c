@@ -61,7 +61,7 @@ static void test_selection_of_pairs(void **state)
   const struct gpumc_observables quenched = gpumc_observables_select(model.ops, 0, &model);
   assert_int_equal(quenched.n_means, 5 + 5 + 1);
   assert_int_equal(quenched.n_quantities, plain.n_quantities);
-  model.pair[GPUMC_OVERLAP_LINK].unit = 0;
+  model.pair[ISING_PAIR_LINK].unit = 0;
   const struct gpumc_observables sites = gpumc_observables_select(model.ops, 0, &model);
   assert_true(is_reported(&sites, "overlap2") && !is_reported(&sites, "link_overlap"));
   assert_false(is_reported(&sites, "gaussian_identity"));
@@ -182,7 +182,7 @@ static double value_of(const char *name, size_t sites, double wave, double beta,
   struct ising_parameters parameters = {.wave_number = wave, .bond_variance = 3.0};
   struct gpumc_model model = {
       .ops = &gpumc_model_ising2d, .sites = sites, .disorder = true, .parameters = &parameters};
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     model.pair[k].unit = 1;
   const struct gpumc_observables all =
       gpumc_observables_select(model.ops, 1u << ISING_WAVE, &model);

@@ -120,7 +120,7 @@ static const char *means_flaw(const struct gpumc_model_ops *model)
 {
   bool energy[3] = {false};
   if (model->n_means > GPUMC_MEANS_MAXIMUM || model->n_quantities > GPUMC_QUANTITIES_MAXIMUM ||
-      model->n_pairs > GPUMC_OVERLAPS)
+      model->n_pairs > GPUMC_PAIRS_MAXIMUM)
     return "too many means, quantities or pairs";
   for (size_t k = 0; k < model->n_pairs; k++)
     if (!is_label(&model->pairs[k].label))
@@ -191,7 +191,7 @@ static bool overlaps_are_served(const struct gpumc_model *model)
 {
   for (const struct gpumc_kernel_ops *const *kernel = model->ops->kernels; *kernel != NULL;
        kernel++)
-    if (model->pair[0].unit > 0 && (*kernel)->exchange != NULL && (*kernel)->overlap == NULL)
+    if (model->pair[0].unit > 0 && (*kernel)->exchange != NULL && (*kernel)->compare == NULL)
       return false;
   return true;
 }
@@ -209,7 +209,7 @@ static const char *instance_flaw(const struct gpumc_model *model)
       return "a channel without quantum or bound";
   if (model->levels > 0 && model->spacing <= 0)
     return "levels without spacing";
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (model->pair[k].unit < 0 || (model->pair[k].bound > 0 && model->pair[k].spacing <= 0))
       return "a pair without unit or spacing";
   if (!overlaps_are_served(model))

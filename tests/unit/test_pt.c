@@ -234,10 +234,10 @@ static struct pt_histogram histogram_of(int64_t bound, int64_t spacing)
   struct pt_settings settings = plain;
   struct pt_tempering_plan plan;
   settings.observables.pairs = true;
-  model.pair[GPUMC_OVERLAP_SPIN] = model.pair[GPUMC_OVERLAP_LINK] =
+  model.pair[ISING_PAIR_SPIN] = model.pair[ISING_PAIR_LINK] =
       (struct gpumc_pair_scale){1.0 / (double)bound, bound, spacing};
   pt_tempering_plan(&settings, &model, &terms, &plan);
-  return plan.histogram[GPUMC_OVERLAP_LINK];
+  return plan.histogram[ISING_PAIR_LINK];
 }
 
 static void test_bins_of_overlaps_are_symmetric(void **state)
@@ -377,7 +377,7 @@ static void test_overlaps_of_sites_alone(void **state)
   struct ising_parameters parameters = {.bond_variance = 2.0};
   job.model.parameters = &parameters;
   job.model.quantum[0] = 1.0;
-  job.model.pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / 9, 9, 1};
+  job.model.pair[ISING_PAIR_SPIN] = (struct gpumc_pair_scale){1.0 / 9, 9, 1};
   settings.observables = job.observables = gpumc_observables_select(job.model.ops, 0, &job.model);
   pt_terms_make(&job.model, &job.observables, &job.terms);
   pt_tempering_plan(&settings, &job.model, &job.terms, &plan);
@@ -386,11 +386,11 @@ static void test_overlaps_of_sites_alone(void **state)
   assert_false(has_quantity(&job.observables, "overlap_structure_factor"));
   assert_false(has_quantity(&job.observables, "correlation_length_overlap"));
   assert_false(has_quantity(&job.observables, "gaussian_identity"));
-  assert_int_equal(plan.histogram[GPUMC_OVERLAP_SPIN].bins, 19);
-  assert_int_equal(plan.histogram[GPUMC_OVERLAP_LINK].bins, 0);
+  assert_int_equal(plan.histogram[ISING_PAIR_SPIN].bins, 19);
+  assert_int_equal(plan.histogram[ISING_PAIR_LINK].bins, 0);
   for (size_t k = 0; k < plan.n_terms; k++)
-    if (plan.term[k].source == PT_SOURCE_OVERLAP)
-      assert_int_equal(plan.term[k].index, GPUMC_OVERLAP_SPIN);
+    if (plan.term[k].source == PT_SOURCE_PAIR)
+      assert_int_equal(plan.term[k].index, ISING_PAIR_SPIN);
 }
 
 /* Mistakes of a block with so many copies. */
@@ -427,7 +427,7 @@ static void test_models_without_overlaps(void **state)
   gpumc_text_free(&missing);
   assert_int_equal(mistakes_with_copies(&model, "1"), 0);
   assert_int_equal(mistakes_with_copies(&model, "2"), 1);
-  model.pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / 16, 16, 2};
+  model.pair[ISING_PAIR_SPIN] = (struct gpumc_pair_scale){1.0 / 16, 16, 2};
   assert_int_equal(mistakes_with_copies(&model, "2"), 0);
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "models/ising/ising.h"
 #include "support/tempering_fixture.h"
 
 enum { ROUNDS = 9, CHANNELS = 4, TEMPERATURES_MAXIMUM = 24 };
@@ -61,12 +62,12 @@ static struct pt_tempering_plan plan_of(const struct scenario *scenario)
                {PT_SOURCE_CHANNEL, 3, GPUMC_SUM_FIRST, 0x1p-40},
                {PT_SOURCE_PRODUCT, 0, GPUMC_SUM_FIRST, 1.0 / 3},
                {PT_SOURCE_PRODUCT, 1, GPUMC_SUM_FIRST, 0.3},
-               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_ABSOLUTE, 1.0 / 100},
-               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 1.0 / 100},
-               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_FOURTH, 1.0 / 100},
-               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_LINK, GPUMC_SUM_FIRST, 1.0 / 300},
-               {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_WAVE, GPUMC_SUM_FIRST, 0.001}},
-      .histogram = {[GPUMC_OVERLAP_SPIN] = {-100, 2, 101}, [GPUMC_OVERLAP_LINK] = {-301, 7, 87}},
+               {PT_SOURCE_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_ABSOLUTE, 1.0 / 100},
+               {PT_SOURCE_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_SECOND, 1.0 / 100},
+               {PT_SOURCE_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_FOURTH, 1.0 / 100},
+               {PT_SOURCE_PAIR, ISING_PAIR_LINK, GPUMC_SUM_FIRST, 1.0 / 300},
+               {PT_SOURCE_PAIR, ISING_PAIR_WAVE, GPUMC_SUM_FIRST, 0.001}},
+      .histogram = {[ISING_PAIR_SPIN] = {-100, 2, 101}, [ISING_PAIR_LINK] = {-301, 7, 87}},
   };
 }
 
@@ -150,7 +151,7 @@ static void what_is_not_asked_for_is_not_kept(void **state)
   (void)state;
   open_scenario(&fixture, &scenarios[1], test_setting());
   assert_null(fixture.tempering.channel[UNUSED_CHANNEL]);
-  assert_null(fixture.tempering.bins[GPUMC_OVERLAP_WAVE]);
+  assert_null(fixture.tempering.bins[ISING_PAIR_WAVE]);
   assert_non_null(fixture.tempering.channel[0]);
   tempering_close(&fixture);
 }

@@ -11,6 +11,7 @@
 
 #include "algorithms/pt/pt_device.h"
 #include "core/storage/hdf5_file.h"
+#include "models/ising/ising.h"
 #include "support/status.h"
 #include "support/tempering_fixture.h"
 #include "support/work_directory.h"
@@ -28,8 +29,8 @@ static const struct pt_tempering_plan plan = {
     .n_terms = 3,
     .term = {{PT_SOURCE_CHANNEL, 0, GPUMC_SUM_FIRST, 0.1},
              {PT_SOURCE_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.1},
-             {PT_SOURCE_OVERLAP, GPUMC_OVERLAP_SPIN, GPUMC_SUM_SECOND, 0.1}},
-    .histogram = {[GPUMC_OVERLAP_LINK] = {-10, 1, BINS}},
+             {PT_SOURCE_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_SECOND, 0.1}},
+    .histogram = {[ISING_PAIR_LINK] = {-10, 1, BINS}},
 };
 
 static void do_rounds(struct tempering_fixture *fixture, uint32_t first, uint32_t end)
@@ -120,7 +121,7 @@ static void the_file_holds_the_numbers_of_the_reference(void **state)
   expect_same_array(reader, "pt/tempering/round_trips", GPUMC_UINT32, COPIES, SAMPLES, 4,
                     found->round_trips);
   expect_same_array(reader, "pt/tempering/link_bins", GPUMC_UINT64, (size_t)STRATA * T, BINS, 8,
-                    found->bins[GPUMC_OVERLAP_LINK]);
+                    found->bins[ISING_PAIR_LINK]);
   gpumc_checkpoint_close(reader);
   tempering_close(&fixture);
 }

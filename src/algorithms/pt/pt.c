@@ -56,7 +56,7 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
                                      .n_terms = terms->count,
                                      .strata = strata(settings)};
   memcpy(plan->term, terms->term, terms->count * sizeof *plan->term);
-  for (size_t k = 0; k < GPUMC_OVERLAPS && settings->observables.pairs; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM && settings->observables.pairs; k++)
     if (model->pair[k].spacing > 0)
       plan->histogram[k] = histogram_of(model->pair[k].bound, model->pair[k].spacing);
 }
@@ -83,7 +83,7 @@ static double host_bytes(const struct pt_settings *settings, const struct pt_tem
   double numbers = places * (double)(terms->count * settings->blocks);
   numbers += places * (double)(terms->n_compared * PT_BINS_COMPARED + 1);
   numbers += samples * (double)(terms->count + 3 + settings->observables.n_quantities);
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     numbers += (double)(histogram_rows(settings) * settings->temperatures) *
                (double)plan->histogram[kind].bins;
   return numbers * sizeof(double);
@@ -98,7 +98,7 @@ static void demand_disk(const struct pt_settings *settings, const struct pt_temp
   const double places = (double)settings->samples * temperatures;
   const double curves = (2 * (double)settings->observables.n_quantities + 3) * temperatures;
   double overlaps = 0;
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     overlaps += temperatures * (double)plan->histogram[kind].bins;
   demanded->result_bytes =
       ((bins + 1) * curves + 2 * overlaps + places * (double)terms->count) * sizeof(double);
@@ -170,14 +170,14 @@ enum {
   N_COUNTERS = COUNTER_ROUNDS + 2
 };
 
-enum { PARTS_MAXIMUM = 11 + GPUMC_OVERLAPS };
+enum { PARTS_MAXIMUM = 11 + GPUMC_PAIRS_MAXIMUM };
 
 /* There may be no overlaps of some kinds. */
 static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
                          struct gpumc_part part[PARTS_MAXIMUM])
 {
-  static const char *const histograms[GPUMC_OVERLAPS] = {"histogram_spin", "histogram_link",
-                                                         "histogram_wave"};
+  static const char *const histograms[GPUMC_PAIRS_MAXIMUM] = {"histogram_spin", "histogram_link",
+                                                              "histogram_wave"};
   const struct pt_settings *settings = &pt->settings;
   const size_t temperatures = settings->temperatures, samples = settings->samples;
   const struct gpumc_part all[] = {
@@ -198,7 +198,7 @@ static size_t list_parts(const struct pt *pt, uint64_t counters[N_COUNTERS],
   const size_t rows = histogram_rows(settings) * temperatures;
   size_t count = sizeof all / sizeof *all;
   memcpy(part, all, sizeof all);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (pt->histogram[k] != NULL)
       part[count++] = (struct gpumc_part){histograms[k], GPUMC_UINT64, rows,
                                           pt->tempering.plan.histogram[k].bins, pt->histogram[k]};
@@ -301,7 +301,7 @@ static void destroy(void *state)
   free(pt->counts.round_trips);
   free(pt->lowest);
   free(pt->history);
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     free(pt->histogram[kind]);
   free(pt->row);
   gpumc_configurations_request_free(&pt->request);
@@ -348,7 +348,7 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
 static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *error)
 {
   const size_t rows = histogram_rows(&pt->settings) * pt->settings.temperatures;
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++) {
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
     const size_t bins = pt->tempering.plan.histogram[kind].bins;
     if (bins > 0)
       GPUMC_TRY(gpumc_allocate_array(&pt->histogram[kind], rows * bins, "histograms", error));

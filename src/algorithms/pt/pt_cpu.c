@@ -47,14 +47,14 @@ static struct rows rows_of(const struct pt_tempering *tempering, size_t term, si
 {
   const struct pt_tempering_plan *plan = &tempering->plan;
   const struct pt_term *what = &plan->term[term];
-  const bool is_overlap = what->source == PT_SOURCE_OVERLAP;
+  const bool is_pair = what->source == PT_SOURCE_PAIR;
   const size_t samples = plan->samples;
   double *sums = (double *)(void *)tempering->record;
-  return (struct rows){
-      .sums = sums + (term * plan->temperatures + t) * samples,
-      .values = (is_overlap ? tempering->overlap : tempering->channel)[what->index] + t * samples,
-      .count = is_overlap ? pt_tempering_pairs(plan) : plan->copies,
-      .stride = plan->temperatures * samples};
+  return (struct rows){.sums = sums + (term * plan->temperatures + t) * samples,
+                       .values = (is_pair ? tempering->pair : tempering->channel)[what->index] +
+                                 t * samples,
+                       .count = is_pair ? pt_tempering_pairs(plan) : plan->copies,
+                       .stride = plan->temperatures * samples};
 }
 
 static void
@@ -100,7 +100,7 @@ static void add_to_histogram(const struct pt_tempering *tempering, size_t overla
   const int shift = __builtin_ctzll((unsigned long long)histogram.spacing);
   const size_t odd = (size_t)histogram.spacing >> shift;
   for (size_t p = 0; p < pt_tempering_pairs(plan); p++) {
-    const int64_t *row = tempering->overlap[overlap] + (p * plan->temperatures + t) * plan->samples;
+    const int64_t *row = tempering->pair[overlap] + (p * plan->temperatures + t) * plan->samples;
     for (size_t s = 0, stratum = 0; s < plan->samples; s += AHEAD) {
       uint64_t *counter[AHEAD];
       const size_t n = plan->samples - s < AHEAD ? plan->samples - s : AHEAD;
@@ -136,7 +136,7 @@ accumulate(const struct pt_tempering *tempering, bool histogram, struct gpumc_er
     for (size_t k = 0; k < n; k++)
       find_lowest(tempering, k * samples / n, (k + 1) * samples / n);
 #pragma omp for collapse(2) schedule(dynamic)
-    for (size_t overlap = 0; overlap < GPUMC_OVERLAPS; overlap++)
+    for (size_t overlap = 0; overlap < GPUMC_PAIRS_MAXIMUM; overlap++)
       for (size_t t = 0; t < plan->temperatures; t++)
         if (histogram && plan->histogram[overlap].bins > 0)
           add_to_histogram(tempering, overlap, t);

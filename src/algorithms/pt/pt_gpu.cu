@@ -41,7 +41,7 @@ struct work {
   uint32_t *round_trips;
   int64_t *lowest;
   struct term_work term[PT_TERMS_MAXIMUM];
-  struct histogram_work histogram[GPUMC_OVERLAPS];
+  struct histogram_work histogram[GPUMC_PAIRS_MAXIMUM];
 };
 
 /* One round. */
@@ -61,10 +61,10 @@ static uint32_t block_threads(const struct gpumc_device *device)
 static void
 list_term(const struct pt_tempering *tempering, const struct pt_term *term, struct term_work *work)
 {
-  const bool is_overlap = term->source == PT_SOURCE_OVERLAP;
+  const bool is_pair = term->source == PT_SOURCE_PAIR;
   const struct pt_tempering_plan *plan = &tempering->plan;
-  work->values = is_overlap ? tempering->overlap[term->index] : tempering->channel[term->index];
-  work->count = (uint32_t)(is_overlap ? pt_tempering_pairs(plan) : plan->copies);
+  work->values = is_pair ? tempering->pair[term->index] : tempering->channel[term->index];
+  work->count = (uint32_t)(is_pair ? pt_tempering_pairs(plan) : plan->copies);
   work->products = term->source == PT_SOURCE_PRODUCT;
   work->moment = term->moment;
   work->scale = term->scale;
@@ -79,11 +79,11 @@ static void list_arrays(const struct pt_tempering *tempering, struct work *work)
       work->channel[work->n_channels++] = tempering->channel[c];
   for (size_t i = 0; i < plan->n_terms; i++)
     list_term(tempering, &plan->term[i], &work->term[work->n_terms++]);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     if (tempering->bins[k] == NULL)
       continue;
     struct histogram_work *histogram = &work->histogram[work->n_histograms++];
-    histogram->values = tempering->overlap[k];
+    histogram->values = tempering->pair[k];
     histogram->bins = tempering->bins[k];
     histogram->lowest = plan->histogram[k].lowest;
     histogram->spacing = plan->histogram[k].spacing;

@@ -245,7 +245,7 @@ static void check_copies(const struct gpumc_params *params, const struct gpumc_s
 {
   const struct gpumc_model *model = subject->instance;
   bool any = false;
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     any = any || model->pair[k].unit > 0;
   if (pt_copies(params, model) >= 2 && !any)
     gpumc_params_mistake(params, report, "replicas",

@@ -243,7 +243,7 @@ static struct pt_term term_of(const struct gpumc_mean *mean, const struct gpumc_
 {
   static const enum pt_source sources[] = {
       [GPUMC_MEAN_CHANNEL] = PT_SOURCE_CHANNEL,
-      [GPUMC_MEAN_PAIR] = PT_SOURCE_OVERLAP,
+      [GPUMC_MEAN_PAIR] = PT_SOURCE_PAIR,
       [GPUMC_MEAN_PRODUCT] = PT_SOURCE_PRODUCT,
   };
   return (struct pt_term){.source = sources[mean->source],

@@ -141,7 +141,7 @@ struct pt {
   double *history;
   /* Histograms of overlaps in the last bin: [rows][temperatures][bins]. Rows are strata of samples
    * or blocks of time. */
-  uint64_t *histogram[GPUMC_OVERLAPS];
+  uint64_t *histogram[GPUMC_PAIRS_MAXIMUM];
   size_t table_bins, table_tuning;
   double *row;
   struct gpumc_configurations_request request;

@@ -209,11 +209,11 @@ static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *err
   size_t pair = 0;
   for (size_t c = 0; c < copies; c++)
     for (size_t d = c + 1; d < copies; d++, pair++) {
-      int64_t *overlap[GPUMC_OVERLAPS] = {NULL};
-      for (int kind = 0; kind < GPUMC_OVERLAPS; kind++)
-        if (pt->tempering.overlap[kind] != NULL)
-          overlap[kind] = pt->tempering.overlap[kind] + pair * temperatures * pt->settings.samples;
-      GPUMC_TRY(ensemble->ops->overlap(ensemble, c * temperatures, d * temperatures, temperatures,
+      int64_t *overlap[GPUMC_PAIRS_MAXIMUM] = {NULL};
+      for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
+        if (pt->tempering.pair[kind] != NULL)
+          overlap[kind] = pt->tempering.pair[kind] + pair * temperatures * pt->settings.samples;
+      GPUMC_TRY(ensemble->ops->compare(ensemble, c * temperatures, d * temperatures, temperatures,
                                        overlap, error));
     }
   return GPUMC_OK;
@@ -300,7 +300,7 @@ static enum gpumc_status fetch_histograms(struct pt *pt, struct gpumc_error *err
   struct gpumc_device *device = pt->context.device;
   const struct pt_tempering_plan *plan = &pt->tempering.plan;
   const size_t block = block_of(&pt->timeline, pt->stretch);
-  for (int kind = 0; kind < GPUMC_OVERLAPS; kind++) {
+  for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++) {
     const size_t count = plan->strata * plan->temperatures * plan->histogram[kind].bins;
     if (count > 0)
       GPUMC_TRY(device->ops->copy_to_host(device, pt->histogram[kind] + block * count,

@@ -17,8 +17,8 @@ static const struct pt_steps *steps_of(const struct gpumc_device *device)
   return steps[device->ops->kind];
 }
 
-/* Elements of an array of overlaps. */
-static size_t overlap_count(const struct pt_tempering_plan *plan)
+/* Elements of an array of a pair. */
+static size_t pair_count(const struct pt_tempering_plan *plan)
 {
   return pt_tempering_pairs(plan) * plan->temperatures * plan->samples;
 }
@@ -28,9 +28,9 @@ static size_t swap_count(const struct pt_tempering_plan *plan)
   return plan->copies * plan->temperatures * gpumc_swap_words(plan->samples);
 }
 
-static size_t bins_count(const struct pt_tempering_plan *plan, size_t overlap)
+static size_t bins_count(const struct pt_tempering_plan *plan, size_t pair)
 {
-  return plan->strata * plan->temperatures * plan->histogram[overlap].bins;
+  return plan->strata * plan->temperatures * plan->histogram[pair].bins;
 }
 
 static bool is_term(const struct pt_tempering_plan *plan, enum pt_source source, size_t index)
@@ -47,9 +47,9 @@ static bool keeps_channel(const struct pt_tempering_plan *plan, size_t channel)
          is_term(plan, PT_SOURCE_PRODUCT, channel);
 }
 
-static bool keeps_overlap(const struct pt_tempering_plan *plan, size_t overlap)
+static bool keeps_pair(const struct pt_tempering_plan *plan, size_t pair)
 {
-  return plan->histogram[overlap].bins > 0 || is_term(plan, PT_SOURCE_OVERLAP, overlap);
+  return plan->histogram[pair].bins > 0 || is_term(plan, PT_SOURCE_PAIR, pair);
 }
 
 size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan)
@@ -62,10 +62,10 @@ size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tem
   for (size_t c = 0; c < plan->n_channels; c++)
     if (keeps_channel(plan, c))
       bytes += pt_tempering_places(plan) * sizeof *tempering->channel[c];
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
     bytes += bins_count(plan, k) * sizeof *tempering->bins[k];
-    if (keeps_overlap(plan, k))
-      bytes += overlap_count(plan) * sizeof *tempering->overlap[k];
+    if (keeps_pair(plan, k))
+      bytes += pair_count(plan) * sizeof *tempering->pair[k];
   }
   return bytes;
 }
@@ -85,11 +85,11 @@ allocate_measurements(struct pt_tempering *tempering, struct gpumc_error *error)
     if (keeps_channel(plan, c))
       GPUMC_TRY(gpumc_device_array(device, &tempering->channel[c], pt_tempering_places(plan),
                                    "measurements", error));
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
-    if (keeps_overlap(plan, k))
-      GPUMC_TRY(gpumc_device_array(device, &tempering->overlap[k], overlap_count(plan), "overlaps",
-                                   error));
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
+    if (keeps_pair(plan, k))
+      GPUMC_TRY(
+          gpumc_device_array(device, &tempering->pair[k], pair_count(plan), "overlaps", error));
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (plan->histogram[k].bins > 0)
       GPUMC_TRY(gpumc_device_array(device, &tempering->bins[k], bins_count(plan, k),
                                    "histograms of overlaps", error));
@@ -122,8 +122,8 @@ static void assert_sound(const struct pt_tempering_plan *plan)
   assert(plan->n_terms <= PT_TERMS_MAXIMUM);
   for (size_t i = 0; i < plan->n_terms; i++)
     assert(plan->term[i].index <
-           (plan->term[i].source == PT_SOURCE_OVERLAP ? GPUMC_OVERLAPS : plan->n_channels));
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+           (plan->term[i].source == PT_SOURCE_PAIR ? GPUMC_PAIRS_MAXIMUM : plan->n_channels));
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     assert(plan->histogram[k].bins == 0 || plan->histogram[k].spacing > 0);
 }
 
@@ -154,8 +154,8 @@ void pt_tempering_free(struct pt_tempering *tempering)
   gpumc_slots_free(device, tempering->slot);
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++)
     device->ops->release(device, tempering->channel[c]);
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++) {
-    device->ops->release(device, tempering->overlap[k]);
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++) {
+    device->ops->release(device, tempering->pair[k]);
     device->ops->release(device, tempering->bins[k]);
   }
   device->ops->release(device, tempering->swap);
@@ -266,7 +266,7 @@ enum gpumc_status
 pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error *error)
 {
   struct gpumc_device *device = tempering->device;
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (tempering->bins[k] != NULL)
       GPUMC_TRY(device->ops->fill(device, tempering->bins[k], 0,
                                   bins_count(&tempering->plan, k) * sizeof *tempering->bins[k],
@@ -276,13 +276,13 @@ pt_tempering_clear_histograms(struct pt_tempering *tempering, struct gpumc_error
 
 /* ---- checkpoints: the same arrays from every device ---- */
 
-enum { PARTS_MAXIMUM = 8 + GPUMC_OVERLAPS };
+enum { PARTS_MAXIMUM = 8 + GPUMC_PAIRS_MAXIMUM };
 
 /* Those that hold anything. */
 static size_t
 list_parts(const struct pt_tempering *tempering, struct gpumc_part part[PARTS_MAXIMUM])
 {
-  static const char *const bins[GPUMC_OVERLAPS] = {"spin_bins", "link_bins", "wave_bins"};
+  static const char *const bins[GPUMC_PAIRS_MAXIMUM] = {"spin_bins", "link_bins", "wave_bins"};
   const struct pt_tempering_plan *plan = &tempering->plan;
   const struct pt_layout layout = pt_layout_make(plan);
   const size_t temperatures = plan->temperatures, samples = plan->samples;
@@ -300,7 +300,7 @@ list_parts(const struct pt_tempering *tempering, struct gpumc_part part[PARTS_MA
   for (size_t i = 0; i < PARTS_MAXIMUM; i++)
     if (all[i].rows > 0)
       part[count++] = all[i];
-  for (size_t k = 0; k < GPUMC_OVERLAPS; k++)
+  for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (tempering->bins[k] != NULL)
       part[count++] = (struct gpumc_part){bins[k], GPUMC_UINT64, plan->strata * temperatures,
                                           plan->histogram[k].bins, tempering->bins[k]};

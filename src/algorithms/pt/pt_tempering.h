@@ -10,7 +10,7 @@
  * One round:
  *
  *   gpumc_ensemble_sweep_each(.., tempering.channel)          energies of all places, at least
- *   ensemble->ops->overlap(.., T runs, tempering.overlap + p T S)   for every pair of copies
+ *   ensemble->ops->compare(.., T runs, tempering.pair + p T S)   for every pair of copies
  *   pt_tempering_accumulate                                both only on measuring rounds
  *   pt_tempering_exchange                                  decides
  *   ensemble->ops->exchange(.., tempering.swap)               moves the replicas
@@ -36,14 +36,14 @@ enum { PT_TERMS_MAXIMUM = 32 };
 
 /* What a term averages: a channel at every place, an overlap of every pair of copies, or the
  * product of a channel's values in the two copies of every pair. */
-enum pt_source { PT_SOURCE_CHANNEL, PT_SOURCE_OVERLAP, PT_SOURCE_PRODUCT };
+enum pt_source { PT_SOURCE_CHANNEL, PT_SOURCE_PAIR, PT_SOURCE_PRODUCT };
 
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
  * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
  * x in the one copy times x in the other. */
 struct pt_term {
   enum pt_source source;
-  uint32_t index;                  /* of the channel, or enum gpumc_overlap */
+  uint32_t index;                  /* of the channel, or of the pair */
   enum gpumc_moment_choice moment; /* products: GPUMC_SUM_FIRST */
   double scale;
 };
@@ -63,7 +63,7 @@ struct pt_tempering_plan {
   size_t conjugate;                     /* channel by which exchanges are decided */
   size_t n_terms;
   struct pt_term term[PT_TERMS_MAXIMUM];
-  struct pt_histogram histogram[GPUMC_OVERLAPS];
+  struct pt_histogram histogram[GPUMC_PAIRS_MAXIMUM];
   size_t strata; /* of histograms: sample s is in stratum s mod strata; >= 1 */
 };
 
@@ -93,10 +93,11 @@ struct pt_tempering {
   struct gpumc_device *device;
   const struct pt_steps *steps;             /* the device's */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM]; /* [copies][temperatures][samples]; NULL: not kept */
-  int64_t *overlap[GPUMC_OVERLAPS];         /* [pairs][temperatures][samples]; NULL: not kept */
+  int64_t *pair[GPUMC_PAIRS_MAXIMUM];       /* [pairs][temperatures][samples]; NULL: not kept */
   uint32_t *swap;   /* [copies][temperatures][gpumc_swap_words(samples)], of the last exchange */
   uint32_t *walker; /* [copies][temperatures][samples], of algorithms/pt/pt_rules.h */
-  uint64_t *bins[GPUMC_OVERLAPS]; /* [strata][temperatures][bins]; NULL: none. For copy_to_host */
+  uint64_t
+      *bins[GPUMC_PAIRS_MAXIMUM]; /* [strata][temperatures][bins]; NULL: none. For copy_to_host */
   double *step;    /* [temperatures] coefficient[t + 1] - coefficient[t], times the quantum */
   uint8_t *record; /* what is published (algorithms/pt/pt_device.h) */
   struct pt_calls calls, published[GPUMC_SLOTS];

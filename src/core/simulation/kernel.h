@@ -22,15 +22,8 @@ enum gpumc_operation {
   GPUMC_OPERATION_COMPARE = 1 << 6,  /* replicas of two runs compared */
 };
 
-/* What the overlap of two replicas tells, s and t their spins, q_i = s_i t_i. */
-enum gpumc_overlap {
-  GPUMC_OVERLAP_SPIN, /* sum of q_i */
-  GPUMC_OVERLAP_LINK, /* sum of s_i s_j t_i t_j over the bonds */
-  /* |sum of q_i exp(i k r_i)|^2, the mean over the smallest wave vectors k of the lattice, in
-   * quanta of its own (gpumc_model.pair). */
-  GPUMC_OVERLAP_WAVE,
-  GPUMC_OVERLAPS
-};
+/* Numbers that a model has of two replicas, at most. */
+enum { GPUMC_PAIRS_MAXIMUM = 4 };
 
 struct gpumc_key;
 struct gpumc_params;
@@ -157,11 +150,11 @@ struct gpumc_kernel_ops {
    * part of one exchange at the most. */
   GPUMC_MUST_CHECK enum gpumc_status (*exchange)(struct gpumc_ensemble *ensemble,
                                                  const uint32_t *swap, struct gpumc_error *error);
-  /* overlap[kind][i][r]: replica r of run first + i with replica r of run second + i, i < runs;
-   * arrays [runs][capacity], NULL: not wanted. */
-  GPUMC_MUST_CHECK enum gpumc_status (*overlap)(struct gpumc_ensemble *ensemble, size_t first,
+  /* pair[kind][i][r], kinds as the model declares them: replica r of run first + i with replica r
+   * of run second + i, i < runs; arrays [runs][capacity], NULL: not wanted. */
+  GPUMC_MUST_CHECK enum gpumc_status (*compare)(struct gpumc_ensemble *ensemble, size_t first,
                                                 size_t second, size_t runs,
-                                                int64_t *const overlap[GPUMC_OVERLAPS],
+                                                int64_t *const pair[GPUMC_PAIRS_MAXIMUM],
                                                 struct gpumc_error *error);
   /* What of an ensemble is neither replicas nor counters, and part of its state: that of generators
    * of random numbers, for all replicas of a run that there is room for. NULL, or no bytes: none.

@@ -19,8 +19,8 @@ struct gpumc_channel {
   const char *request_key;
 };
 
-/* An integer that kernels measure of two replicas with the same disorder, as an overlap. Its scale
- * depends on the instance (gpumc_model.pair). */
+/* An integer that kernels measure of two replicas with the same disorder. Its scale depends on the
+ * instance (gpumc_model.pair). */
 struct gpumc_pair {
   struct gpumc_label label;        /* of its value */
   struct gpumc_label distribution; /* of its probability density; zeroed: none is reported */
@@ -104,7 +104,7 @@ struct gpumc_model {
   /* Where each control stays unless an algorithm moves it; NaN: it has no value of its own. */
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
-  struct gpumc_pair_scale pair[GPUMC_OVERLAPS];  /* zeroed: not measured */
+  struct gpumc_pair_scale pair[GPUMC_PAIRS_MAXIMUM]; /* zeroed: not measured */
   double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */

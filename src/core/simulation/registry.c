@@ -83,7 +83,7 @@ uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel)
          (kernel->measure != NULL ? GPUMC_OPERATION_MEASURE : 0u) |
          (kernel->gather != NULL ? GPUMC_OPERATION_GATHER : 0u) |
          (kernel->exchange != NULL ? GPUMC_OPERATION_EXCHANGE : 0u) |
-         (kernel->overlap != NULL ? GPUMC_OPERATION_COMPARE : 0u);
+         (kernel->compare != NULL ? GPUMC_OPERATION_COMPARE : 0u);
 }
 
 const char *gpumc_operation_name(uint32_t operation)

@@ -1,6 +1,6 @@
 /* Values and standard errors of what follows from means: the one estimator of all algorithms.
  *
- * The data come in replicates, blocks that are independent of each other: families of a population,
+ * The data come in replicates, blocks that are independent of each other: groups of copies,
  * runs, samples of the disorder, bins of the time, chains. Leaving one block out after the other is
  * a jackknife of any function of the means (Efron 1982). Where the same data fall into replicates
  * in two ways that are independent, as bins of the time and chains, two variances are pooled. */

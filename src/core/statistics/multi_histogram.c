@@ -59,7 +59,7 @@ static void make_level(const struct gpumc_histograms *h, const double *factor, s
     value[b] = ratio > 0 ? gpumc_log(ratio) : 0.0;
     holding += mine > 0;
   }
-  /* With fewer than two blocks there is no scatter to learn from; with few families at the
+  /* With fewer than two blocks there is no scatter to learn from; with few blocks at the
    * temperatures that see the level, little. */
   struct gpumc_variance variance = gpumc_jackknife_of(
       value, h->strata, h->blocks / h->strata,

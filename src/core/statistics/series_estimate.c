@@ -150,7 +150,7 @@ static void find_drift(const struct gpumc_series *series, double product,
 /* A bin must be this many autocorrelation times long, Sokal's window in units of bins: what an
  * exponential decay has beyond it is 0.5 % of tau at most. */
 static const double window = 4;
-/* The energy of the Ising model at criticality, which decays with many times, loses at most this
+/* The energy of a lattice at criticality, which decays with many times, loses at most this
  * much of tau, times tau over the bin length (measured: docs/statistics.md, "Time series"). */
 static const double truncation = 0.6;
 /* 2 tau below this is taken for noise. */

@@ -74,12 +74,22 @@ GPUMC_MUST_CHECK enum gpumc_status ising_sample_checksum(const struct gpumc_mode
 /* gpumc_model_ops.destroy */
 void ising_destroy(struct gpumc_model *model);
 
+/* What two replicas are compared by, s and t their spins, q_i = s_i t_i. */
+enum ising_pair_kind {
+  ISING_PAIR_SPIN, /* sum of q_i */
+  ISING_PAIR_LINK, /* sum of s_i s_j t_i t_j over the bonds */
+  /* |sum of q_i exp(i k r_i)|^2, the mean over the smallest wave vectors k of the lattice, in
+   * quanta of its own (gpumc_model.pair). */
+  ISING_PAIR_WAVE,
+  ISING_PAIRS
+};
+
 /* The controls, channels, pairs, means and quantities that all these models have. */
 extern const struct gpumc_control ising_controls[ISING_CONTROLS];
 void ising_coefficients(const struct gpumc_model *model, const double *control,
                         double *coefficient);
 extern const struct gpumc_channel ising_channels[ISING_CHANNELS];
-extern const struct gpumc_pair ising_pairs[GPUMC_OVERLAPS];
+extern const struct gpumc_pair ising_pairs[ISING_PAIRS];
 enum ising_mean {
   ISING_MEAN_ENERGY,
   ISING_MEAN_ENERGY2,
@@ -104,7 +114,7 @@ extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 #define ISING_MODEL                                                                                \
   .controls = ising_controls, .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients,    \
   .channels = ising_channels, .n_channels = ISING_CHANNELS, .pairs = ising_pairs,                  \
-  .n_pairs = GPUMC_OVERLAPS, .means = ising_means, .n_means = ISING_MEANS,                         \
+  .n_pairs = ISING_PAIRS, .means = ising_means, .n_means = ISING_MEANS,                            \
   .quantities = ising_quantities, .n_quantities = ISING_QUANTITIES, .destroy = ising_destroy
 
 /* The moves that all these kernels have, enum ising_move. */

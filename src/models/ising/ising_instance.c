@@ -138,9 +138,9 @@ static void describe_pairs(const struct ising_settings *settings, struct gpumc_m
                            struct ising_parameters *parameters)
 {
   const int64_t sites = (int64_t)model->sites, bonds = (int64_t)settings->dimension * sites;
-  model->pair[GPUMC_OVERLAP_SPIN] = (struct gpumc_pair_scale){1.0 / (double)sites, sites, 2};
-  model->pair[GPUMC_OVERLAP_LINK] = (struct gpumc_pair_scale){1.0 / (double)bonds, bonds, 4};
-  model->pair[GPUMC_OVERLAP_WAVE].unit = model->quantum[ISING_WAVE] / (double)model->sites;
+  model->pair[ISING_PAIR_SPIN] = (struct gpumc_pair_scale){1.0 / (double)sites, sites, 2};
+  model->pair[ISING_PAIR_LINK] = (struct gpumc_pair_scale){1.0 / (double)bonds, bonds, 4};
+  model->pair[ISING_PAIR_WAVE].unit = model->quantum[ISING_WAVE] / (double)model->sites;
   if (settings->disorder.couplings == ISING_GAUSSIAN && settings->field == 0.0 &&
       settings->disorder.fields == ISING_UNIFORM)
     parameters->bond_variance =

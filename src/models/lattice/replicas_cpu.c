@@ -239,8 +239,8 @@ enum gpumc_status lattice_cpu_measure(struct gpumc_ensemble *ensemble, int64_t *
   return GPUMC_OK;
 }
 
-enum gpumc_status lattice_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                      size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+enum gpumc_status lattice_cpu_compare(struct gpumc_ensemble *ensemble, size_t first, size_t second,
+                                      size_t runs, int64_t *const pair[GPUMC_PAIRS_MAXIMUM],
                                       struct gpumc_error *error)
 {
   (void)error;
@@ -252,9 +252,9 @@ enum gpumc_status lattice_cpu_overlap(struct gpumc_ensemble *ensemble, size_t fi
     const struct lattice_cpu_place place = lattice_cpu_next_place(ensemble, first, runs, i);
     const size_t run = place.run - first;
     if (place.count > 0)
-      storage->layout->overlap(ensemble, &place,
+      storage->layout->compare(ensemble, &place,
                                lattice_cpu_block(storage, second + run, place.block),
-                               run * ensemble->plan.capacity + place.first, overlap);
+                               run * ensemble->plan.capacity + place.first, pair);
   }
   return GPUMC_OK;
 }

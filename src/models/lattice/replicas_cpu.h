@@ -63,8 +63,8 @@ struct lattice_cpu_layout {
                             int64_t *const *channel);
   /* The replicas of one block with those of the block `other`; the first result goes to place `at`.
    */
-  void (*overlap)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
-                  const void *other, size_t at, int64_t *const overlap[GPUMC_OVERLAPS]);
+  void (*compare)(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place,
+                  const void *other, size_t at, int64_t *const pair[GPUMC_PAIRS_MAXIMUM]);
 };
 
 /* gpumc_ensemble.storage. blocks[run][run_blocks][block_bytes], spare the same or NULL;
@@ -168,8 +168,8 @@ GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_measure(struct gpumc_ensemble *en
                                                        struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
-lattice_cpu_overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second, size_t runs,
-                    int64_t *const overlap[GPUMC_OVERLAPS], struct gpumc_error *error);
+lattice_cpu_compare(struct gpumc_ensemble *ensemble, size_t first, size_t second, size_t runs,
+                    int64_t *const pair[GPUMC_PAIRS_MAXIMUM], struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_gather(struct gpumc_ensemble *ensemble,
                                                       const uint32_t *parent,
                                                       struct gpumc_error *error);

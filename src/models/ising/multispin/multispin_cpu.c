@@ -158,22 +158,22 @@ static void sweep_and_measure_group(const struct gpumc_ensemble *ensemble,
 
 static void overlap_group(const struct gpumc_ensemble *ensemble,
                           const struct lattice_cpu_place *place, const void *other, size_t first,
-                          int64_t *const overlap[GPUMC_OVERLAPS])
+                          int64_t *const overlap[GPUMC_PAIRS_MAXIMUM])
 {
   const struct ising_multispin_tables *tables = tables_of(ensemble);
   const struct ising_multispin_group group = group_of(ensemble, place);
   const int64_t sites = (int64_t)ensemble->model->sites;
   const int64_t bonds = (int64_t)tables->instance.lattice.dimension * sites;
-  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  const bool waves = overlap[ISING_PAIR_WAVE] != NULL;
   struct ising_multispin_sums sums;
   ops_of(ensemble)->measure(&group, other, waves ? &tables->waves : NULL, &sums);
   for (size_t lane = 0; lane < place->count; lane++) {
-    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
-      overlap[GPUMC_OVERLAP_SPIN][first + lane] = sites - 2 * sums.up[lane];
-    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-      overlap[GPUMC_OVERLAP_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
+    if (overlap[ISING_PAIR_SPIN] != NULL)
+      overlap[ISING_PAIR_SPIN][first + lane] = sites - 2 * sums.up[lane];
+    if (overlap[ISING_PAIR_LINK] != NULL)
+      overlap[ISING_PAIR_LINK][first + lane] = bonds - 2 * sums.unsatisfied[lane];
     if (waves)
-      overlap[GPUMC_OVERLAP_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
+      overlap[ISING_PAIR_WAVE][first + lane] = wave_of(&tables->waves, &sums, lane);
   }
 }
 
@@ -250,7 +250,7 @@ static const struct lattice_cpu_layout layout = {
     .sweep = sweep_group,
     .measure = measure_group,
     .sweep_and_measure = sweep_and_measure_group,
-    .overlap = overlap_group,
+    .compare = overlap_group,
 };
 
 static_assert((int)ISING_LANES <= (int)LATTICE_CPU_BLOCK, "a group is a block");
@@ -278,5 +278,5 @@ const struct gpumc_kernel_ops ising_multispin_cpu = {
     .n_moves = ISING_MOVES,
     .bytes = bytes,
     .create = create,
-    .overlap = lattice_cpu_overlap,
+    .compare = lattice_cpu_compare,
 };

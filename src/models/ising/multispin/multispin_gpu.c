@@ -304,7 +304,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 size_t runs, int64_t *const overlap[GPUMC_PAIRS_MAXIMUM],
                                  struct gpumc_error *error)
 {
   assert(first != second && first + runs <= ensemble->runs && second + runs <= ensemble->runs);
@@ -313,9 +313,9 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
       .first = (uint32_t)first,
       .second = (uint32_t)second,
       .runs = (uint32_t)runs,
-      .spin = overlap[GPUMC_OVERLAP_SPIN],
-      .link = overlap[GPUMC_OVERLAP_LINK],
-      .square = overlap[GPUMC_OVERLAP_WAVE],
+      .spin = overlap[ISING_PAIR_SPIN],
+      .link = overlap[ISING_PAIR_LINK],
+      .square = overlap[ISING_PAIR_WAVE],
   };
   return compare(ensemble, &pairs, error);
 }
@@ -330,5 +330,5 @@ const struct gpumc_kernel_ops ising_multispin_cuda = {
     .measure = ising_host_measure,
     .gather = lattice_gpu_gather,
     .exchange = lattice_gpu_exchange,
-    .overlap = overlap,
+    .compare = overlap,
 };

@@ -138,7 +138,7 @@ measure(struct gpumc_ensemble *ensemble, int64_t *const *channel, struct gpumc_e
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 size_t runs, int64_t *const overlap[GPUMC_PAIRS_MAXIMUM],
                                  struct gpumc_error *error)
 {
   (void)error;
@@ -146,20 +146,20 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   const size_t capacity = ensemble->plan.capacity;
   const struct subjects subjects = {first, second, runs};
   const int64_t sites = (int64_t)ensemble->model->sites;
-  const bool waves = overlap[GPUMC_OVERLAP_WAVE] != NULL;
+  const bool waves = overlap[ISING_PAIR_WAVE] != NULL;
   assert(first != second);
-  count(ensemble, &subjects,
-        overlap[GPUMC_OVERLAP_SPIN] != NULL || overlap[GPUMC_OVERLAP_LINK] != NULL, waves);
+  count(ensemble, &subjects, overlap[ISING_PAIR_SPIN] != NULL || overlap[ISING_PAIR_LINK] != NULL,
+        waves);
   for (size_t i = 0; i < runs * capacity; i++) {
     const struct ising_packed_counts *counts = &own->counts[i];
     if (i % capacity >= ensemble->size[first + i / capacity])
       continue;
-    if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
-      overlap[GPUMC_OVERLAP_SPIN][i] = sites - 2 * counts->up;
-    if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-      overlap[GPUMC_OVERLAP_LINK][i] = (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
+    if (overlap[ISING_PAIR_SPIN] != NULL)
+      overlap[ISING_PAIR_SPIN][i] = sites - 2 * counts->up;
+    if (overlap[ISING_PAIR_LINK] != NULL)
+      overlap[ISING_PAIR_LINK][i] = (int64_t)own->lattice.dimension * sites - 2 * counts->unlike;
     if (waves)
-      overlap[GPUMC_OVERLAP_WAVE][i] =
+      overlap[ISING_PAIR_WAVE][i] =
           ising_wave_square(&own->tables.waves.wave, counts->cosine, counts->sine);
   }
   return GPUMC_OK;
@@ -346,5 +346,5 @@ const struct gpumc_kernel_ops ising_packed_cpu = {
     .measure = measure,
     .gather = lattice_cpu_gather,
     .exchange = lattice_cpu_exchange,
-    .overlap = overlap,
+    .compare = overlap,
 };

@@ -180,7 +180,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 size_t runs, int64_t *const overlap[GPUMC_PAIRS_MAXIMUM],
                                  struct gpumc_error *error)
 {
   assert(first != second && first + runs <= ensemble->runs && second + runs <= ensemble->runs);
@@ -189,9 +189,9 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
   pairs.first = (uint32_t)first;
   pairs.second = (uint32_t)second;
   pairs.runs = (uint32_t)runs;
-  pairs.spin = overlap[GPUMC_OVERLAP_SPIN];
-  pairs.link = overlap[GPUMC_OVERLAP_LINK];
-  pairs.square = overlap[GPUMC_OVERLAP_WAVE];
+  pairs.spin = overlap[ISING_PAIR_SPIN];
+  pairs.link = overlap[ISING_PAIR_LINK];
+  pairs.square = overlap[ISING_PAIR_WAVE];
   return ising_packed_measure(&pairs, error);
 }
 
@@ -199,5 +199,5 @@ const struct gpumc_kernel_ops ising_packed_cuda = {
     ISING_PACKED_CUDA_NAMES, LATTICE_GPU_COMMON,           .bytes = bytes,
     .create = create,        .start = randomize,           .sweep = sweep,
     .measure = measure,      .gather = lattice_gpu_gather, .exchange = lattice_gpu_exchange,
-    .overlap = overlap,
+    .compare = overlap,
 };

@@ -197,22 +197,22 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
 /* The replica at `place` with `other`; the results go to place `at`. */
 static void overlap_replicas(const struct gpumc_ensemble *ensemble,
                              const struct lattice_cpu_place *place, const void *other, size_t at,
-                             int64_t *const overlap[GPUMC_OVERLAPS])
+                             int64_t *const overlap[GPUMC_PAIRS_MAXIMUM])
 {
   const struct tables *tables = tables_of(ensemble);
   const int64_t sites = (int64_t)ensemble->model->sites;
   const int64_t bonds = (int64_t)tables->lattice.checkerboard.dimension * sites;
   struct ising_spin_measurement with =
-      measurement_of(ensemble, place, overlap[GPUMC_OVERLAP_WAVE] != NULL);
+      measurement_of(ensemble, place, overlap[ISING_PAIR_WAVE] != NULL);
   struct ising_spin_sums sums;
   with.other = other;
   ops_of(ensemble)->measure(&with, &sums);
-  if (overlap[GPUMC_OVERLAP_SPIN] != NULL)
-    overlap[GPUMC_OVERLAP_SPIN][at] = 2 * sums.up - sites;
-  if (overlap[GPUMC_OVERLAP_LINK] != NULL)
-    overlap[GPUMC_OVERLAP_LINK][at] = bonds - 2 * sums.unsatisfied;
-  if (overlap[GPUMC_OVERLAP_WAVE] != NULL)
-    overlap[GPUMC_OVERLAP_WAVE][at] = wave_of(tables, with.layers);
+  if (overlap[ISING_PAIR_SPIN] != NULL)
+    overlap[ISING_PAIR_SPIN][at] = 2 * sums.up - sites;
+  if (overlap[ISING_PAIR_LINK] != NULL)
+    overlap[ISING_PAIR_LINK][at] = bonds - 2 * sums.unsatisfied;
+  if (overlap[ISING_PAIR_WAVE] != NULL)
+    overlap[ISING_PAIR_WAVE][at] = wave_of(tables, with.layers);
 }
 
 /* A block is one replica, spins[position], 0 or 1. */
@@ -304,7 +304,7 @@ static const struct lattice_cpu_layout layout = {
     .sweep = sweep_replica,
     .measure = measure_replica,
     .sweep_and_measure = sweep_and_measure,
-    .overlap = overlap_replicas,
+    .compare = overlap_replicas,
 };
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -330,5 +330,5 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .n_moves = ISING_MOVES,
     .bytes = bytes,
     .create = create,
-    .overlap = lattice_cpu_overlap,
+    .compare = lattice_cpu_compare,
 };

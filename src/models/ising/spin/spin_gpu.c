@@ -262,7 +262,7 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,
-                                 size_t runs, int64_t *const overlap[GPUMC_OVERLAPS],
+                                 size_t runs, int64_t *const overlap[GPUMC_PAIRS_MAXIMUM],
                                  struct gpumc_error *error)
 {
   const struct ising_spin_gpu_measurement arguments = {
@@ -281,5 +281,5 @@ const struct gpumc_kernel_ops ising_spin_cuda = {
     .measure = ising_host_measure,
     .gather = lattice_gpu_gather,
     .exchange = lattice_gpu_exchange,
-    .overlap = overlap,
+    .compare = overlap,
 };

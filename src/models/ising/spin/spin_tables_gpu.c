@@ -173,15 +173,15 @@ struct ising_measured ising_measured_channels(size_t runs, int64_t *const *chann
 }
 
 struct ising_measured ising_measured_overlaps(size_t first, size_t second, size_t runs,
-                                              int64_t *const overlap[GPUMC_OVERLAPS])
+                                              int64_t *const overlap[GPUMC_PAIRS_MAXIMUM])
 {
   return (struct ising_measured){
       .first = (uint32_t)first,
       .second = (uint32_t)second,
       .runs = (uint32_t)runs,
       .product = 1,
-      .spins = overlap[GPUMC_OVERLAP_SPIN],
-      .links = overlap[GPUMC_OVERLAP_LINK],
-      .wave = overlap[GPUMC_OVERLAP_WAVE],
+      .spins = overlap[ISING_PAIR_SPIN],
+      .links = overlap[ISING_PAIR_LINK],
+      .wave = overlap[ISING_PAIR_WAVE],
   };
 }

@@ -117,7 +117,7 @@ struct ising_measured {
 /* For gpumc_kernel_ops.measure and overlap. */
 struct ising_measured ising_measured_channels(size_t runs, int64_t *const *channel);
 struct ising_measured ising_measured_overlaps(size_t first, size_t second, size_t runs,
-                                              int64_t *const overlap[GPUMC_OVERLAPS]);
+                                              int64_t *const overlap[GPUMC_PAIRS_MAXIMUM]);
 
 /* The energy of a replica in quanta, from its sums. bonds, spins, along: as ising_energy and
  * ising_energy_of_signs have them; terms: the sum over couplings and fields of any size. */
