@@ -143,8 +143,8 @@ static void add_terms(struct tempering_reference *reference, size_t t, size_t s)
   const struct pt_tempering_plan *plan = &reference->plan;
   for (size_t i = 0; i < plan->n_terms; i++) {
     const struct pt_term *term = &plan->term[i];
-    const bool is_pair = term->source == PT_SOURCE_PAIR;
-    const bool is_product = term->source == PT_SOURCE_PRODUCT;
+    const bool is_pair = term->source == GPUMC_MEAN_PAIR;
+    const bool is_product = term->source == GPUMC_MEAN_PRODUCT;
     const size_t count = is_pair ? pt_tempering_pairs(plan) : plan->copies;
     const int64_t *values =
         is_pair ? reference->overlap[term->index] : reference->channel[term->index];

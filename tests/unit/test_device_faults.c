@@ -119,7 +119,7 @@ static enum gpumc_status create_tempering(struct work *work, struct gpumc_error 
       .samples = CAPACITY,
       .n_channels = ISING_CHANNELS,
       .n_terms = 1,
-      .term = {{PT_SOURCE_CHANNEL, ISING_ENERGY, GPUMC_SUM_SECOND, 1.0}},
+      .term = {{GPUMC_MEAN_CHANNEL, ISING_ENERGY, GPUMC_SUM_SECOND, 1.0}},
       .histogram = {[ISING_PAIR_SPIN] = {0, 1, 2}},
       .strata = 1,
   };

@@ -156,12 +156,11 @@ static void test_check(void **state)
     const struct gpumc_node node = {.mark = {"c.yaml", 3, 4}};
     cJSON *values = cJSON_Parse(cases[i].values);
     const struct gpumc_params params = {.values = values, .node = &node};
-    const struct gpumc_subject subject = {.model = cases[i].model};
-    gpumc_observables_check(&params, &subject, &report);
+    gpumc_observables_check(&params, "structure_factor", cases[i].model, &report);
     assert_int_equal(report.mistakes, cases[i].mistakes);
     if (report.mistakes > 0)
       assert_string_equal(gpumc_text_string(&report.lines),
-                          "c.yaml:3:4: model chain has no structure factor: leave "
+                          "c.yaml:3:4: model chain has no structure_factor: leave "
                           "structure_factor out\n");
     gpumc_report_free(&report);
     cJSON_Delete(values);

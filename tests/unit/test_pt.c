@@ -389,7 +389,7 @@ static void test_overlaps_of_sites_alone(void **state)
   assert_int_equal(plan.histogram[ISING_PAIR_SPIN].bins, 19);
   assert_int_equal(plan.histogram[ISING_PAIR_LINK].bins, 0);
   for (size_t k = 0; k < plan.n_terms; k++)
-    if (plan.term[k].source == PT_SOURCE_PAIR)
+    if (plan.term[k].source == GPUMC_MEAN_PAIR)
       assert_int_equal(plan.term[k].index, ISING_PAIR_SPIN);
 }
 

@@ -27,9 +27,9 @@ static const struct pt_tempering_plan plan = {
     .strata = STRATA,
     .n_channels = 2,
     .n_terms = 3,
-    .term = {{PT_SOURCE_CHANNEL, 0, GPUMC_SUM_FIRST, 0.1},
-             {PT_SOURCE_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.1},
-             {PT_SOURCE_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_SECOND, 0.1}},
+    .term = {{GPUMC_MEAN_CHANNEL, 0, GPUMC_SUM_FIRST, 0.1},
+             {GPUMC_MEAN_CHANNEL, 1, GPUMC_SUM_FOURTH, 0.1},
+             {GPUMC_MEAN_PAIR, ISING_PAIR_SPIN, GPUMC_SUM_SECOND, 0.1}},
     .histogram = {[ISING_PAIR_LINK] = {-10, 1, BINS}},
 };
 

@@ -56,7 +56,7 @@ const struct gpumc_key canonical_keys[] = {
                          "Sweeps during which measurements are taken, a multiple of `interval`."),
     GPUMC_SWEEPS_KEY("interval", 1, .default_text = "1", .sweepable = true,
                      .doc = "Sweeps from one measurement to the next."),
-    GPUMC_STRUCTURE_FACTOR_KEY,
+    GPUMC_REQUESTS_KEY,
     {.name = "series",
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "false",
@@ -171,7 +171,6 @@ const struct gpumc_check canonical_checks[] = {
     {.reads = "sweeps thermalization", .run = check_length},
     {.reads = "configurations sweeps interval", .run = check_configurations},
     {.reads = "samples replicas", .run = check_replicas},
-    GPUMC_OBSERVABLES_CHECK,
     {.reads = "samples replicas", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };

@@ -194,7 +194,8 @@ enum gpumc_status pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gp
   trust->pa = pa;
   trust->temperatures = pa->schedule.count;
   trust->watched = gpumc_observables_reported(
-      &pa->settings.observables, gpumc_observables_power(&pa->settings.observables, 0, 1));
+      &pa->settings.observables,
+      gpumc_observables_power(&pa->settings.observables, pa->context.model->ops->tracked, 1));
   enum gpumc_status status =
       gpumc_allocate_array(&trust->families, trust->temperatures, "the summary", error);
   if (status == GPUMC_OK)
@@ -204,6 +205,12 @@ enum gpumc_status pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gp
   for (size_t t = 0; t < trust->temperatures && status == GPUMC_OK; t++)
     trust->determined[t] = trust->chance[t] = 1;
   return status;
+}
+
+static const char *tracked_name(const struct pa_trust *trust)
+{
+  const struct gpumc_model_ops *model = trust->pa->context.model->ops;
+  return model->channels[model->tracked].label.name;
 }
 
 void pa_trust_free(struct pa_trust *trust)
@@ -243,8 +250,10 @@ static enum gpumc_status write_curves(const struct pa_trust *trust, struct gpumc
 {
   const struct gpumc_label families = {
       "effective_families", "number of equal families that scatter as those of all runs", "1", "n"};
-  const struct gpumc_label determined = {
-      "determined", "1 where the energy fluctuates often enough to know its error", "1", ""};
+  char determined_where[128];
+  snprintf(determined_where, sizeof determined_where,
+           "1 where the %s fluctuates often enough to know its error", tracked_name(trust));
+  const struct gpumc_label determined = {"determined", determined_where, "1", ""};
   const struct gpumc_curve_place place = {.recorder = trust->pa->context.recorder,
                                           .model = trust->pa->context.model,
                                           .group = "summary",
@@ -280,9 +289,9 @@ static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
                           trust->temperatures, true, where) == 0)
     return;
   snprintf(text, sizeof text,
-           "at %s, the energy fluctuates in too few families to know its error; use a larger "
+           "at %s, the %s fluctuates in too few families to know its error; use a larger "
            "population or stay %s",
-           where,
+           where, tracked_name(trust),
            gpumc_moves_beta(&trust->pa->settings.moved) ? "above these temperatures"
                                                         : "away from these values");
   warn(trust, all, text);

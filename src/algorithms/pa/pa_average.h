@@ -71,9 +71,9 @@ pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *e
 struct pa_trust {
   struct pa *pa;
   size_t temperatures;
-  size_t watched;     /* quantity whose events are counted: the energy */
+  size_t watched;     /* quantity whose events are counted */
   double *families;   /* [temperatures] effective number of all runs together */
-  double *determined; /* [temperatures] 0 where the error of the energy has too few events */
+  double *determined; /* [temperatures] 0 where the error of that quantity has too few events */
   double *chance;     /* [temperatures] least probability of the scatter of the runs */
 };
 

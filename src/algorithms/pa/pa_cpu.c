@@ -207,7 +207,7 @@ places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_err
   return GPUMC_OK;
 }
 
-/* The reach of the reference of the weights where that is not the lowest energy. */
+/* The reach of the reference of the weights where that is not the lowest value. */
 static uint64_t extent_of(const struct pa_work *population, size_t first, size_t n)
 {
   uint64_t extent = 0;
@@ -218,19 +218,19 @@ static uint64_t extent_of(const struct pa_work *population, size_t first, size_t
   return extent;
 }
 
-/* Families of run m, its lowest energy, and the reference of its weights. */
+/* Families of run m, its lowest value, and the reference of its weights. */
 static void survey_run(const struct pa_survey_work *work, size_t m)
 {
   const struct pa_work *population = &work->population;
   const size_t first = m * population->capacity, n = population->size[m];
   const uint32_t *family = population->family + first;
-  const int64_t *energy = population->energy + first;
+  const int64_t *value = population->tracked + first;
   uint32_t *members = work->members + first, *mark = work->mark + first;
   struct pa_tallied tallied = {0};
   int64_t lowest = INT64_MAX;
   for (size_t r = 0; r < n; r++) {
     members[family[r]]++;
-    lowest = energy[r] < lowest ? energy[r] : lowest;
+    lowest = value[r] < lowest ? value[r] : lowest;
   }
   for (size_t f = 0; f < population->founders; f++)
     pa_add_family(&tallied, members[f], n);
@@ -238,7 +238,7 @@ static void survey_run(const struct pa_survey_work *work, size_t m)
   if (pa_is_apart(population))
     tallied.extent = extent_of(population, first, n);
   for (size_t r = 0; r < n; r++) {
-    if (energy[r] != lowest)
+    if (value[r] != lowest)
       continue;
     tallied.lowest_replicas++;
     tallied.lowest_families += mark[family[r]] == 0;
@@ -258,7 +258,7 @@ static void add_to_histograms(const struct gpumc_device *device, const struct pa
       const size_t first = m * population->capacity;
       for (size_t r = first; r < first + population->size[m]; r++)
         work->bins[pa_bin_of(work, work->first_run + m, population->family[r],
-                             population->energy[r])]++;
+                             population->tracked[r])]++;
     }
 }
 

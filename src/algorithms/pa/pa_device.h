@@ -21,10 +21,10 @@ struct pa_resampled {
 };
 
 struct pa_tallied {
-  uint64_t depth; /* pa_reach of the lowest energy */
+  uint64_t depth; /* pa_reach of the lowest value */
   uint64_t lowest_replicas, lowest_families, families, square_sum;
   int64_t entropy; /* of pa_family_entropy */
-  uint64_t extent; /* pa_reach of the reference where that is not the lowest energy */
+  uint64_t extent; /* pa_reach of the reference where that is not the lowest value */
 };
 
 /* How near a value is to the lowest, or the highest, that there can be: 0 is nothing found and the
@@ -48,8 +48,8 @@ GPUMC_HOST_DEVICE static inline int64_t pa_lowest_of(const struct pa_tallied *ta
 struct pa_work {
   size_t runs, capacity, founders, blocks;
   uint32_t *size;
-  const int64_t *energy, *conjugate; /* the same where replicas are weighed by their energies */
-  bool falls;                        /* as in the plan */
+  const int64_t *tracked, *conjugate; /* the same where replicas are weighed by the tracked one */
+  bool falls;                         /* as in the plan */
   uint64_t *weight;
   uint32_t *parent, *copies, *family;
   struct pa_resampled *resampled; /* [runs], cleared: of the record, or the one of `trial` */
@@ -57,10 +57,10 @@ struct pa_work {
   void *scan;
 };
 
-/* Whether the reference of the weights is not the lowest energy. */
+/* Whether the reference of the weights is not the lowest value. */
 GPUMC_HOST_DEVICE static inline bool pa_is_apart(const struct pa_work *work)
 {
-  return work->conjugate != work->energy || work->falls;
+  return work->conjugate != work->tracked || work->falls;
 }
 
 GPUMC_HOST_DEVICE static inline int64_t
@@ -82,7 +82,7 @@ struct pa_survey_work {
   uint64_t *bins; /* NULL: no histogram */
   size_t first_run, strata, levels;
   int64_t lowest, spacing;
-  /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest energy.
+  /* [runs][capacity] each, cleared: members of every family, and whether one has the lowest value.
    */
   uint32_t *members, *mark;
 };
@@ -142,14 +142,14 @@ pa_add_family(struct pa_tallied *tallied, uint64_t members, uint64_t size)
   tallied->entropy += pa_family_entropy(members, size);
 }
 
-/* The counter of an energy in the histograms; run: of all runs. */
+/* The counter of a value in the histograms; run: of all runs. */
 GPUMC_HOST_DEVICE static inline size_t
-pa_bin_of(const struct pa_survey_work *work, size_t run, uint32_t family, int64_t energy)
+pa_bin_of(const struct pa_survey_work *work, size_t run, uint32_t family, int64_t value)
 {
   const size_t blocks = work->population.blocks;
-  const size_t level = (size_t)((energy - work->lowest) / work->spacing);
-  assert(energy >= work->lowest && level < work->levels &&
-         (energy - work->lowest) % work->spacing == 0);
+  const size_t level = (size_t)((value - work->lowest) / work->spacing);
+  assert(value >= work->lowest && level < work->levels &&
+         (value - work->lowest) % work->spacing == 0);
   return (run % work->strata * blocks + family % (uint32_t)blocks) * work->levels + level;
 }
 

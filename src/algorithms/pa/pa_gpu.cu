@@ -283,8 +283,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     if (r >= n)
       continue;
     uint32_t family = population->family[start + r];
-    int64_t energy = population->energy[start + r];
-    uint64_t mine = pa_reach(energy, false);
+    int64_t value = population->tracked[start + r];
+    uint64_t mine = pa_reach(value, false);
     uint32_t count;
     depth = mine > depth ? mine : depth;
     if (apart) {
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
       atomicAdd(&work.members[start + family], count);
     if (work.bins == NULL)
       continue;
-    const size_t bin = pa_bin_of(&work, work.first_run + stretch.m, family, energy);
+    const size_t bin = pa_bin_of(&work, work.first_run + stretch.m, family, value);
     if (first_with_key(mask, bin, &count))
       gpumc_atomic_add(&work.bins[bin], count);
   }
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     raise_over_warp(&population->tallied[stretch.m].extent, extent);
 }
 
-/* What needs the lowest energy and the families' sizes: every thread sees to replica r and to
+/* What needs the lowest value and the families' sizes: every thread sees to replica r and to
  * family r. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
     survey_families(const struct gpumc_grid grid, const struct pa_survey_work work)
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
   struct pa_tallied mine = {0, 0, 0, 0, 0, 0, 0};
   for (size_t group = stretch.first; group < end; group += stretch.stride) {
     size_t r = group + threadIdx.x;
-    bool holds = r < n && population->energy[start + r] == lowest;
+    bool holds = r < n && population->tracked[start + r] == lowest;
     uint32_t mask = __ballot_sync(GPUMC_WARP_ALL, holds);
     if (r < population->founders)
       pa_add_family(&mine, work.members[start + r], n);

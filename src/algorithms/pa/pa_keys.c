@@ -126,7 +126,7 @@ const struct gpumc_key pa_keys[] = {
      .maximum = 4096,
      .doc = "Blocks of families in a run, for the jackknife errors; at most one for "
             "each replica."},
-    GPUMC_STRUCTURE_FACTOR_KEY,
+    GPUMC_REQUESTS_KEY,
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
@@ -316,10 +316,9 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
 {
   const struct gpumc_model *model = subject->instance;
   const int64_t population = gpumc_params_integer(params, "population");
-  struct gpumc_moved moved;
-  gpumc_moved_read(params, model, &moved);
+  /* Whatever is asked for. */
   const struct gpumc_observables observables =
-      gpumc_observables_of(params, model->ops, NULL, moved.control);
+      gpumc_observables_select(model->ops, UINT32_MAX, NULL);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))
     gpumc_params_mistake(params, report, "population",
                          "%lld replicas of %zu sites are too many for exact sums of powers in 128 "
@@ -350,14 +349,11 @@ static void check_spectrum(const struct gpumc_params *params, const struct gpumc
 }
 
 const struct gpumc_check pa_checks[] = {
-    GPUMC_OBSERVABLES_CHECK,
     GPUMC_CONTROL_CHECKS,
     {.reads = "beta control", .run = check_temperatures},
     {.reads = "beta control reweight", .run = check_grid},
     {.reads = "beta control configurations", .run = check_configurations},
-    {.reads = "control population structure_factor",
-     .needs = GPUMC_NEEDS_INSTANCE,
-     .run = check_sums},
+    {.reads = "population", .needs = GPUMC_NEEDS_INSTANCE, .run = check_sums},
     {.reads = "beta", .needs = GPUMC_NEEDS_INSTANCE, .run = check_start},
     {.reads = "reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
     {.run = NULL},

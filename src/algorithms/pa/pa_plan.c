@@ -51,6 +51,7 @@ struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
       .founders = settings->population,
       .blocks = settings->blocks,
       .n_channels = settings->observables.n_channels,
+      .tracked = model->ops->tracked,
       .conjugate = settings->moved.conjugate,
       .falls = gpumc_moved_coefficient(model, &settings->moved, settings->end) <
                gpumc_moved_coefficient(model, &settings->moved, first),
@@ -72,18 +73,9 @@ struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
 
 /* ---- demand ---- */
 
-/* That of the energy at beta = 0; of another channel, that of as many independent quanta as it
- * has. */
-static double variance_of(const struct pa_settings *settings, const struct gpumc_model *model)
-{
-  const size_t conjugate = settings->moved.conjugate;
-  const double quantum = model->quantum[conjugate];
-  return conjugate == 0 ? model->energy_variance : model->bound[conjugate] * quantum * quantum;
-}
-
-/* Adaptive steps: Gaussian energies of variance s^2, that at beta = 0, shifted by dbeta s^2 overlap
- * by erfc(dbeta s/sqrt 8); later steps differ, so this only sets the scale. The same of another
- * channel and its coefficient. */
+/* Adaptive steps: values of the conjugate channel, Gaussian with the variance s^2 that states of
+ * equal weight have, shifted by dc s^2 overlap by erfc(dc s/sqrt 8), c the coefficient, which is
+ * beta of the energy; later steps differ, so this only sets the scale. */
 static double
 adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *model, double first)
 {
@@ -98,7 +90,7 @@ adaptive_steps(const struct pa_settings *settings, const struct gpumc_model *mod
     else
       high = middle;
   }
-  double steps = ceil(way * sqrt(variance_of(settings, model)) / low);
+  double steps = ceil(way * sqrt(model->variance[settings->moved.conjugate]) / low);
   return fmin(fmax(steps, 1), PA_ROWS_MAXIMUM);
 }
 

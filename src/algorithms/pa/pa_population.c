@@ -159,7 +159,7 @@ static struct pa_work work_of(const struct pa_population *population, size_t run
       .founders = plan->founders,
       .blocks = plan->blocks,
       .size = population->size,
-      .energy = population->channel[0],
+      .tracked = population->channel[plan->tracked],
       .conjugate = population->channel[plan->conjugate],
       .falls = plan->falls,
       .weight = population->weight,

@@ -24,12 +24,14 @@ struct pa_population_plan {
   size_t founders; /* replicas that a run starts with: family labels are below */
   size_t blocks;
   size_t n_channels;
-  size_t conjugate; /* channel by which replicas are weighed: 0, the energy, where beta is moved */
+  size_t tracked;   /* channel whose lowest value is kept */
+  size_t conjugate; /* channel by which replicas are weighed */
   bool falls;       /* steps are below 0, so that its highest value has the largest weight */
   unsigned sums[GPUMC_CHANNELS_MAXIMUM]; /* of enum gpumc_moment_choice */
   /* Largest |x| of each channel: capacity times the largest power summed stays below 2^127. */
   double bound[GPUMC_CHANNELS_MAXIMUM];
-  /* Histograms of channel 0, run by run into the stratum run mod strata. levels = 0: none. */
+  /* Histograms of the tracked channel, run by run into the stratum run mod strata. levels = 0:
+   * none. */
   size_t strata, levels;
   int64_t lowest, spacing;
 };
@@ -58,7 +60,7 @@ struct pa_outcome {
   const uint64_t *block_weight; /* [blocks] weights by block */
   /* The tally. */
   const struct gpumc_moment_sums *sums[GPUMC_CHANNELS_MAXIMUM]; /* [blocks] each */
-  int64_t lowest;                                               /* energy */
+  int64_t lowest;                                               /* of the tracked channel */
   size_t lowest_replicas, lowest_families;                      /* that have it */
   size_t families;
   uint64_t square_sum; /* of the family sizes */

@@ -36,18 +36,10 @@ static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
                   .width = 1},
     [PA_RHO_S] = {.label = LABEL("rho_s", "entropic family size, R exp(sum n ln n)", "1", "ρ_s"),
                   .width = 1},
-    [PA_LOWEST_ENERGY] = {.label =
-                              LABEL("lowest_energy", "lowest energy per site in the population",
-                                    GPUMC_UNIT_ENERGY, "e_min"),
-                          .width = 1},
-    [PA_LOWEST_ENERGY_REPLICAS] = {.label = LABEL("lowest_energy_replicas",
-                                                  "replicas at the lowest energy", "1", "n_min"),
-                                   .width = 1,
-                                   .integer = true},
-    [PA_LOWEST_ENERGY_FAMILIES] = {.label = LABEL("lowest_energy_families",
-                                                  "families at the lowest energy", "1", "f_min"),
-                                   .width = 1,
-                                   .integer = true},
+    /* Named after the tracked channel. */
+    [PA_LOWEST] = {.width = 1},
+    [PA_LOWEST_REPLICAS] = {.width = 1, .integer = true},
+    [PA_LOWEST_FAMILIES] = {.width = 1, .integer = true},
 };
 
 static const struct gpumc_column block_columns[PA_BLOCK_MEANS] = {
@@ -58,12 +50,17 @@ static const struct gpumc_column block_columns[PA_BLOCK_MEANS] = {
                                         "share of the resampling weights that led here, by block",
                                         "1", "W_b")},
 };
-/* Sums of the energy are called sums. */
-static const struct gpumc_label energy_sums[] = {
-    [1] = LABEL("energy", "sum of the energy per site, by block", GPUMC_UNIT_ENERGY, "sum e"),
-    [2] = LABEL("energy2", "sum of the square of the energy per site, by block", GPUMC_UNIT_ENERGY2,
-                "sum e^2"),
+enum { LONGEST_TEXT = 128, NAMED = 5 };
+
+/* Texts of the labels that are named after the tracked channel; recorders copy them. */
+struct named {
+  char name[NAMED][LONGEST_TEXT], long_name[NAMED][LONGEST_TEXT], symbol[NAMED][LONGEST_TEXT];
 };
+
+static struct gpumc_label name_label(struct named *named, size_t i, const char *units)
+{
+  return (struct gpumc_label){named->name[i], named->long_name[i], units, named->symbol[i]};
+}
 
 size_t pa_run_quantities(const struct pa_settings *settings)
 {
@@ -73,17 +70,57 @@ size_t pa_run_quantities(const struct pa_settings *settings)
   return count;
 }
 
+/* Of the tracked channel per site. */
+static const struct gpumc_label *tracked_label(const struct pa *pa)
+{
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  return &observables
+              ->mean[gpumc_observables_power(observables, pa->context.model->ops->tracked, 1)]
+              ->label;
+}
+
 static struct gpumc_column column_of(struct gpumc_label label)
 {
   return (struct gpumc_column){.label = label, .width = 1};
 }
 
-static struct gpumc_label sum_label(const struct gpumc_mean *mean)
+/* Sums of the tracked channel are called sums. */
+static struct gpumc_label
+sum_label(const struct pa *pa, const struct gpumc_mean *mean, struct named *named)
 {
-  return mean->index == 0 && mean->power <= 2 ? energy_sums[mean->power] : mean->label;
+  const struct gpumc_label *value = tracked_label(pa);
+  const size_t i = mean->power;
+  if (mean->index != pa->context.model->ops->tracked || mean->power > 2)
+    return mean->label;
+  snprintf(named->name[i], LONGEST_TEXT, "%s", mean->label.name);
+  snprintf(named->long_name[i], LONGEST_TEXT, "sum of the %s, by block", mean->label.long_name);
+  snprintf(named->symbol[i], LONGEST_TEXT, i == 1 ? "sum %s" : "sum %s^2", value->symbol);
+  return name_label(named, i, mean->label.units);
 }
 
-static struct gpumc_column behind_column(const struct pa *pa, size_t c)
+/* Of one of the columns about the lowest value. */
+static struct gpumc_label lowest_label(const struct pa *pa, size_t c, struct named *named)
+{
+  const char *channel =
+      pa->context.model->ops->channels[pa->context.model->ops->tracked].label.name;
+  const struct gpumc_label *value = tracked_label(pa);
+  const size_t i = c - PA_LOWEST;
+  const bool replicas = c == PA_LOWEST_REPLICAS;
+  if (c == PA_LOWEST) {
+    snprintf(named->name[i], LONGEST_TEXT, "lowest_%s", channel);
+    snprintf(named->long_name[i], LONGEST_TEXT, "lowest %s in the population", value->long_name);
+    snprintf(named->symbol[i], LONGEST_TEXT, "%s_min", value->symbol);
+    return name_label(named, i, value->units);
+  }
+  snprintf(named->name[i], LONGEST_TEXT, "lowest_%s_%s", channel,
+           replicas ? "replicas" : "families");
+  snprintf(named->long_name[i], LONGEST_TEXT, "%s at the lowest %s",
+           replicas ? "replicas" : "families", channel);
+  snprintf(named->symbol[i], LONGEST_TEXT, "%c_min", replicas ? 'n' : 'f');
+  return name_label(named, i, "1");
+}
+
+static struct gpumc_column behind_column(const struct pa *pa, size_t c, struct named *named)
 {
   const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
   const struct gpumc_label ratio =
@@ -91,6 +128,8 @@ static struct gpumc_column behind_column(const struct pa *pa, size_t c)
   const struct gpumc_label overlap = LABEL(
       "overlap", "overlap with the histogram before (eq. 8, R the population there)", "1", "α");
   struct gpumc_column column = behind_columns[c];
+  if (c >= PA_LOWEST && c <= PA_LOWEST_FAMILIES)
+    column.label = lowest_label(pa, c, named);
   if (pa_knows_partition(&pa->settings))
     return column;
   if (c == PA_BETA_FREE_ENERGY)
@@ -108,6 +147,7 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   const struct gpumc_observables *observables = &pa->settings.observables;
   const size_t width = pa_curve_width(&pa->settings);
   struct gpumc_column *columns = NULL;
+  struct named named;
   enum gpumc_status status = gpumc_allocate_array(&columns, width, "columns", error);
   if (status != GPUMC_OK)
     return status;
@@ -118,7 +158,7 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
       columns[count++] = column_of(gpumc_quantity_label(observables, q));
   for (size_t c = 0; c < PA_BEHIND_COUNT; c++)
     if (c != PA_ENTROPY || pa_knows_partition(&pa->settings))
-      columns[count++] = behind_column(pa, c);
+      columns[count++] = behind_column(pa, c, &named);
   status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, width,
                                  table, error);
   free(columns);
@@ -131,13 +171,14 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   const struct gpumc_observables *observables = &pa->settings.observables;
   const size_t count = 1 + PA_BLOCK_MEANS + observables->n_means;
   struct gpumc_column *columns = NULL;
+  struct named named;
   enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
   if (status != GPUMC_OK)
     return status;
   columns[0] = column_of(pa->axis);
   memcpy(columns + 1, block_columns, sizeof block_columns);
   for (size_t k = 0; k < observables->n_means; k++)
-    columns[1 + PA_BLOCK_MEANS + k] = column_of(sum_label(observables->mean[k]));
+    columns[1 + PA_BLOCK_MEANS + k] = column_of(sum_label(pa, observables->mean[k], &named));
   for (size_t c = 1; c < count; c++) {
     columns[c].width = pa->settings.blocks;
     columns[c].across = "block";
@@ -215,9 +256,10 @@ static void fill_families(const struct pa *pa, const struct pa_outcome *outcome,
   behind[PA_FAMILIES] = (double)outcome->families;
   behind[PA_RHO_T] = (double)outcome->square_sum / size;
   behind[PA_RHO_S] = size * gpumc_exp(outcome->entropy);
-  behind[PA_LOWEST_ENERGY] = (double)outcome->lowest * model->quantum[0] / (double)model->sites;
-  behind[PA_LOWEST_ENERGY_REPLICAS] = (double)outcome->lowest_replicas;
-  behind[PA_LOWEST_ENERGY_FAMILIES] = (double)outcome->lowest_families;
+  behind[PA_LOWEST] =
+      (double)outcome->lowest * model->quantum[model->ops->tracked] / (double)model->sites;
+  behind[PA_LOWEST_REPLICAS] = (double)outcome->lowest_replicas;
+  behind[PA_LOWEST_FAMILIES] = (double)outcome->lowest_families;
 }
 
 /* ln Q (eq. 1): the mean weight, its unit and its reference put back. */

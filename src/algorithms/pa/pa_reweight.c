@@ -20,7 +20,8 @@ static struct gpumc_label label_of(const struct pa *pa, size_t quantity)
       [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [ENTROPY] = PA_LABEL_ENTROPY};
   const struct gpumc_observables *observables = &pa->settings.observables;
   if (quantity == ENERGY)
-    return observables->mean[gpumc_observables_power(observables, 0, 1)]->label;
+    return observables->mean[gpumc_observables_power(observables, pa->settings.moved.conjugate, 1)]
+        ->label;
   for (size_t q = 0; q < observables->n_quantities && quantity == SPECIFIC_HEAT; q++)
     if (observables->quantity[q].what->of_each)
       return gpumc_quantity_label(observables, q);
@@ -211,8 +212,8 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
         .levels = model->levels,
         .blocks = blocks,
         .strata = pa->settings.strata,
-        .lowest = (double)model->lowest * model->quantum[0],
-        .spacing = (double)model->spacing * model->quantum[0],
+        .lowest = (double)model->lowest * model->quantum[pa->settings.moved.conjugate],
+        .spacing = (double)model->spacing * model->quantum[pa->settings.moved.conjugate],
         .beta = pa->schedule.value,
         .samples = samples,
         .log_partition = curves->log_partition,

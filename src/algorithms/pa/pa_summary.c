@@ -232,8 +232,8 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   return status;
 }
 
-/* The lowest energy of all runs and rows, the first value of the moved control where a run saw it,
- * and who holds it at the last. */
+/* The lowest value of all runs and rows of the tracked channel, the first value of the moved
+ * control where a run saw it, and who holds it at the last. */
 static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_error *error)
 {
   struct pa *pa = summary->pa;
@@ -243,33 +243,31 @@ static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_erro
   double replicas = 0;
   double families = 0;
   size_t last = summary->temperatures - 1;
-  char name[64];
-  snprintf(name, sizeof name, "lowest_energy_first_%s", pa->axis.name);
+  const struct gpumc_model_ops *model = pa->context.model->ops;
+  const char *channel = model->channels[model->tracked].label.name;
+  char name[128];
   for (size_t m = 0; m < pa->settings.runs; m++)
     for (size_t t = 0; t <= last; t++) {
-      double energy = pa_curve_value(pa, m, t, PA_LOWEST_ENERGY);
+      double value = pa_curve_value(pa, m, t, PA_LOWEST);
       double at = pa->schedule.value[t];
-      if (energy < lowest || (energy <= lowest && at < first)) {
-        lowest = energy;
+      if (value < lowest || (value <= lowest && at < first)) {
+        lowest = value;
         first = at;
       }
     }
   for (size_t m = 0; m < pa->settings.runs; m++)
-    if (pa_curve_value(pa, m, last, PA_LOWEST_ENERGY) <= lowest) {
-      replicas += pa_curve_value(pa, m, last, PA_LOWEST_ENERGY_REPLICAS);
-      families += pa_curve_value(pa, m, last, PA_LOWEST_ENERGY_FAMILIES);
+    if (pa_curve_value(pa, m, last, PA_LOWEST) <= lowest) {
+      replicas += pa_curve_value(pa, m, last, PA_LOWEST_REPLICAS);
+      families += pa_curve_value(pa, m, last, PA_LOWEST_FAMILIES);
     }
-  enum gpumc_status status =
-      gpumc_recorder_number(recorder, "summary", "lowest_energy", lowest, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(recorder, "summary", name, first, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "summary", "lowest_energy_replicas",
-                                    (int64_t)replicas, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_integer(recorder, "summary", "lowest_energy_families",
-                                    (int64_t)families, error);
-  return status;
+  snprintf(name, sizeof name, "lowest_%s", channel);
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, lowest, error));
+  snprintf(name, sizeof name, "lowest_%s_first_%s", channel, pa->axis.name);
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, first, error));
+  snprintf(name, sizeof name, "lowest_%s_replicas", channel);
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", name, (int64_t)replicas, error));
+  snprintf(name, sizeof name, "lowest_%s_families", channel);
+  return gpumc_recorder_integer(recorder, "summary", name, (int64_t)families, error);
 }
 
 enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)

@@ -52,6 +52,7 @@ void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_mo
                                      .copies = settings->copies,
                                      .samples = settings->samples,
                                      .n_channels = settings->observables.n_channels,
+                                     .tracked = model->ops->tracked,
                                      .conjugate = settings->moved.conjugate,
                                      .n_terms = terms->count,
                                      .strata = strata(settings)};

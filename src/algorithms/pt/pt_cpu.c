@@ -47,7 +47,7 @@ static struct rows rows_of(const struct pt_tempering *tempering, size_t term, si
 {
   const struct pt_tempering_plan *plan = &tempering->plan;
   const struct pt_term *what = &plan->term[term];
-  const bool is_pair = what->source == PT_SOURCE_PAIR;
+  const bool is_pair = what->source == GPUMC_MEAN_PAIR;
   const size_t samples = plan->samples;
   double *sums = (double *)(void *)tempering->record;
   return (struct rows){.sums = sums + (term * plan->temperatures + t) * samples,
@@ -74,7 +74,7 @@ add_term(const struct pt_tempering *tempering, size_t term, size_t t, size_t fir
   const struct pt_term what = tempering->plan.term[term];
   const struct rows rows = rows_of(tempering, term, t);
   const struct pt_loops *loops = loops_of(tempering);
-  if (what.source == PT_SOURCE_PRODUCT) {
+  if (what.source == GPUMC_MEAN_PRODUCT) {
     add_products(loops, rows, what.scale, first, end);
     return;
   }
@@ -89,7 +89,7 @@ static void find_lowest(const struct pt_tempering *tempering, size_t first, size
   int64_t *lowest = (int64_t *)(void *)(tempering->record + pt_layout_make(plan).lowest);
   for (size_t m = 0; m < plan->copies * plan->temperatures; m++)
     loops_of(tempering)->find_lowest(
-        lowest + first, tempering->channel[0] + m * plan->samples + first, end - first);
+        lowest + first, tempering->channel[plan->tracked] + m * plan->samples + first, end - first);
 }
 
 static void add_to_histogram(const struct pt_tempering *tempering, size_t overlap, size_t t)

@@ -27,7 +27,7 @@ struct pt_layout {
   size_t sums, accepted, labelled, from_hottest, round_trips, lowest, bytes;
 };
 
-/* All bytes of a lowest energy before the first is found: above any energy. */
+/* All bytes of a lowest value before the first is found: above any value. */
 enum { PT_LOWEST_BYTE = 0x7f };
 
 static inline size_t pt_tempering_places(const struct pt_tempering_plan *plan)

@@ -262,18 +262,18 @@ static bool samples_agree(const struct pt *pt, size_t last, size_t compared, siz
            gpumc_fisher_tail(ratio, freedom, freedom) * comparisons < alarms);
 }
 
-/* Whether a sample's energy has more than one value in the last bin. Sums of n equal numbers are
- * wrong by n/4 epsilon at most. */
+/* Whether the tracked channel of a sample has more than one value in the last bin. Sums of n equal
+ * numbers are wrong by n/4 epsilon at most. */
 static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
 {
-  const double energy = pt_term_mean_of_all(pt, pt->terms.energy, t, s);
-  const double energy2 = pt_term_mean_of_all(pt, pt->terms.energy2, t, s);
+  const double mean = pt_term_mean_of_all(pt, pt->terms.tracked, t, s);
+  const double square = pt_term_mean_of_all(pt, pt->terms.tracked2, t, s);
   double measurements = 0;
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
   const double values =
-      measurements * (double)pt_tempering_values(&pt->tempering.plan, pt->terms.energy);
-  return energy2 - energy * energy > gpumc_rounding(values / 4, energy2);
+      measurements * (double)pt_tempering_values(&pt->tempering.plan, pt->terms.tracked);
+  return square - mean * mean > gpumc_rounding(values / 4, square);
 }
 
 /* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
@@ -320,8 +320,8 @@ pt_determined(struct pt_average *average, size_t t, double *determined, struct g
   double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
   size_t moving = 0;
   GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
-  const size_t energy = gpumc_observables_reported(&pt->settings.observables, pt->terms.energy);
-  const bool good = gpumc_trust_samples(average->variance[energy].freedom, average->left_outs);
+  const size_t tracked = gpumc_observables_reported(&pt->settings.observables, pt->terms.tracked);
+  const bool good = gpumc_trust_samples(average->variance[tracked].freedom, average->left_outs);
   for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
     moving += is_in_motion(pt, t, s);
   *determined =

@@ -33,7 +33,8 @@ struct work {
   uint32_t temperatures, copies, samples, words, pairs, strata;
   uint32_t n_terms, n_channels, n_histograms; /* that are kept */
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
-  const int64_t *conjugate; /* the one of these that decides exchanges */
+  const int64_t *tracked;   /* the one of these whose lowest value is kept */
+  const int64_t *conjugate; /* the one that decides exchanges */
   uint32_t *swap, *walker;
   const double *step;
   double *sums;
@@ -61,11 +62,11 @@ static uint32_t block_threads(const struct gpumc_device *device)
 static void
 list_term(const struct pt_tempering *tempering, const struct pt_term *term, struct term_work *work)
 {
-  const bool is_pair = term->source == PT_SOURCE_PAIR;
+  const bool is_pair = term->source == GPUMC_MEAN_PAIR;
   const struct pt_tempering_plan *plan = &tempering->plan;
   work->values = is_pair ? tempering->pair[term->index] : tempering->channel[term->index];
   work->count = (uint32_t)(is_pair ? pt_tempering_pairs(plan) : plan->copies);
-  work->products = term->source == PT_SOURCE_PRODUCT;
+  work->products = term->source == GPUMC_MEAN_PRODUCT;
   work->moment = term->moment;
   work->scale = term->scale;
 }
@@ -73,6 +74,7 @@ list_term(const struct pt_tempering *tempering, const struct pt_term *term, stru
 static void list_arrays(const struct pt_tempering *tempering, struct work *work)
 {
   const struct pt_tempering_plan *plan = &tempering->plan;
+  work->tracked = tempering->channel[plan->tracked];
   work->conjugate = tempering->channel[plan->conjugate];
   for (size_t c = 0; c < plan->n_channels; c++)
     if (tempering->channel[c] != NULL)
@@ -213,11 +215,10 @@ add_term(const struct work *work, uint32_t number, size_t i, size_t stride)
 
 __device__ static inline void find_lowest(const struct work *work, size_t i, size_t stride)
 {
-  const int64_t *energy = work->channel[0];
   int64_t *lowest = &work->lowest[i % work->samples];
-  int64_t mine = energy[i];
+  int64_t mine = work->tracked[i];
   for (uint32_t c = 1; c < work->copies; c++) {
-    const int64_t of_copy = energy[c * stride + i];
+    const int64_t of_copy = work->tracked[c * stride + i];
     mine = of_copy < mine ? of_copy : mine;
   }
   /* It only ever falls, so that a value read too early costs no more than an operation. */

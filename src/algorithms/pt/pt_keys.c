@@ -88,7 +88,7 @@ const struct gpumc_key pt_keys[] = {
             "to `exchange_every`, or without exchanges to the largest divisor of "
             "`sweeps` up to 10."},
     GPUMC_UPDATE_KEY("How a spin is updated."),
-    GPUMC_STRUCTURE_FACTOR_KEY,
+    GPUMC_REQUESTS_KEY,
     {.name = "blocks",
      .type = GPUMC_KEY_INTEGER,
      .minimum = PT_BLOCKS,
@@ -270,7 +270,6 @@ const struct gpumc_check pt_checks[] = {
     {.reads = "configurations sweeps exchange_every measure_every", .run = check_configurations},
     {.reads = "samples blocks", .run = check_blocks},
     {.reads = "tune exchange_every", .run = check_tuning},
-    GPUMC_OBSERVABLES_CHECK,
     {.reads = "beta control samples replicas",
      .needs = GPUMC_NEEDS_INSTANCE,
      .run = check_replicas},

@@ -22,8 +22,8 @@ struct pt_loops {
   /* sums[i] += pt_term_product(one[i], other[i], scale) */
   void (*add_products)(double *sums, const int64_t *one, const int64_t *other, size_t n,
                        double scale);
-  /* lowest[i] becomes the smaller of itself and energy[i]. */
-  void (*find_lowest)(int64_t *lowest, const int64_t *energy, size_t n);
+  /* lowest[i] becomes the smaller of itself and value[i]. */
+  void (*find_lowest)(int64_t *lowest, const int64_t *value, size_t n);
   /* Bit i: pt_exchange_accepted of sample `first` + i, i < n <= PT_LANES, whose
    * energies are hotter[i] and colder[i]. */
   uint32_t (*decide)(const struct pt_exchange_pair *pair, uint32_t first, size_t n,

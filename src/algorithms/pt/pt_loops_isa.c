@@ -38,10 +38,10 @@ static void add_products(double *restrict sums, const int64_t *restrict one,
     sums[i] += pt_term_product(one[i], other[i], scale);
 }
 
-static void find_lowest(int64_t *restrict lowest, const int64_t *restrict energy, size_t n)
+static void find_lowest(int64_t *restrict lowest, const int64_t *restrict value, size_t n)
 {
   for (size_t i = 0; i < n; i++)
-    lowest[i] = energy[i] < lowest[i] ? energy[i] : lowest[i];
+    lowest[i] = value[i] < lowest[i] ? value[i] : lowest[i];
 }
 
 /* Thresholds of pt_exchange_accepted. An exponent that needs no comparison becomes 0, whose

@@ -241,12 +241,7 @@ void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temp
 
 static struct pt_term term_of(const struct gpumc_mean *mean, const struct gpumc_model *model)
 {
-  static const enum pt_source sources[] = {
-      [GPUMC_MEAN_CHANNEL] = PT_SOURCE_CHANNEL,
-      [GPUMC_MEAN_PAIR] = PT_SOURCE_PAIR,
-      [GPUMC_MEAN_PRODUCT] = PT_SOURCE_PRODUCT,
-  };
-  return (struct pt_term){.source = sources[mean->source],
+  return (struct pt_term){.source = mean->source,
                           .index = mean->index,
                           .moment = gpumc_mean_sum(mean),
                           .scale = gpumc_mean_unit(mean, model)};
@@ -263,8 +258,8 @@ void pt_terms_make(const struct gpumc_model *model, const struct gpumc_observabl
 {
   memset(terms, 0, sizeof *terms);
   terms->count = observables->n_means;
-  terms->energy = gpumc_observables_power(observables, 0, 1);
-  terms->energy2 = gpumc_observables_power(observables, 0, 2);
+  terms->tracked = gpumc_observables_power(observables, model->ops->tracked, 1);
+  terms->tracked2 = gpumc_observables_power(observables, model->ops->tracked, 2);
   for (size_t k = 0; k < terms->count; k++) {
     terms->term[k] = term_of(observables->mean[k], model);
     if (is_compared(observables, observables->mean[k])) {

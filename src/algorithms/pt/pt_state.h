@@ -22,7 +22,7 @@ enum { PT_COMPARED_MAXIMUM = 4 };
 struct pt_terms {
   size_t count;
   struct pt_term term[PT_TERMS_MAXIMUM];
-  size_t energy, energy2;
+  size_t tracked, tracked2;
   size_t n_compared, compared[PT_COMPARED_MAXIMUM]; /* between bins of time */
   size_t identity; /* the quantity that is 0 in equilibrium; n_quantities: there is none */
 };
@@ -135,7 +135,7 @@ struct pt {
   bool pending;
   struct pt_bin bin;
   struct pt_counts counts;
-  int64_t *lowest; /* [samples] lowest energy measured, in quanta */
+  int64_t *lowest; /* [samples] lowest value of the tracked channel, in quanta */
   /* The compared terms by sample in the last bins, that of bin b at b mod PT_BINS_COMPARED:
    * [PT_BINS_COMPARED][compared][temperatures][samples]. */
   double *history;

@@ -205,14 +205,24 @@ write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error
                            error);
 }
 
+static const char *tracked_name(const struct pt *pt)
+{
+  const struct gpumc_model_ops *model = pt->context.model->ops;
+  return model->channels[model->tracked].label.name;
+}
+
 static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pt->context.model;
-  const struct gpumc_label label = {"lowest_energy", "lowest energy per site that was measured",
-                                    GPUMC_UNIT_ENERGY, "e_min"};
+  const struct gpumc_label *mean = &pt->settings.observables.mean[pt->terms.tracked]->label;
+  char name[64], long_name[128], symbol[32];
+  snprintf(name, sizeof name, "lowest_%s", tracked_name(pt));
+  snprintf(long_name, sizeof long_name, "lowest %s that was measured", mean->long_name);
+  snprintf(symbol, sizeof symbol, "%s_min", mean->symbol);
+  const struct gpumc_label label = {name, long_name, mean->units, symbol};
   const struct gpumc_curve_place place = place_of_samples(pt, 0);
   for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)pt->lowest[s] * model->quantum[0] / (double)model->sites;
+    values[s] = (double)pt->lowest[s] * model->quantum[model->ops->tracked] / (double)model->sites;
   return gpumc_curve_write(&place, &label, false, values, error);
 }
 
@@ -353,8 +363,10 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
   const struct gpumc_label equilibrated = {
       "equilibrated", "1 where the last bins of time agree with each other", "1", "eq"};
-  const struct gpumc_label determined = {
-      "determined", "1 where the energy fluctuates often enough to know its error", "1", ""};
+  char long_name[128];
+  snprintf(long_name, sizeof long_name, "1 where the %s fluctuates often enough to know its error",
+           tracked_name(pt));
+  const struct gpumc_label determined = {"determined", long_name, "1", ""};
   bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
   GPUMC_TRY(find_flags(pt, flags, error));
   GPUMC_TRY(write_flag(pt, &equilibrated, flags->equilibrated, &all, error));

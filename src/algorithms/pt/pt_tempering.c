@@ -33,7 +33,8 @@ static size_t bins_count(const struct pt_tempering_plan *plan, size_t pair)
   return plan->strata * plan->temperatures * plan->histogram[pair].bins;
 }
 
-static bool is_term(const struct pt_tempering_plan *plan, enum pt_source source, size_t index)
+static bool
+is_term(const struct pt_tempering_plan *plan, enum gpumc_mean_source source, size_t index)
 {
   for (size_t i = 0; i < plan->n_terms; i++)
     if (plan->term[i].source == source && plan->term[i].index == index)
@@ -43,13 +44,13 @@ static bool is_term(const struct pt_tempering_plan *plan, enum pt_source source,
 
 static bool keeps_channel(const struct pt_tempering_plan *plan, size_t channel)
 {
-  return channel == 0 || channel == plan->conjugate || is_term(plan, PT_SOURCE_CHANNEL, channel) ||
-         is_term(plan, PT_SOURCE_PRODUCT, channel);
+  return channel == plan->tracked || channel == plan->conjugate ||
+         is_term(plan, GPUMC_MEAN_CHANNEL, channel) || is_term(plan, GPUMC_MEAN_PRODUCT, channel);
 }
 
 static bool keeps_pair(const struct pt_tempering_plan *plan, size_t pair)
 {
-  return plan->histogram[pair].bins > 0 || is_term(plan, PT_SOURCE_PAIR, pair);
+  return plan->histogram[pair].bins > 0 || is_term(plan, GPUMC_MEAN_PAIR, pair);
 }
 
 size_t pt_tempering_bytes(const struct gpumc_device *device, const struct pt_tempering_plan *plan)
@@ -122,7 +123,7 @@ static void assert_sound(const struct pt_tempering_plan *plan)
   assert(plan->n_terms <= PT_TERMS_MAXIMUM);
   for (size_t i = 0; i < plan->n_terms; i++)
     assert(plan->term[i].index <
-           (plan->term[i].source == PT_SOURCE_PAIR ? GPUMC_PAIRS_MAXIMUM : plan->n_channels));
+           (plan->term[i].source == GPUMC_MEAN_PAIR ? GPUMC_PAIRS_MAXIMUM : plan->n_channels));
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     assert(plan->histogram[k].bins == 0 || plan->histogram[k].spacing > 0);
 }

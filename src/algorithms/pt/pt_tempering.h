@@ -34,15 +34,11 @@
 
 enum { PT_TERMS_MAXIMUM = 32 };
 
-/* What a term averages: a channel at every place, an overlap of every pair of copies, or the
- * product of a channel's values in the two copies of every pair. */
-enum pt_source { PT_SOURCE_CHANNEL, PT_SOURCE_PAIR, PT_SOURCE_PRODUCT };
-
 /* A sum that is kept for every temperature and sample: of x, |x|, x^2 or x^4 over the copies (or
  * the pairs of copies) and the measurements, x = scale times the measured integer; of products, of
  * x in the one copy times x in the other. */
 struct pt_term {
-  enum pt_source source;
+  enum gpumc_mean_source source;
   uint32_t index;                  /* of the channel, or of the pair */
   enum gpumc_moment_choice moment; /* products: GPUMC_SUM_FIRST */
   double scale;
@@ -56,10 +52,11 @@ struct pt_histogram {
 };
 
 /* What is fixed when it is created. Channels and overlaps that no term and no histogram asks for
- * are not kept, but for channel 0, the energy, and the conjugate one. */
+ * are not kept, but for the tracked and the conjugate one. */
 struct pt_tempering_plan {
   size_t temperatures, copies, samples; /* >= 1; places are fewer than 2^32 */
   size_t n_channels;                    /* of the model */
+  size_t tracked;                       /* channel whose lowest value is kept */
   size_t conjugate;                     /* channel by which exchanges are decided */
   size_t n_terms;
   struct pt_term term[PT_TERMS_MAXIMUM];
@@ -76,7 +73,7 @@ struct pt_outcome {
   const uint64_t *labelled; /* [temperatures] walkers met there after an exchange that have been
                                at the hottest or the coldest temperature before */
   const uint64_t *from_hottest; /* [temperatures] those of them that were last at the hottest */
-  const int64_t *lowest;        /* [samples] lowest energy of a measurement, in quanta */
+  const int64_t *lowest;        /* [samples] lowest value of the tracked channel, in quanta */
   const uint32_t *round_trips;  /* [copies][samples] from the hottest to the coldest and back */
 };
 
@@ -113,7 +110,7 @@ static inline size_t pt_tempering_pairs(const struct pt_tempering_plan *plan)
 /* Values that a term adds up in one measurement of a sample. */
 static inline size_t pt_tempering_values(const struct pt_tempering_plan *plan, size_t term)
 {
-  return plan->term[term].source == PT_SOURCE_CHANNEL ? plan->copies : pt_tempering_pairs(plan);
+  return plan->term[term].source == GPUMC_MEAN_CHANNEL ? plan->copies : pt_tempering_pairs(plan);
 }
 
 /* Device memory that it takes, and host memory beside it. */

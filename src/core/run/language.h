@@ -63,8 +63,9 @@ cJSON *gpumc_task_close(const struct gpumc_task *task, const char *resolved);
 
 /* The keys of the root and of the `kernel`, `checkpoint` blocks, for describe, schema and
  * reference. */
-enum { GPUMC_ROOT_KEYS = 16, GPUMC_KERNEL_KEYS = 48, GPUMC_MOVES = 32 };
+enum { GPUMC_ROOT_KEYS = 16, GPUMC_KERNEL_KEYS = 48, GPUMC_MOVES = 32, GPUMC_REQUESTS = 16 };
 struct gpumc_language_tables {
+  struct gpumc_key requests[GPUMC_REQUESTS]; /* by which models are asked for channels */
   struct gpumc_key root[GPUMC_ROOT_KEYS], kernel[GPUMC_KERNEL_KEYS];
   const char *moves[GPUMC_MOVES]; /* names of those of all kernels, NULL-terminated */
   const char *default_move;       /* NULL: there are none */
@@ -73,8 +74,9 @@ void gpumc_language_tables_fill(struct gpumc_language_tables *tables,
                                 const struct gpumc_model_ops *const *models);
 void gpumc_language_tables_add(struct gpumc_language_tables *tables,
                                const struct gpumc_model_ops *model);
-/* The keys of a plugin with what kernels add to them: the choices and the default of `update`. The
- * caller frees the array, which borrows from `tables`; NULL when memory ran out. */
+/* The keys of a plugin with what kernels add to them, the choices and the default of `update`, and
+ * models, what they can be asked for. The caller frees the array, which borrows from `tables`; NULL
+ * when memory ran out. */
 struct gpumc_key *gpumc_language_plugin_keys(const struct gpumc_language_tables *tables,
                                              const struct gpumc_key *keys);
 

@@ -8,6 +8,7 @@
 #include "core/config/params.h"
 #include "core/numerics/random.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
 
@@ -127,9 +128,27 @@ static void add_moves(struct gpumc_language_tables *tables, const struct gpumc_k
   }
 }
 
+static void add_requests(struct gpumc_language_tables *tables, const struct gpumc_model_ops *model)
+{
+  for (size_t c = 0; c < model->n_channels; c++) {
+    const struct gpumc_channel *channel = &model->channels[c];
+    const size_t count = gpumc_key_count(tables->requests);
+    if (channel->request_key == NULL ||
+        gpumc_key_find(tables->requests, channel->request_key) != NULL)
+      continue;
+    assert(count + 1 < GPUMC_REQUESTS && "there is room for the requests of all models");
+    if (count + 1 < GPUMC_REQUESTS)
+      tables->requests[count] = (struct gpumc_key){.name = channel->request_key,
+                                                   .type = GPUMC_KEY_BOOLEAN,
+                                                   .default_text = "false",
+                                                   .doc = channel->request};
+  }
+}
+
 void gpumc_language_tables_add(struct gpumc_language_tables *tables,
                                const struct gpumc_model_ops *model)
 {
+  add_requests(tables, model);
   for (size_t k = 0; model->kernels != NULL && model->kernels[k] != NULL; k++) {
     add_keys(tables, model->kernels[k]->keys);
     add_moves(tables, model->kernels[k]);
@@ -183,34 +202,42 @@ const char **gpumc_algorithm_names(const struct gpumc_plugins *plugins)
   return names;
 }
 
-/* One key of a plugin with what kernels add to it, as gpumc_language_plugin_keys. */
-static struct gpumc_key
-plugin_key(const struct gpumc_language_tables *tables, const struct gpumc_key *key)
+/* The keys of a plugin, NULL for none, with what kernels and models add to them, after `before`
+ * entries that stay zeroed. */
+static struct gpumc_key *composed_keys(const struct gpumc_language_tables *tables,
+                                       const struct gpumc_key *keys, size_t before)
 {
-  struct gpumc_key filled = *key;
-  if (key->choices == gpumc_update_choices) {
-    filled.choices = tables->moves;
-    filled.default_text = tables->default_move;
+  const size_t count = keys == NULL ? 0 : gpumc_key_count(keys);
+  const size_t requests = gpumc_key_count(tables->requests);
+  struct gpumc_key *composed = calloc(before + count + requests + 1, sizeof *composed);
+  size_t n = before;
+  for (size_t i = 0; i < count && composed != NULL; i++) {
+    if (keys[i].choices == gpumc_request_choices) {
+      memcpy(composed + n, tables->requests, requests * sizeof *composed);
+      n += requests;
+      continue;
+    }
+    composed[n] = keys[i];
+    if (keys[i].choices == gpumc_update_choices) {
+      composed[n].choices = tables->moves;
+      composed[n].default_text = tables->default_move;
+    }
+    n++;
   }
-  return filled;
+  return composed;
 }
 
 struct gpumc_key *
 gpumc_language_plugin_keys(const struct gpumc_language_tables *tables, const struct gpumc_key *keys)
 {
-  const size_t count = gpumc_key_count(keys);
-  struct gpumc_key *filled = calloc(count + 1, sizeof *filled);
-  for (size_t i = 0; i < count && filled != NULL; i++)
-    filled[i] = plugin_key(tables, &keys[i]);
-  return filled;
+  return composed_keys(tables, keys, 0);
 }
 
 struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, const char *block,
                                    const char *const *names, const struct gpumc_key *plugin_keys)
 {
   bool is_model = strcmp(block, "model") == 0;
-  size_t count = plugin_keys == NULL ? 0 : gpumc_key_count(plugin_keys);
-  struct gpumc_key *keys = calloc(count + 2, sizeof *keys);
+  struct gpumc_key *keys = composed_keys(tables, plugin_keys, 1);
   if (keys == NULL)
     return NULL;
   keys[0] = (struct gpumc_key){.name = "name",
@@ -218,8 +245,6 @@ struct gpumc_key *gpumc_block_keys(const struct gpumc_language_tables *tables, c
                                .doc = is_model ? "Which model." : "Which algorithm.",
                                .choices = names,
                                .required = true};
-  for (size_t i = 0; i < count; i++)
-    keys[i + 1] = plugin_key(tables, &plugin_keys[i]);
   return keys;
 }
 
@@ -369,26 +394,33 @@ static size_t guess(const struct choice *choice, const char *name)
   return best;
 }
 
+/* Whether plugin i has the key and accepts the value; `*refusing`: the key where it does not
+ * accept it. */
+static bool takes(const struct choice *choice, size_t i, const struct gpumc_entry *entry,
+                  struct gpumc_key *refusing)
+{
+  struct gpumc_key *keys = composed_keys(&choice->language->tables, keys_of(choice, i), 0);
+  const struct gpumc_key *key = keys != NULL ? gpumc_key_find(keys, entry->key) : NULL;
+  struct gpumc_report unused = {0};
+  if (key != NULL && key->type != GPUMC_KEY_MAPPING)
+    cJSON_Delete(gpumc_key_value(key, entry->value, key->name, &unused));
+  const bool taken = key != NULL && unused.calls == 0;
+  gpumc_report_free(&unused);
+  if (key != NULL && !taken)
+    *refusing = *key;
+  free(keys);
+  return taken;
+}
+
 /* Reports a key that no plugin has, and a value that no plugin with the key accepts. */
 static void check_any(const struct choice *choice, const struct gpumc_entry *entry)
 {
   struct gpumc_report *report = &choice->language->report;
   struct gpumc_key refusing = {0};
   char dotted[GPUMC_KEY_NAME_BYTES];
-  for (size_t i = 0; choice->names[i] != NULL; i++) {
-    const struct gpumc_key *declared = gpumc_key_find(keys_of(choice, i), entry->key);
-    struct gpumc_report unused = {0};
-    if (declared == NULL)
-      continue;
-    const struct gpumc_key key = plugin_key(&choice->language->tables, declared);
-    if (key.type != GPUMC_KEY_MAPPING)
-      cJSON_Delete(gpumc_key_value(&key, entry->value, key.name, &unused));
-    const bool taken = unused.calls == 0;
-    gpumc_report_free(&unused);
-    if (taken)
+  for (size_t i = 0; choice->names[i] != NULL; i++)
+    if (takes(choice, i, entry, &refusing))
       return;
-    refusing = key;
-  }
   if (refusing.name == NULL)
     gpumc_report_mistake(report, entry->key_mark, "unknown key '%s' in %s: no %s has it",
                          entry->key, choice->block, choice->block);

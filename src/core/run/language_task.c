@@ -7,6 +7,7 @@
 #include "core/config/params.h"
 #include "core/numerics/isa.h"
 #include "core/run/language_internal.h"
+#include "core/simulation/observables.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
 
@@ -195,6 +196,19 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 
+/* Requests of an algorithm that has these keys (GPUMC_REQUESTS_KEY). */
+static void check_requests(struct gpumc_language *language, const struct gpumc_params *algorithm)
+{
+  struct gpumc_report *report = &language->report;
+  const struct gpumc_key *key = language->tables.requests;
+  for (; key->name != NULL; key++) {
+    struct gpumc_params view;
+    if (gpumc_params_narrow(algorithm, report, key->name, &view) &&
+        gpumc_params_has(&view, key->name))
+      gpumc_observables_check(&view, key->name, language->model, report);
+  }
+}
+
 /* Checks run where the keys that they read have no mistake; `instance` is made where no key of the
  * model has one, or stays zeroed. False when memory ran out. */
 static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
@@ -214,6 +228,7 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
   if (language->model == NULL)
     return true;
   gpumc_checks_run(language->model->checks, GPUMC_NEEDS_KEYS, &model, &subject, report);
+  check_requests(language, &algorithm);
   gpumc_checks_run(checks, GPUMC_NEEDS_MODEL, &algorithm, &subject, report);
   if (!gpumc_params_narrow(&model, report, NULL, &whole))
     return true;

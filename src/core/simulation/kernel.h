@@ -24,6 +24,8 @@ enum gpumc_operation {
 
 /* Numbers that a model has of two replicas, at most. */
 enum { GPUMC_PAIRS_MAXIMUM = 4 };
+/* What means are of: a channel, a pair, or the product of a channel in two replicas. */
+enum gpumc_mean_source { GPUMC_MEAN_CHANNEL, GPUMC_MEAN_PAIR, GPUMC_MEAN_PRODUCT };
 
 struct gpumc_key;
 struct gpumc_params;

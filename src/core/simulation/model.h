@@ -8,15 +8,16 @@
 
 enum { GPUMC_MEANS_MAXIMUM = 24, GPUMC_QUANTITIES_MAXIMUM = 32, GPUMC_USES_MAXIMUM = 4 };
 
-/* A per-replica integer that kernels measure. Channel 0 is always the energy. Its unit, the
+/* A per-replica integer that kernels measure, the energy of models that have one. Its unit, the
  * quantum, depends on the instance: value = integer times gpumc_model.quantum[channel]. The label's
  * unit is as it is reported, GPUMC_UNIT_ENERGY (core/simulation/curves.h) or "1"; its long_name
  * says the normalisation: "magnetization per site". */
 struct gpumc_channel {
   struct gpumc_label label;
-  /* Costs more than the others: measured only where this key of the algorithm is true. NULL: always
-   * measured. Such channels come after all others. */
-  const char *request_key;
+  /* Costs more than the others: measured only where this key, which the model adds to the block
+   * `algorithm`, is true; `request` is its line of help. NULL: always measured. Such channels come
+   * after all others. */
+  const char *request_key, *request;
 };
 
 /* An integer that kernels measure of two replicas with the same disorder. Its scale depends on the
@@ -28,7 +29,6 @@ struct gpumc_pair {
 
 /* What is summed up: x^power or |x|^power of a channel per site, or of a pair; or the product of a
  * channel per site in two replicas, power 1. */
-enum gpumc_mean_source { GPUMC_MEAN_CHANNEL, GPUMC_MEAN_PAIR, GPUMC_MEAN_PRODUCT };
 /* Slow means, by which an algorithm judges equilibrium; some of them only where no pairs are. */
 enum gpumc_watch { GPUMC_WATCH_NEVER, GPUMC_WATCH_WITHOUT_PAIRS, GPUMC_WATCH_ALWAYS };
 struct gpumc_mean {
@@ -105,7 +105,8 @@ struct gpumc_model {
   double control[GPUMC_CONTROLS_MAXIMUM];
   const char *immovable[GPUMC_CONTROLS_MAXIMUM]; /* why no algorithm can move it; NULL: it can */
   struct gpumc_pair_scale pair[GPUMC_PAIRS_MAXIMUM]; /* zeroed: not measured */
-  double energy_variance; /* at beta = 0, in the unit of the energy squared; 0: unknown */
+  /* Of each channel in states of equal weight, in its unit squared; 0: unknown. */
+  double variance[GPUMC_CHANNELS_MAXIMUM];
   /* The units in which energies and inverse temperatures are given and reported: "J" and "1/J", or
    * with a coupling of 2.5 "J/2.5" and "2.5/J". */
   char energy_unit[32], beta_unit[32];
@@ -123,9 +124,12 @@ struct gpumc_model_ops {
   const char *file_key;
   const struct gpumc_channel *channels;
   size_t n_channels;
+  /* The channel whose lowest value algorithms keep, as lowest_NAME, and by whose fluctuations they
+   * judge errors: the energy where there is one. Its powers 1 and 2 are among the means. */
+  size_t tracked;
   const struct gpumc_pair *pairs;
   size_t n_pairs;
-  const struct gpumc_mean *means; /* the energy per site and its square are among them */
+  const struct gpumc_mean *means;
   size_t n_means;
   const struct gpumc_quantity *quantities; /* in the order in which they are reported */
   size_t n_quantities;

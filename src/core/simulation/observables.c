@@ -105,17 +105,18 @@ struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
   return select_from(&selection);
 }
 
-void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
-                             struct gpumc_report *report)
+const char *const gpumc_request_choices[] = {NULL};
+
+void gpumc_observables_check(const struct gpumc_params *params, const char *key,
+                             const struct gpumc_model_ops *model, struct gpumc_report *report)
 {
-  const struct gpumc_model_ops *model = subject->model;
-  bool any = false;
+  bool known = false;
   for (size_t c = 0; c < model->n_channels; c++)
-    any = any || model->channels[c].request_key != NULL;
-  if (gpumc_params_boolean(params, "structure_factor") && !any)
-    gpumc_params_mistake(params, report, "structure_factor",
-                         "model %s has no structure factor: leave structure_factor out",
-                         model->name);
+    known = known || (model->channels[c].request_key != NULL &&
+                      strcmp(model->channels[c].request_key, key) == 0);
+  if (!known && gpumc_params_boolean(params, key))
+    gpumc_params_mistake(params, report, key, "model %s has no %s: leave %s out", model->name, key,
+                         key);
 }
 
 size_t

@@ -5,12 +5,13 @@
 #include "core/device/tally.h"
 #include "core/simulation/model.h"
 
-/* The key that asks for channels on request, the same in every algorithm. */
-#define GPUMC_STRUCTURE_FACTOR_KEY                                                                 \
+/* Where the keys stand in an algorithm's table that ask for channels on request
+ * (gpumc_channel.request_key): those of all models, which the language puts into its copy of the
+ * table in place of this one. */
+extern const char *const gpumc_request_choices[];
+#define GPUMC_REQUESTS_KEY                                                                         \
   {                                                                                                \
-    .name = "structure_factor", .type = GPUMC_KEY_BOOLEAN, .default_text = "false",                \
-    .doc = "Whether the structure factor at the smallest wave vectors is measured, and with it "   \
-           "the correlation length."                                                               \
+    .name = "requests", .type = GPUMC_KEY_CHOICE, .choices = gpumc_request_choices                 \
   }
 
 enum { GPUMC_NOT_MEASURED = UINT8_MAX };
@@ -41,14 +42,10 @@ struct gpumc_observables gpumc_observables_select(const struct gpumc_model_ops *
 struct gpumc_observables gpumc_observables_of(const struct gpumc_params *params,
                                               const struct gpumc_model_ops *model,
                                               const struct gpumc_model *paired, size_t moved);
-/* A mistake where that key asks for what the model does not have; in an algorithm's table of checks
- * as GPUMC_OBSERVABLES_CHECK. */
-void gpumc_observables_check(const struct gpumc_params *params, const struct gpumc_subject *subject,
-                             struct gpumc_report *report);
-#define GPUMC_OBSERVABLES_CHECK                                                                    \
-  {                                                                                                \
-    .reads = "structure_factor", .needs = GPUMC_NEEDS_MODEL, .run = gpumc_observables_check        \
-  }
+/* A mistake where the key, one of those in an algorithm's block, asks for what the model does not
+ * have. */
+void gpumc_observables_check(const struct gpumc_params *params, const char *key,
+                             const struct gpumc_model_ops *model, struct gpumc_report *report);
 
 /* The place of x^power of a channel among the selected means, n_means where it is not measured. */
 size_t gpumc_observables_power(const struct gpumc_observables *observables, size_t channel,

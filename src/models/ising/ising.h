@@ -113,8 +113,8 @@ extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* What their gpumc_model_ops share, as initialisers. */
 #define ISING_MODEL                                                                                \
   .controls = ising_controls, .n_controls = ISING_CONTROLS, .coefficients = ising_coefficients,    \
-  .channels = ising_channels, .n_channels = ISING_CHANNELS, .pairs = ising_pairs,                  \
-  .n_pairs = ISING_PAIRS, .means = ising_means, .n_means = ISING_MEANS,                            \
+  .channels = ising_channels, .n_channels = ISING_CHANNELS, .tracked = ISING_ENERGY,               \
+  .pairs = ising_pairs, .n_pairs = ISING_PAIRS, .means = ising_means, .n_means = ISING_MEANS,      \
   .quantities = ising_quantities, .n_quantities = ISING_QUANTITIES, .destroy = ising_destroy
 
 /* The moves that all these kernels have, enum ising_move. */

@@ -261,7 +261,8 @@ enum gpumc_status ising_instance(const struct ising_settings *settings, struct g
   describe(settings, model, parameters);
   if (parameters->disorder != NULL)
     GPUMC_TRY(ising_samples_complete(parameters->disorder, model->quantum[ISING_ENERGY], error));
-  model->energy_variance = energy_variance(model, parameters);
+  model->variance[ISING_ENERGY] = energy_variance(model, parameters);
+  model->variance[ISING_MAGNETIZATION] = (double)model->sites;
   return check_rounding(settings, model, error);
 }
 

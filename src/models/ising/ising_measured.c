@@ -6,11 +6,14 @@
 #include "models/ising/ising.h"
 
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
-    [ISING_ENERGY] = {{"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}, NULL},
-    [ISING_MAGNETIZATION] = {{"magnetization", "magnetization per site", "1", "M"}, NULL},
-    [ISING_WAVE] = {{"wave", "squared amplitude of the smallest waves, their mean, per site", "1",
-                     "|M_k|^2"},
-                    "structure_factor"},
+    [ISING_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+    [ISING_MAGNETIZATION] = {.label = {"magnetization", "magnetization per site", "1", "M"}},
+    [ISING_WAVE] = {.label = {"wave",
+                              "squared amplitude of the smallest waves, their mean, per site", "1",
+                              "|M_k|^2"},
+                    .request_key = "structure_factor",
+                    .request = "Whether the structure factor at the smallest wave vectors is "
+                               "measured, and with it the correlation length."},
 };
 
 const struct gpumc_control ising_controls[ISING_CONTROLS] = {
