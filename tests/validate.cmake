@@ -40,6 +40,47 @@ if(GPUMC_SANITIZE)
     statistical_test_tiled_generators)
 endif()
 
+# The longest of the quick tests, longest first, of both builds together. CTest starts them before all
+# others, in a bare clone too, so that none of them runs alone at the end.
+set(longest_tests
+  resume_test_resume_pt
+  cli_test_fuzz_config
+  statistical_test_crossing_coverage
+  statistical_test_crossing_errors
+  unit_test_ising_operations
+  resume_test_resume
+  resume_test_resume_canonical
+  exact_test_disorder_small
+  exact_test_ising_bits
+  statistical_test_pt_errors
+  exact_test_pt_ea
+  statistical_test_pt_equilibrium
+  exact_test_canonical_disorder
+  cli_test_merge_pt
+  statistical_test_canonical_trust
+  statistical_test_canonical_rounding
+  cli_test_pt_keys
+  exact_test_ising_spin_bits
+  resume_test_rows_of_checkpoint
+  statistical_test_main_job
+  exact_test_canonical
+  resume_test_killed_beside
+  exact_test_ising_operations
+  statistical_test_canonical_errors)
+
+# gpumc_order_tests(): the order above as CTest's property COST, which only has to decrease.
+function(gpumc_order_tests)
+  list(LENGTH longest_tests cost)
+  foreach(name IN LISTS longest_tests)
+    if(NOT TEST ${name})
+      message(FATAL_ERROR "tests/validate.cmake: there is no test ${name}")
+    endif()
+    math(EXPR above "10000 + ${cost}")  # above all seconds that CTest has measured of others
+    set_property(TEST ${name} PROPERTY COST ${above})
+    math(EXPR cost "${cost} - 1")
+  endforeach()
+endfunction()
+
 # With sanitizers runs take seven times as long: fewer kills, and stops not after every short unit.
 function(gpumc_shorten_tests)
   if(GPUMC_SANITIZE)
