@@ -72,34 +72,41 @@ TILED = {
 }
 
 
-def variants(program, model, device):
-    done = subprocess.run([program, "list", "--json"], capture_output=True, text=True, check=True)
-    kernels, = (m["kernels"] for m in json.loads(done.stdout)["models"] if m["name"] == model)
+def lists(program):
+    return json.loads(subprocess.run([program, "list", "--json"], capture_output=True, text=True, check=True).stdout)
+
+
+def variants(base, model, device):
+    """Kernels of the base: what came later has nothing to be compared with."""
+    kernels, = (m["kernels"] for m in lists(base)["models"] if m["name"] == model)
     return [k["variant"] for k in kernels if k["device"] == device and not k["absent"]]
 
 
-def cases(program, device):
+def cases(base, device):
     """name -> (configuration's text, options)."""
     found = {}
+    known = {a["name"] for a in lists(base)["algorithms"]}
     kind = device.split(":")[0]
     for path in sorted(glob.glob(str(ROOT / "configs/**/*.yaml"), recursive=True)):
         text = pathlib.Path(path).read_text()
         config = yaml.safe_load(text)
+        if config["algorithm"]["name"] not in known:
+            continue
         name = os.path.relpath(path, ROOT / "configs")[:-len(".yaml")]
         options = shortened(config)[1]
         own = config.get("kernel", {}).get("variant", "auto")
-        for variant in [None] + variants(program, config["model"]["name"], kind):
+        for variant in [None] + variants(base, config["model"]["name"], kind):
             if variant and (variant == own or "kernel.variant" in config.get("campaign", {})):
                 continue
             choice = ["--set", f"kernel.variant={variant}"] if variant else []
             found[f"configs/{name}/{variant or 'as-it-is'}"] = (text, options + choice)
     for model, keys in MODELS.items():
         for algorithm, settings in ALGORITHMS.items():
-            for variant in variants(program, yaml.safe_load(keys)["name"], kind):
+            for variant in variants(base, yaml.safe_load(keys)["name"], kind):
                 if variant != "tiled":
                     found[f"small/{model}/{algorithm}/{variant}"] = small(keys, settings, f"{{variant: {variant}}}")
         for tiling, kernel in TILED.items():
-            if "ising" in keys and "tiled" in variants(program, "ising2d", kind):
+            if "ising" in keys and "tiled" in variants(base, "ising2d", kind):
                 settings = f"{{name: canonical, thermalization: 20, sweeps: 400, interval: 20, replicas: 2, {BETA}, structure_factor: true}}"
                 found[f"small/{model}/tiled-{tiling}"] = small(keys.replace("8]", "16]").replace("4, 4]", "16, 16]"), settings, kernel)
     return found

@@ -98,9 +98,9 @@ static enum gpumc_status create_population(struct work *work, struct gpumc_error
       .n_channels = ISING_CHANNELS,
       .sums = {GPUMC_SUM_FIRST | GPUMC_SUM_SECOND, GPUMC_SUM_ABSOLUTE | GPUMC_SUM_FOURTH},
       .strata = 1,
-      .levels = work->model.levels,
-      .lowest = work->model.lowest,
-      .spacing = work->model.spacing,
+      .levels = work->model.grid[0].levels,
+      .lowest = work->model.grid[0].lowest,
+      .spacing = work->model.grid[0].spacing,
   };
   memcpy(plan.bound, work->model.bound, sizeof plan.bound);
   enum gpumc_status status =

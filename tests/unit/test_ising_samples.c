@@ -148,7 +148,7 @@ static void test_gaussian_values(void **state)
   int32_t *values = sample_of(&model, 0);
   assert_is_gaussian(moments_of(values, bonds, model.quantum[0]), 1.0);
   assert_is_gaussian(moments_of(values + bonds, model.sites, model.quantum[0]), 0.3);
-  assert_int_equal(model.levels, 0);
+  assert_int_equal(model.grid[0].levels, 0);
   assert_false(ising_parameters(&model)->plain);
   free(values);
   ising_destroy(&model);
@@ -172,7 +172,7 @@ static void test_signs(void **state)
   /* 5 standard errors. */
   assert_true(fabs(positive / (double)bonds - 0.8) < 5 * sqrt(0.16 / (double)bonds));
   assert_true(ising_parameters(&model)->plain);
-  assert_int_equal(model.levels, bonds + 1);
+  assert_int_equal(model.grid[0].levels, bonds + 1);
   free(values);
   ising_destroy(&model);
 }

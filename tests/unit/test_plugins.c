@@ -207,7 +207,7 @@ static const char *instance_flaw(const struct gpumc_model *model)
   for (size_t c = 0; c < model->ops->n_channels; c++)
     if (!(model->quantum[c] > 0) || !(model->bound[c] > 0))
       return "a channel without quantum or bound";
-  if (model->levels > 0 && model->spacing <= 0)
+  if (model->grid[0].levels > 0 && model->grid[0].spacing <= 0)
     return "levels without spacing";
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     if (model->pair[k].unit < 0 || (model->pair[k].bound > 0 && model->pair[k].spacing <= 0))

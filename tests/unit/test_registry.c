@@ -258,7 +258,7 @@ static void test_operations_of_kernels(void **state)
   assert_int_equal(gpumc_kernel_operations(gpumc_model_find("ising2d")->kernels[0]), all);
   assert_string_equal(gpumc_operation_name(GPUMC_OPERATION_GATHER), "gather");
   assert_null(gpumc_operation_name(0));
-  assert_null(gpumc_operation_name(all + 1));
+  assert_null(gpumc_operation_name(1u << 31));
 }
 
 static double of_words(const struct gpumc_model *model, size_t replicas)

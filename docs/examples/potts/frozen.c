@@ -25,7 +25,7 @@ static void measure(const struct gpumc_ensemble *ensemble, const struct lattice_
   for (size_t c = 0; c < model->ops->n_channels; c++)
     if (channel[c] != NULL)
       channel[c][place->run * ensemble->plan.capacity + place->first] =
-          c == 0 ? model->lowest : (int64_t)model->bound[c];
+          c == 0 ? model->grid[0].lowest : (int64_t)model->bound[c];
 }
 
 static const struct lattice_cpu_layout layout = {

@@ -210,9 +210,9 @@ create(const struct gpumc_params *params, struct gpumc_model *model, struct gpum
   model->bound[ENERGY] = bonds;
   model->quantum[ORDER] = 1 / (q - 1);
   model->bound[ORDER] = (q - 1) * sites;
-  model->lowest = -(int64_t)bonds;
-  model->spacing = 1;
-  model->levels = (size_t)bonds + 1;
+  model->grid[0].lowest = -(int64_t)bonds;
+  model->grid[0].spacing = 1;
+  model->grid[0].levels = (size_t)bonds + 1;
   model->samples = 1;
   model->log_states = sites * log(q);
   model->control[0] = NAN; /* every algorithm moves beta */

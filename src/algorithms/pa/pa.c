@@ -37,7 +37,7 @@ static enum gpumc_status
 save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa->context.model->levels;
+  const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
   uint64_t *bins = NULL;
   enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
   if (status == GPUMC_OK)
@@ -74,7 +74,7 @@ static enum gpumc_status
 load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa->context.model->levels;
+  const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
   uint64_t *bins = NULL;
   enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
   if (status == GPUMC_OK)

@@ -340,7 +340,7 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
 static void check_spectrum(const struct gpumc_params *params, const struct gpumc_subject *subject,
                            struct gpumc_report *report)
 {
-  if (gpumc_params_has(params, "reweight") && subject->instance->levels == 0)
+  if (gpumc_params_has(params, "reweight") && subject->instance->grid[0].levels == 0)
     gpumc_params_mistake(params, report, "reweight",
                          "reweight needs a model with a discrete spectrum; %s with these "
                          "parameters has none: remove the block, or what makes the spectrum "

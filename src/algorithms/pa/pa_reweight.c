@@ -192,6 +192,8 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
                                       struct gpumc_density *density, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pa->context.model;
+  const size_t conjugate = pa->settings.moved.conjugate;
+  const struct gpumc_grid *grid = &model->grid[conjugate];
   struct gpumc_device *device = pa->context.device;
   size_t blocks = pa->settings.strata * pa->settings.blocks;
   size_t temperatures = pa->schedule.count;
@@ -199,21 +201,22 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
   uint64_t *bins = NULL;
   enum gpumc_status status = gpumc_allocate_array(&samples, temperatures, "samples", error);
   if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&bins, blocks * model->levels, "energy histograms", error);
+    status =
+        gpumc_allocate_array(&bins, blocks * grid->levels, "energy histograms", error);
   if (status == GPUMC_OK)
     status = device->ops->copy_to_host(device, bins, pa->population.bins,
-                                       blocks * model->levels * sizeof *bins, error);
+                                       blocks * grid->levels * sizeof *bins, error);
   if (status == GPUMC_OK) {
     for (size_t t = 0; t < temperatures; t++)
       for (size_t b = 0; b < blocks; b++)
         samples[t] += curves->population[b * temperatures + t];
     struct gpumc_histograms histograms = {
         .temperatures = temperatures,
-        .levels = model->levels,
+        .levels = grid->levels,
         .blocks = blocks,
         .strata = pa->settings.strata,
-        .lowest = (double)model->lowest * model->quantum[pa->settings.moved.conjugate],
-        .spacing = (double)model->spacing * model->quantum[pa->settings.moved.conjugate],
+        .lowest = (double)grid->lowest * model->quantum[conjugate],
+        .spacing = (double)grid->spacing * model->quantum[conjugate],
         .beta = pa->schedule.value,
         .samples = samples,
         .log_partition = curves->log_partition,

@@ -129,6 +129,21 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
+enum gpumc_status gpumc_ensemble_walk(struct gpumc_ensemble *ensemble,
+                                      const struct gpumc_target *target, uint64_t updates,
+                                      struct gpumc_error *error)
+{
+  const uint64_t steps = gpumc_walk_steps(updates);
+  if (steps > UINT32_MAX - ensemble->time)
+    return gpumc_error_set(error, GPUMC_FAILURE,
+                           "%.3g updates after %.3g exceed the %.3g that a run may have",
+                           (double)updates, (double)ensemble->time * GPUMC_WALK_UPDATES,
+                           (double)UINT32_MAX * GPUMC_WALK_UPDATES);
+  GPUMC_TRY(ensemble->ops->walk(ensemble, target, (uint32_t)steps, error));
+  ensemble->time += (uint32_t)steps;
+  return GPUMC_OK;
+}
+
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
   if (ensemble->ops != NULL) {

@@ -20,6 +20,7 @@ enum gpumc_operation {
   GPUMC_OPERATION_GATHER = 1 << 4,   /* copies in place */
   GPUMC_OPERATION_EXCHANGE = 1 << 5, /* replicas of neighbouring runs change places */
   GPUMC_OPERATION_COMPARE = 1 << 6,  /* replicas of two runs compared */
+  GPUMC_OPERATION_WALK = 1 << 7,     /* single updates under a tabulated weight */
 };
 
 /* Numbers that a model has of two replicas, at most. */
@@ -139,6 +140,13 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble,
                                               const struct gpumc_target *target, uint32_t sweeps,
                                               int64_t *const *channel, struct gpumc_error *error);
+  /* `steps` times GPUMC_WALK_UPDATES single updates of every replica for a tabulated target, whose
+   * runs have a table each, at sites in an order that replicas of a group share and under random
+   * numbers of their own; step i with the counter's time ensemble->time + i. Of ensembles with one
+   * sample of the disorder for all replicas. */
+  GPUMC_MUST_CHECK enum gpumc_status (*walk)(struct gpumc_ensemble *ensemble,
+                                             const struct gpumc_target *target, uint32_t steps,
+                                             struct gpumc_error *error);
   /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);

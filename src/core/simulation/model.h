@@ -83,6 +83,13 @@ struct gpumc_pair_scale {
   int64_t bound, spacing;
 };
 
+/* A discrete spectrum: every value is lowest + k spacing, 0 <= k < levels, in quanta: one that is
+ * not would be counted outside of a histogram; not every level need exist. */
+struct gpumc_grid {
+  int64_t lowest, spacing;
+  size_t levels;
+};
+
 /* One instance of a model, made from a configuration. What may be left 0 says so. */
 struct gpumc_model {
   const struct gpumc_model_ops *ops;
@@ -90,10 +97,8 @@ struct gpumc_model {
   double quantum[GPUMC_CHANNELS_MAXIMUM]; /* unit of each channel, > 0 */
   /* Largest size of each channel, in quanta, > 0: sums of powers are laid out for it. */
   double bound[GPUMC_CHANNELS_MAXIMUM];
-  /* Discrete spectrum: every energy is lowest + k spacing, 0 <= k < levels, in quanta: one that is
-   * not would be counted outside of a histogram; not every level need exist. levels = 0: none. */
-  int64_t lowest, spacing;
-  size_t levels;
+  /* Of each channel; levels = 0: its values stand on no grid. */
+  struct gpumc_grid grid[GPUMC_CHANNELS_MAXIMUM];
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
   size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
   size_t first_sample; /* its number */

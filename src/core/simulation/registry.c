@@ -69,6 +69,7 @@ static const struct {
     {GPUMC_OPERATION_GATHER, "gather", "resample"},
     {GPUMC_OPERATION_EXCHANGE, "exchange", "exchange replicas"},
     {GPUMC_OPERATION_COMPARE, "compare", "compare replicas"},
+    {GPUMC_OPERATION_WALK, "walk", "walk under a tabulated weight"},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -83,7 +84,8 @@ uint32_t gpumc_kernel_operations(const struct gpumc_kernel_ops *kernel)
          (kernel->measure != NULL ? GPUMC_OPERATION_MEASURE : 0u) |
          (kernel->gather != NULL ? GPUMC_OPERATION_GATHER : 0u) |
          (kernel->exchange != NULL ? GPUMC_OPERATION_EXCHANGE : 0u) |
-         (kernel->compare != NULL ? GPUMC_OPERATION_COMPARE : 0u);
+         (kernel->compare != NULL ? GPUMC_OPERATION_COMPARE : 0u) |
+         (kernel->walk != NULL ? GPUMC_OPERATION_WALK : 0u);
 }
 
 const char *gpumc_operation_name(uint32_t operation)

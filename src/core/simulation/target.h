@@ -9,26 +9,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/numerics/host_device.h"
+
 enum { GPUMC_CONTROLS_MAXIMUM = 4 };
 
 enum gpumc_target_kind {
   GPUMC_ATHERMAL,  /* every allowed state with the same weight */
   GPUMC_BOLTZMANN, /* the weight that the controls give */
-  GPUMC_TABULATED  /* a weight by the value of one channel */
+  GPUMC_TABULATED  /* a weight by the level of one channel */
 };
 
-/* ln of the weight by level of one channel: value = lowest + level * spacing, in quanta. */
+/* A weight that no state has: levels that have it are never entered. */
+#define GPUMC_WEIGHT_NONE INT64_MIN
+
+/* Replicas that walk through the lattice together (gpumc_kernel_ops.walk), and the single updates
+ * that each of them makes in a step, the unit of the counter's time. */
+enum { GPUMC_WALK_GROUP = 32, GPUMC_WALK_UPDATES = 4 };
+
+/* ln of the weight by the level of one channel: level l holds the values lowest + l spacing ..
+ * lowest + (l + 1) spacing - 1, in quanta. All values that a channel can have are on some level,
+ * and every replica stands on one that has a weight. */
 struct gpumc_weight_table {
   size_t channel;
   int64_t lowest, spacing;
   size_t levels;
-  const int64_t *log_weight; /* [levels] in units of 2^-32, device memory */
-  uint64_t *visits; /* [levels] one more for every update, device memory; NULL: not counted */
+  const int64_t *log_weight; /* [runs][levels] in units of 2^-32, host memory */
+  /* [runs][parts][levels] where a replica of that part stands after each step, added up in device
+   * memory: between the updates of a step it hardly moves, so that more would tell nothing new.
+   * NULL: not counted. */
+  uint64_t *visits;
+  size_t parts; /* at least 1; see gpumc_walk_part */
+  /* [runs][capacity] device memory: four times the number of times that a replica went from one of
+   * the two levels end[runs][2] (host memory) to the other, plus which of them it was at last, 1 or
+   * 2, or 0 for neither (gpumc_walk_arrive), seen after each step. NULL: not counted. */
+  uint32_t *passages;
+  const size_t *end;
 };
+
+/* Steps that have at least so many updates. */
+static inline uint64_t gpumc_walk_steps(uint64_t updates)
+{
+  return updates / GPUMC_WALK_UPDATES + (updates % GPUMC_WALK_UPDATES != 0);
+}
+
+/* Which part of the visits those of replica r of a run with `size` replicas are. */
+GPUMC_HOST_DEVICE static inline size_t gpumc_walk_part(size_t r, size_t size, size_t parts)
+{
+  return r / GPUMC_WALK_GROUP * parts / ((size + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP);
+}
+
+/* `passages` of a replica after it has been at end[side]. */
+GPUMC_HOST_DEVICE static inline uint32_t gpumc_walk_arrive(uint32_t passages, uint32_t side)
+{
+  const uint32_t last = passages & 3;
+  return last == side + 1 ? passages : (passages & ~3u) + (last != 0 ? 4 : 0) + side + 1;
+}
 
 struct gpumc_target {
   enum gpumc_target_kind kind;
-  const double *control;                  /* [runs][n_controls] host memory; Boltzmann only */
+  /* [runs][n_controls] host memory; with a table NULL or the weight on top of which the table's
+   * is. */
+  const double *control;
   const struct gpumc_weight_table *table; /* tabulated only */
 };
 

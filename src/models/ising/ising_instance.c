@@ -54,9 +54,10 @@ static void describe_energy(struct gpumc_model *model, struct ising_parameters *
   double *quantum = &model->quantum[ISING_ENERGY];
   if (parameters->plain) {
     *quantum = fabs(coupling);
-    model->lowest = -(int64_t)(parameters->lattice.dimension * model->sites);
-    model->spacing = parameters->disorder == NULL ? 4 : 2;
-    model->levels = (size_t)(-2 * model->lowest / model->spacing) + 1;
+    struct gpumc_grid *grid = &model->grid[ISING_ENERGY];
+    grid->lowest = -(int64_t)(parameters->lattice.dimension * model->sites);
+    grid->spacing = parameters->disorder == NULL ? 4 : 2;
+    grid->levels = (size_t)(-2 * grid->lowest / grid->spacing) + 1;
   } else if (parameters->disorder == NULL) {
     int exponent;
     frexp(largest, &exponent);
@@ -155,6 +156,8 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
       settings->field == 0.0 && !traits.fields && (!traits.couplings || traits.couplings_are_signs);
   model->quantum[ISING_MAGNETIZATION] = 1.0;
   model->bound[ISING_MAGNETIZATION] = (double)model->sites;
+  model->grid[ISING_MAGNETIZATION] =
+      (struct gpumc_grid){-(int64_t)model->sites, 2, model->sites + 1};
   model->log_states = (double)model->sites * GPUMC_LN2;
   model->portable_bytes = (model->sites + 7) / 8;
   model->disorder = parameters->disorder != NULL;
