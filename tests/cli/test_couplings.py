@@ -295,8 +295,7 @@ class Couplings(ProgramCase):
                 self.assertEqual(
                     self.refused(model, variant="multispin"),
                     "5:19: no kernel of model ea on cpu can run algorithm pa: multispin cannot simulate "
-                    f"this model: it keeps {reason}; kernels that can: spin on cpu" +
-                    self.spin_elsewhere())
+                    f"this model: it keeps {reason}; kernels that can: {self.kernels_but_multispin()}")
                 plan = json.loads(self.gpumc("plan", self.config(model), "--json").out)
                 self.assertEqual(plan["tasks"][0]["kernel"], "spin")
 
@@ -312,11 +311,11 @@ class Couplings(ProgramCase):
         self.assertIn("these are all of another size: give their signs, and take the size into "
                       "beta", self.refused(model, variant="multispin"))
 
-    def spin_elsewhere(self):
+    def kernels_but_multispin(self):
         models = json.loads(self.gpumc("list", "--json").out)["models"]
         kernels = next(m["kernels"] for m in models if m["name"] == "ea")
-        return "".join(f", {k['variant']} on {k['device']}" for k in kernels
-                       if k["device"] != "cpu" and k["variant"] != "multispin" and not k["absent"])
+        return ", ".join(f"{k['variant']} on {k['device']}" for k in kernels
+                         if k["variant"] != "multispin" and not k["absent"])
 
 
 if __name__ == "__main__":

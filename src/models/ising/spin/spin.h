@@ -70,6 +70,14 @@ extern const struct ising_spin_ops ising_spin_v2, ising_spin_v3, ising_spin_v4;
 extern const struct ising_spin_ops ising_spin_portable;
 #endif
 
+/* Storage on the CPU, one byte a spin and one replica a block (models/lattice/replicas_cpu.h), that
+ * other kernels have, too; and the samples of the disorder that stand beside it. */
+size_t ising_spin_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                            const struct gpumc_ensemble_plan *plan);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_spin_cpu_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensemble *ensemble);
+
 static inline size_t ising_spin_layers(const struct gpumc_checkerboard *lattice)
 {
   return lattice->length_x + lattice->length_y + lattice->length_z;

@@ -307,15 +307,20 @@ static const struct lattice_cpu_layout layout = {
     .compare = overlap_replicas,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
+size_t ising_spin_cpu_bytes(const struct gpumc_model *model, const struct gpumc_device *device,
+                            const struct gpumc_ensemble_plan *plan)
 {
   return lattice_cpu_bytes(&layout, model, device, plan);
 }
 
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+enum gpumc_status ising_spin_cpu_create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
   return lattice_cpu_create(&layout, ensemble, error);
+}
+
+const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensemble *ensemble)
+{
+  return &tables_of(ensemble)->samples;
 }
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
@@ -328,7 +333,7 @@ const struct gpumc_kernel_ops ising_spin_cpu = {
     .trajectory = "ising.spin.1",
     .moves = ising_moves,
     .n_moves = ISING_MOVES,
-    .bytes = bytes,
-    .create = create,
+    .bytes = ising_spin_cpu_bytes,
+    .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,
 };

@@ -1,0 +1,396 @@
+/* The walker kernel on the CPU: replicas as the spin kernel stores them, threads over groups of 32,
+ * which become words for a walk. */
+#include <assert.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#include "core/base/memory.h"
+#include "models/ising/ising.h"
+#include "models/ising/ising_takes.h"
+#include "models/ising/spin/spin.h"
+#include "models/ising/walker/walker.h"
+#include "models/lattice/replicas_cpu.h"
+
+enum { LANES = GPUMC_WALK_GROUP };
+
+/* Of one thread. */
+struct scratch {
+  uint32_t *words;  /* [sites] */
+  uint32_t *visits; /* [levels] */
+};
+
+/* A call; `site`: of all positions. */
+struct call {
+  const struct gpumc_ensemble *ensemble;
+  const struct gpumc_weight_table *table;
+  struct ising_walk walk;
+  struct ising_walker_site *site;
+  struct ising_spin_sample sample;
+  uint32_t steps;
+};
+
+/* A group on its way: replicas first .. first + count - 1 of a run. */
+struct place {
+  size_t run, group, first, count;
+};
+
+static void
+find_neighbours(const struct gpumc_checkerboard *lattice, size_t position, uint32_t neighbour[6])
+{
+  const size_t colour = position >= lattice->colour, k = position - colour * lattice->colour;
+  const struct gpumc_checkerboard_place at = gpumc_checkerboard_place_at(lattice, colour, k);
+  const size_t x = k % lattice->row, other = (1 - colour) * lattice->colour, plane = lattice->plane;
+  const bool back = gpumc_checkerboard_side_is_back(&at);
+  const size_t line = k - x, before = at.y > 0 ? k - lattice->row : k + plane - lattice->row;
+  const size_t after = at.y + 1 < lattice->length_y ? k + lattice->row : k + lattice->row - plane;
+  neighbour[GPUMC_ROW_BEFORE] = (uint32_t)(other + before);
+  neighbour[GPUMC_ROW_AFTER] = (uint32_t)(other + after);
+  neighbour[GPUMC_SAME_INDEX] = (uint32_t)(other + k);
+  neighbour[GPUMC_SIDE] =
+      (uint32_t)(other + line +
+                 (back ? (x + lattice->row - 1) % lattice->row : (x + 1) % lattice->row));
+  if (lattice->dimension == 2)
+    return;
+  const size_t all = lattice->colour;
+  neighbour[GPUMC_PLANE_BEFORE] = (uint32_t)(other + (at.z > 0 ? k - plane : k + all - plane));
+  neighbour[GPUMC_PLANE_AFTER] =
+      (uint32_t)(other + (at.z + 1 < lattice->length_z ? k + plane : k + plane - all));
+}
+
+static enum gpumc_status make_sites(struct call *call, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = call->ensemble->model;
+  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
+  const uint32_t neighbours = 2 * (uint32_t)lattice->dimension;
+  GPUMC_TRY(gpumc_allocate_array(&call->site, model->sites, "neighbours", error));
+  for (size_t p = 0; p < model->sites; p++) {
+    const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
+    find_neighbours(lattice, p, call->site[p].neighbour);
+    if (call->sample.signs != NULL)
+      call->site[p].against =
+          call->sample.signs[colour * call->sample.stride + k] & ((1u << neighbours) - 1);
+  }
+  return GPUMC_OK;
+}
+
+/* ---- one replica, its spins in one lane of the words ---- */
+
+/* What the energy and the magnetization follow from. */
+struct state {
+  int64_t bonds, spins, along, terms;
+};
+
+static int64_t spin_at(const uint32_t *words, size_t p, uint32_t lane)
+{
+  return (words[p] >> lane & 1) != 0 ? 1 : -1;
+}
+
+/* The sign of the field at p, where fields have signs, and the couplings and the field of p. */
+static int64_t field_sign(const struct call *call, size_t p)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(call->ensemble->model)->lattice;
+  const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
+  if (call->sample.signs == NULL)
+    return 1;
+  return (call->sample.signs[colour * call->sample.stride + k] >> ISING_FIELD_SIGN & 1) != 0 ? 1
+                                                                                             : -1;
+}
+
+static const int32_t *terms_at(const struct call *call, size_t p)
+{
+  const struct gpumc_checkerboard *lattice = &ising_parameters(call->ensemble->model)->lattice;
+  const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
+  return call->sample.terms + colour * (2 * lattice->dimension + 1) * call->sample.stride + k;
+}
+
+/* Sums over the neighbours of p: of their spins times the signs of the couplings, or of the
+ * couplings. */
+struct near {
+  int64_t signs, terms;
+};
+
+static struct near near_of(const struct call *call, const uint32_t *words, size_t p, uint32_t lane)
+{
+  const struct ising_walker_site *site = &call->site[p];
+  const size_t n = 2 * ising_parameters(call->ensemble->model)->lattice.dimension;
+  struct near near = {0};
+  for (size_t i = 0; i < n; i++) {
+    const int64_t spin = spin_at(words, site->neighbour[i], lane);
+    near.signs += (site->against >> i & 1) != 0 ? -spin : spin;
+    if (call->sample.terms != NULL)
+      near.terms += spin * terms_at(call, p)[i * call->sample.stride];
+  }
+  return near;
+}
+
+static int64_t field_term(const struct call *call, size_t p)
+{
+  const size_t n = 2 * ising_parameters(call->ensemble->model)->lattice.dimension;
+  return call->sample.terms != NULL ? terms_at(call, p)[n * call->sample.stride] : 0;
+}
+
+static struct state state_of(const struct call *call, const uint32_t *words, uint32_t lane)
+{
+  struct state state = {0};
+  int64_t twice = 0;
+  for (size_t p = 0; p < call->ensemble->model->sites; p++) {
+    const int64_t spin = spin_at(words, p, lane);
+    const struct near near = near_of(call, words, p, lane);
+    state.bonds += spin * near.signs;
+    twice += spin * near.terms;
+    state.spins += spin;
+    state.along += spin * field_sign(call, p);
+    state.terms -= spin * field_term(call, p);
+  }
+  state.bonds /= 2;
+  state.terms -= twice / 2;
+  return state;
+}
+
+static struct state
+flipped(const struct call *call, const uint32_t *words, size_t p, uint32_t lane, struct state state)
+{
+  const int64_t spin = spin_at(words, p, lane);
+  const struct near near = near_of(call, words, p, lane);
+  state.bonds -= 2 * spin * near.signs;
+  state.spins -= 2 * spin;
+  state.along -= 2 * spin * field_sign(call, p);
+  state.terms += 2 * spin * (near.terms + field_term(call, p));
+  return state;
+}
+
+static int64_t energy_of(const struct gpumc_model *model, const struct state *state)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const enum ising_spin_kind kind = ising_spin_kind(model);
+  if (kind == ISING_SPIN_TERMS)
+    return state->terms;
+  if (kind == ISING_SPIN_UNIFORM)
+    return ising_energy(parameters->coupling_quanta, parameters->field_quanta, state->bonds,
+                        state->spins);
+  return ising_energy_of_signs(parameters->coupling_quanta, parameters->field_quanta,
+                               ising_disorder_traits(model).field_width, state->bonds, state->spins,
+                               state->along);
+}
+
+static size_t level_of(const struct call *call, const struct state *state)
+{
+  const struct ising_walk *walk = &call->walk;
+  const int64_t value =
+      walk->channel == ISING_ENERGY ? energy_of(call->ensemble->model, state) : state->spins;
+  return (size_t)((value - walk->lowest) / walk->spacing);
+}
+
+/* ---- one group ---- */
+
+static void load_words(const struct call *call, const struct place *place, uint32_t *words)
+{
+  const struct lattice_cpu_storage *storage = call->ensemble->storage;
+  const size_t sites = call->ensemble->model->sites;
+  const uint8_t *spins[LANES];
+  for (size_t i = 0; i < LANES; i++)
+    spins[i] = lattice_cpu_block(storage, place->run, place->first + (i < place->count ? i : 0));
+  for (size_t p = 0; p < sites; p++) {
+    uint32_t word = 0;
+    for (size_t i = 0; i < LANES; i++)
+      word |= (uint32_t)spins[i][p] << i;
+    words[p] = word;
+  }
+}
+
+static void store_words(const struct call *call, const struct place *place, const uint32_t *words)
+{
+  const struct lattice_cpu_storage *storage = call->ensemble->storage;
+  for (size_t i = 0; i < place->count; i++) {
+    uint8_t *spins = lattice_cpu_block(storage, place->run, place->first + i);
+    for (size_t p = 0; p < call->ensemble->model->sites; p++)
+      spins[p] = words[p] >> i & 1;
+  }
+}
+
+static uint32_t *passages_of(const struct call *call, const struct place *place)
+{
+  uint32_t *passages = call->table->passages;
+  return passages == NULL ? NULL
+                          : passages + place->run * call->ensemble->plan.capacity + place->first;
+}
+
+static void
+walk_tabled(const struct call *call, const struct place *place, uint32_t *words, uint32_t *visits)
+{
+  const struct lattice_cpu_storage *storage = call->ensemble->storage;
+  const struct ising_walker_ops *ops = GPUMC_ISA_OBJECT(ising_walker, storage->isa);
+  const struct ising_walk *walk = &call->walk;
+  uint32_t base[LANES], passages[LANES] = {0}, *of_replicas = passages_of(call, place);
+  for (uint32_t i = 0; i < LANES; i++) {
+    const struct state state = state_of(call, words, i);
+    base[i] = (uint32_t)level_of(call, &state) * walk->stride;
+    passages[i] = of_replicas != NULL && i < place->count ? of_replicas[i] : 0;
+  }
+  struct ising_walker_group group = {
+      .walk = walk,
+      .threshold = walk->threshold + place->run * walk->levels * walk->stride,
+      .site = call->site,
+      .sites = (uint32_t)call->ensemble->model->sites,
+      .neighbours = 2 * (uint32_t)ising_parameters(call->ensemble->model)->lattice.dimension,
+      .random = gpumc_ensemble_random(call->ensemble, place->run),
+      .number = (uint32_t)place->group,
+      .time = call->ensemble->time,
+      .steps = call->steps,
+      .lanes = place->count == LANES ? UINT32_MAX : (1u << place->count) - 1,
+      .words = words,
+      .base = base,
+      .visits = visits,
+      .passages = of_replicas != NULL ? passages : NULL,
+  };
+  for (size_t side = 0; side < 2 && of_replicas != NULL; side++)
+    group.end[side] = (uint32_t)call->table->end[2 * place->run + side] * walk->stride;
+  ops->walk(&group);
+  for (size_t i = 0; i < place->count && of_replicas != NULL; i++)
+    of_replicas[i] = passages[i];
+}
+
+/* A replica by itself, its thresholds worked out one by one. */
+static void walk_replica(const struct call *call, const struct place *place, uint32_t *words,
+                         uint32_t lane, uint32_t *visits)
+{
+  const struct gpumc_ensemble *ensemble = call->ensemble;
+  const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
+  const int64_t *weight = call->walk.log_weight + place->run * call->walk.levels;
+  const uint32_t replica = (uint32_t)place->first + lane;
+  uint32_t *passages = passages_of(call, place);
+  struct state state = state_of(call, words, lane);
+  size_t level = level_of(call, &state);
+  for (uint32_t step = 0; step < call->steps; step++) {
+    uint32_t site[GPUMC_WALK_UPDATES], number[4];
+    ising_walker_sites(random, (uint32_t)place->group, ensemble->time + step,
+                       (uint32_t)ensemble->model->sites, site);
+    gpumc_random_draw(random, replica, 0, ensemble->time + step,
+                      gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE),
+                      number);
+    for (size_t j = 0; j < GPUMC_WALK_UPDATES; j++) {
+      const struct state next = flipped(call, words, site[j], lane, state);
+      const size_t to = level_of(call, &next);
+      const int64_t energy = energy_of(ensemble->model, &next) - energy_of(ensemble->model, &state);
+      if (to < call->walk.levels &&
+          number[j] < ising_walker_threshold(&call->walk.canonical[place->run], weight[level],
+                                             weight[to], energy, next.spins - state.spins)) {
+        words[site[j]] ^= 1u << lane;
+        state = next;
+        level = to;
+      }
+    }
+    if (visits != NULL)
+      visits[level]++;
+    for (uint32_t side = 0; passages != NULL && side < 2; side++)
+      if (level == call->table->end[2 * place->run + side])
+        passages[lane] = gpumc_walk_arrive(passages[lane], side);
+  }
+}
+
+static void flush_visits(const struct call *call, const struct place *place, uint32_t *visits)
+{
+  const struct gpumc_weight_table *table = call->table;
+  const size_t part = gpumc_walk_part(place->first, call->ensemble->size[place->run], table->parts);
+  uint64_t *to = table->visits + (place->run * table->parts + part) * table->levels;
+  for (size_t l = 0; l < table->levels; l++) {
+    if (visits[l] == 0)
+      continue;
+#pragma omp atomic
+    to[l] += visits[l];
+    visits[l] = 0;
+  }
+}
+
+static void walk_group(const struct call *call, const struct place *place, struct scratch *scratch)
+{
+  uint32_t *visits = call->table->visits != NULL ? scratch->visits : NULL;
+  load_words(call, place, scratch->words);
+  if (call->walk.tabled)
+    walk_tabled(call, place, scratch->words, visits);
+  else
+    for (uint32_t lane = 0; lane < place->count; lane++)
+      walk_replica(call, place, scratch->words, lane, visits);
+  store_words(call, place, scratch->words);
+  if (visits != NULL)
+    flush_visits(call, place, visits);
+}
+
+/* ---- all groups ---- */
+
+static void walk_groups(const struct call *call, struct scratch *scratch)
+{
+  const struct gpumc_ensemble *ensemble = call->ensemble;
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t run_groups = (ensemble->plan.capacity + LANES - 1) / LANES;
+#pragma omp parallel for num_threads(storage->threads) schedule(dynamic, 1)
+  for (size_t i = 0; i < ensemble->runs * run_groups; i++) {
+    struct place place = {.run = i / run_groups, .group = i % run_groups};
+    const size_t size = ensemble->size[place.run];
+    place.first = place.group * LANES;
+    place.count = size > place.first ? size - place.first : 0;
+    place.count = place.count < LANES ? place.count : LANES;
+    if (place.count > 0)
+      walk_group(call, &place, &scratch[omp_get_thread_num()]);
+  }
+}
+
+static enum gpumc_status make_scratch(const struct call *call, struct scratch *scratch,
+                                      size_t threads, struct gpumc_error *error)
+{
+  for (size_t t = 0; t < threads; t++) {
+    GPUMC_TRY(
+        gpumc_allocate_array(&scratch[t].words, call->ensemble->model->sites, "words", error));
+    GPUMC_TRY(gpumc_allocate_array(&scratch[t].visits, call->walk.levels, "visits", error));
+  }
+  return GPUMC_OK;
+}
+
+/* Steps of a part of a call: visits of a group by one thread stay below 2^32. */
+enum { STEPS_OF_A_PART = 1 << 24 };
+
+static enum gpumc_status walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                              uint32_t steps, struct gpumc_error *error)
+{
+  const struct lattice_cpu_storage *storage = ensemble->storage;
+  const size_t threads = (size_t)storage->threads;
+  struct call call = {.ensemble = ensemble, .table = target->table};
+  struct gpumc_ensemble later = *ensemble;
+  struct scratch *scratch = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, ising_walk_make(ensemble, target, &call.walk, error));
+  call.sample = ising_spin_sample(ising_spin_cpu_samples(ensemble), 0);
+  GPUMC_TRY_OUT(status, make_sites(&call, error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch, threads, "scratch of the threads", error));
+  GPUMC_TRY_OUT(status, make_scratch(&call, scratch, threads, error));
+  call.ensemble = &later;
+  for (uint32_t done = 0; done < steps; done += call.steps) {
+    call.steps = steps - done < STEPS_OF_A_PART ? steps - done : STEPS_OF_A_PART;
+    walk_groups(&call, scratch);
+    later.time += call.steps;
+  }
+out:
+  for (size_t t = 0; t < threads && scratch != NULL; t++) {
+    free(scratch[t].words);
+    free(scratch[t].visits);
+  }
+  free(scratch);
+  free(call.site);
+  ising_walk_free(&call.walk);
+  return status;
+}
+
+const struct gpumc_kernel_ops ising_walker_cpu = {
+    LATTICE_CPU_OPERATIONS,
+    .variant = "walker",
+    .refuses = ising_cpu_refuses,
+    .summary = "many replicas under one tabulated weight, 32 of them update the same site",
+    .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
+    .trajectory = "ising.spin.1",
+    .moves = ising_moves,
+    .n_moves = ISING_MOVES,
+    .bytes = ising_spin_cpu_bytes,
+    .create = ising_spin_cpu_create,
+    .compare = lattice_cpu_compare,
+    .walk = walk,
+};

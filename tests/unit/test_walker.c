@@ -1,0 +1,397 @@
+/* Walks under a tabulated weight, against a slow reference written from the definition in
+ * models/ising/ising_physics.h: the same replicas, visits and passages, bit for bit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/ising_fixture.h"
+#include "support/status.h"
+
+enum { RUNS = 2, REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 64 };
+
+/* What is walked in. */
+struct walk_case {
+  const char *name;
+  size_t dimension, shape[3];
+  double coupling, field;
+  enum ising_distribution couplings;
+  bool random_field;
+  size_t channel;
+  int64_t wider; /* levels of the grid that one of the table has; of a spectrum without, quanta */
+  double beta;   /* of the weight below the table; 0: none */
+  uint32_t rounds;
+};
+
+static const struct walk_case cases[] = {
+    {"square", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
+    {"antiferromagnet", 2, {4, 4}, -1.5, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 7},
+    {"cube", 3, {4, 2, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 1, 0, 10},
+    {"glass", 2, {4, 6}, 1.0, 0.0, ISING_BIMODAL, false, ISING_ENERGY, 1, 0, 10},
+    {"glass in three dimensions",
+     3,
+     {4, 4, 4},
+     2.0,
+     0.0,
+     ISING_BIMODAL,
+     false,
+     ISING_ENERGY,
+     1,
+     0,
+     7},
+    {"magnetization", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_MAGNETIZATION, 1, 0.4, 10},
+    {"magnetization of a glass",
+     3,
+     {4, 2, 2},
+     1.0,
+     0.0,
+     ISING_BIMODAL,
+     false,
+     ISING_MAGNETIZATION,
+     1,
+     0.7,
+     10},
+    {"wide levels", 2, {6, 4}, 1.0, 0.0, ISING_UNIFORM, false, ISING_ENERGY, 3, 0, 10},
+    {"field", 2, {4, 4}, 1.0, 0.3, ISING_UNIFORM, false, ISING_ENERGY, 1 << 30, 0, 10},
+    {"random field", 2, {4, 4}, 1.0, 0.0, ISING_UNIFORM, true, ISING_ENERGY, 1 << 20, 0, 7},
+    {"Gaussian", 3, {4, 2, 4}, 1.0, 0.0, ISING_GAUSSIAN, false, ISING_ENERGY, 1 << 30, 0, 10},
+    {"magnetization, Gaussian",
+     2,
+     {4, 4},
+     1.0,
+     0.0,
+     ISING_GAUSSIAN,
+     false,
+     ISING_MAGNETIZATION,
+     1,
+     0.5,
+     10},
+};
+
+static const struct gpumc_kernel_ops *walker(void)
+{
+  return test_device_is_cpu() ? &ising_walker_cpu : NULL;
+}
+
+static struct ising_case case_of(const struct walk_case *of)
+{
+  struct ising_case with = fixture_case(walker(), of->dimension, of->shape, REPLICAS);
+  with.runs = RUNS;
+  with.first_run = 3;
+  with.rounds = of->rounds;
+  with.settings.coupling = of->coupling;
+  with.settings.field = of->field;
+  with.settings.disorder.couplings = of->couplings;
+  with.settings.disorder.positive = 0.5;
+  if (of->random_field) {
+    with.settings.disorder.fields = ISING_BIMODAL;
+    with.settings.disorder.width = 0.5;
+  }
+  return with;
+}
+
+/* ---- the reference ---- */
+
+struct lattice {
+  size_t sites, dimension, next[SITES_MOST][3], position[SITES_MOST];
+  int32_t coupling[3 * SITES_MOST], field[SITES_MOST];
+};
+
+static void make_lattice(const struct gpumc_model *model, struct lattice *lattice)
+{
+  const struct gpumc_checkerboard *board = &ising_parameters(model)->lattice;
+  struct gpumc_error error = {0};
+  lattice->sites = model->sites;
+  lattice->dimension = board->dimension;
+  assert_true(model->sites <= SITES_MOST);
+  for (size_t i = 0; i < model->sites; i++) {
+    lattice->position[i] = gpumc_checkerboard_position(board, i);
+    for (size_t d = 0; d < board->dimension; d++)
+      lattice->next[i][d] = gpumc_checkerboard_next(board, i, d);
+  }
+  if (model->disorder)
+    assert_ok(ising_disorder_sample(model, 0, lattice->coupling, lattice->field, &error), &error);
+}
+
+static int64_t
+energy_of(const struct gpumc_model *model, const struct lattice *lattice, const int8_t *spin)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  int64_t bonds = 0, spins = 0, energy = 0;
+  for (size_t i = 0; i < lattice->sites; i++) {
+    spins += spin[i];
+    energy -= model->disorder ? (int64_t)lattice->field[i] * spin[i] : 0;
+    for (size_t d = 0; d < lattice->dimension; d++) {
+      const int64_t bond = spin[i] * spin[lattice->next[i][d]];
+      bonds += bond;
+      energy -= model->disorder ? lattice->coupling[i * lattice->dimension + d] * bond : 0;
+    }
+  }
+  return model->disorder
+             ? energy
+             : ising_energy(parameters->coupling_quanta, parameters->field_quanta, bonds, spins);
+}
+
+static int64_t magnetization_of(const struct lattice *lattice, const int8_t *spin)
+{
+  int64_t sum = 0;
+  for (size_t i = 0; i < lattice->sites; i++)
+    sum += spin[i];
+  return sum;
+}
+
+/* Under test: what a call is given, and what it leaves. */
+struct walking {
+  struct gpumc_weight_table table;
+  int64_t *log_weight;
+  uint64_t *visits;
+  uint32_t *passages;
+  size_t end[2 * RUNS];
+  double control[RUNS * ISING_CONTROLS];
+  bool canonical;
+};
+
+static void walk_reference(const struct ising_fixture *fixture, const struct lattice *lattice,
+                           struct walking *walking, size_t m, size_t r, uint32_t first_step,
+                           int8_t *spin)
+{
+  const struct gpumc_model *model = &fixture->model;
+  const struct gpumc_random random = gpumc_ensemble_random(&fixture->ensemble, m);
+  const struct gpumc_weight_table *table = &walking->table;
+  const int64_t *weight = walking->log_weight + m * table->levels;
+  const double beta = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_BETA] : 0;
+  const double field = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_FIELD] : 0;
+  for (uint32_t step = first_step; step < first_step + STEPS; step++) {
+    uint32_t site[4], number[4];
+    size_t level = 0;
+    gpumc_random_draw(random, (uint32_t)(r / 32), 0, step,
+                      gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, 1), site);
+    gpumc_random_draw(random, (uint32_t)r, 0, step,
+                      gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, 0), number);
+    for (size_t j = 0; j < 4; j++) {
+      const size_t position = (size_t)((uint64_t)site[j] * lattice->sites >> 32);
+      size_t i = 0;
+      while (lattice->position[i] != position)
+        i++;
+      const int64_t energy = energy_of(model, lattice, spin);
+      const int64_t magnetization = magnetization_of(lattice, spin);
+      spin[i] = (int8_t)-spin[i];
+      const int64_t next = energy_of(model, lattice, spin);
+      const int64_t flipped = magnetization_of(lattice, spin);
+      const bool by_energy = table->channel == ISING_ENERGY;
+      const int64_t from = ((by_energy ? energy : magnetization) - table->lowest) / table->spacing;
+      const int64_t to = ((by_energy ? next : flipped) - table->lowest) / table->spacing;
+      bool accepted = weight[to] != GPUMC_WEIGHT_NONE;
+      if (accepted) {
+        const double below =
+            fma(beta * model->quantum[ISING_ENERGY], (double)(next - energy),
+                -beta * (field - model->control[ISING_FIELD]) * (double)(flipped - magnetization));
+        const uint64_t threshold = gpumc_threshold_exponential(
+            fma((double)(weight[from] - weight[to]), 0x1p-32, walking->canonical ? below : 0));
+        accepted = number[j] < (threshold < UINT32_MAX ? threshold : UINT32_MAX);
+      }
+      if (!accepted)
+        spin[i] = (int8_t)-spin[i];
+      level = (size_t)(accepted ? to : from);
+    }
+    const size_t part = r / 32 * PARTS / ((REPLICAS + 31) / 32);
+    walking->visits[(m * PARTS + part) * table->levels + level]++;
+    for (uint32_t side = 0; side < 2; side++)
+      if (level == walking->end[2 * m + side])
+        walking->passages[m * REPLICAS + r] =
+            gpumc_walk_arrive(walking->passages[m * REPLICAS + r], side);
+  }
+}
+
+/* ---- the kernel ---- */
+
+/* Weights that pull towards the ends, differently in each run, with levels that are closed: at odd
+ * numbers beyond a half of the rest, where no replica is at first. */
+static void make_weights(struct ising_fixture *fixture, struct walking *walking, bool close)
+{
+  struct gpumc_weight_table *table = &walking->table;
+  for (size_t m = 0; m < RUNS; m++) {
+    for (size_t l = 0; l < table->levels; l++) {
+      const double x = (double)l / (double)table->levels - 0.5;
+      walking->log_weight[m * table->levels + l] =
+          (int64_t)((m == 0 ? 20 : 9) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
+    }
+    if (close)
+      walking->log_weight[m * table->levels + table->levels - 1] = GPUMC_WEIGHT_NONE;
+    walking->end[2 * m] = table->levels * 2 / 5;
+    walking->end[2 * m + 1] = table->levels * 3 / 5;
+  }
+  (void)fixture;
+}
+
+static void
+open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct walking *walking)
+{
+  const struct gpumc_model *model = &fixture->model;
+  const struct gpumc_grid *grid = &model->grid[of->channel];
+  const bool spectrum = grid->levels > 0;
+  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  struct gpumc_weight_table *table = &walking->table;
+  memset(walking, 0, sizeof *walking);
+  table->channel = of->channel;
+  table->lowest = spectrum ? grid->lowest : -bound;
+  table->spacing = (spectrum ? grid->spacing : 1) * of->wider;
+  table->levels = (size_t)((bound - table->lowest) / table->spacing) + 1;
+  table->parts = PARTS;
+  walking->canonical = of->beta > 0;
+  for (size_t m = 0; m < RUNS; m++) {
+    walking->control[m * ISING_CONTROLS + ISING_BETA] = of->beta * (double)(m + 1);
+    walking->control[m * ISING_CONTROLS + ISING_FIELD] = 0.1;
+  }
+  walking->log_weight = calloc(RUNS * table->levels, sizeof *walking->log_weight);
+  walking->visits = calloc(RUNS * PARTS * table->levels, sizeof *walking->visits);
+  walking->passages = calloc(RUNS * REPLICAS, sizeof *walking->passages);
+  assert_true(walking->log_weight != NULL && walking->visits != NULL && walking->passages != NULL);
+  make_weights(fixture, walking, of->channel == ISING_MAGNETIZATION);
+}
+
+static void close_walking(struct walking *walking)
+{
+  free(walking->log_weight);
+  free(walking->visits);
+  free(walking->passages);
+}
+
+static void spins_of(const struct lattice *lattice, const uint8_t *portable, int8_t *spin)
+{
+  for (size_t i = 0; i < lattice->sites; i++)
+    spin[i] = portable[i / 8] >> i % 8 & 1 ? 1 : -1;
+}
+
+/* Two walks, the second from where the first one ended. */
+static void compare_with_reference(const struct walk_case *of, struct test_setting setting)
+{
+  struct gpumc_error error = {0};
+  struct ising_case with = case_of(of);
+  struct ising_fixture fixture;
+  struct walking walking;
+  struct lattice lattice;
+  uint64_t *visits;
+  uint32_t *passages;
+  with.setting = setting;
+  fixture_open(&fixture, &with);
+  fixture_randomize(&fixture, &with, REPLICAS);
+  make_lattice(&fixture.model, &lattice);
+  open_walking(&fixture, of, &walking);
+  struct gpumc_device *device = fixture.ensemble.device;
+  const size_t counts = RUNS * PARTS * walking.table.levels;
+  assert_ok(gpumc_device_array(device, &visits, counts, "visits", &error), &error);
+  assert_ok(gpumc_device_array(device, &passages, RUNS * REPLICAS, "passages", &error), &error);
+  int8_t(*spin)[SITES_MOST] = calloc(RUNS * REPLICAS, sizeof *spin);
+  assert_non_null(spin);
+  for (size_t m = 0; m < RUNS; m++) {
+    uint8_t *portable = fixture_get(&fixture, m);
+    for (size_t r = 0; r < REPLICAS; r++)
+      spins_of(&lattice, portable + r * fixture.model.portable_bytes, spin[m * REPLICAS + r]);
+    free(portable);
+  }
+  for (uint32_t walk = 0; walk < WALKS; walk++) {
+    struct gpumc_weight_table table = walking.table;
+    table.log_weight = walking.log_weight;
+    table.visits = visits;
+    table.passages = passages;
+    table.end = walking.end;
+    const struct gpumc_target target = {.kind = GPUMC_TABULATED,
+                                        .control = walking.canonical ? walking.control : NULL,
+                                        .table = &table};
+    assert_ok(gpumc_ensemble_walk(&fixture.ensemble, &target, STEPS * GPUMC_WALK_UPDATES, &error),
+              &error);
+    for (size_t i = 0; i < RUNS * REPLICAS; i++)
+      walk_reference(&fixture, &lattice, &walking, i / REPLICAS, i % REPLICAS, walk * STEPS,
+                     spin[i]);
+  }
+  for (size_t m = 0; m < RUNS; m++) {
+    uint8_t *portable = fixture_get(&fixture, m);
+    for (size_t r = 0; r < REPLICAS; r++) {
+      int8_t found[SITES_MOST];
+      spins_of(&lattice, portable + r * fixture.model.portable_bytes, found);
+      if (memcmp(found, spin[m * REPLICAS + r], lattice.sites) != 0)
+        fail_msg("%s, %s: replica %zu of run %zu", of->name, test_setting_text(setting), r, m);
+    }
+    free(portable);
+  }
+  uint64_t *found = calloc(counts, sizeof *found), sum = 0;
+  uint32_t *arrived = calloc(RUNS * REPLICAS, sizeof *arrived), moved = 0;
+  assert_true(found != NULL && arrived != NULL);
+  assert_ok(device->ops->copy_to_host(device, found, visits, counts * sizeof *found, &error),
+            &error);
+  assert_ok(device->ops->copy_to_host(device, arrived, passages, RUNS * REPLICAS * sizeof *arrived,
+                                      &error),
+            &error);
+  assert_memory_equal(found, walking.visits, counts * sizeof *found);
+  assert_memory_equal(arrived, walking.passages, RUNS * REPLICAS * sizeof *arrived);
+  for (size_t i = 0; i < counts; i++)
+    sum += found[i];
+  for (size_t i = 0; i < RUNS * REPLICAS; i++)
+    moved += arrived[i] >> 2;
+  assert_int_equal(sum, (uint64_t)RUNS * REPLICAS * WALKS * STEPS);
+  if (of->wider == 1)
+    assert_true(moved > 0);
+  free(found);
+  free(arrived);
+  free(spin);
+  device->ops->release(device, visits);
+  device->ops->release(device, passages);
+  close_walking(&walking);
+  fixture_close(&fixture);
+}
+
+static void replicas_are_those_of_the_reference(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 2, true, setting);
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (size_t s = 0; s < settings; s++)
+      compare_with_reference(&cases[c], setting[s]);
+}
+
+static void expect_refusal(const struct ising_case *with, size_t channel, const char *part)
+{
+  struct gpumc_error error = {0};
+  struct ising_fixture fixture;
+  int64_t weight[2] = {0};
+  const struct gpumc_weight_table table = {.channel = channel,
+                                           .lowest = -1,
+                                           .spacing = 1,
+                                           .levels = 2,
+                                           .log_weight = weight,
+                                           .parts = 1};
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
+  fixture_open(&fixture, with);
+  fixture_randomize(&fixture, with, with->capacity);
+  assert_int_equal(gpumc_ensemble_walk(&fixture.ensemble, &target, 4, &error), GPUMC_INVALID);
+  assert_non_null(strstr(gpumc_error_text(&error), part));
+  gpumc_error_free(&error);
+  fixture_close(&fixture);
+}
+
+static void what_it_cannot_walk_with_is_refused(void **state)
+{
+  struct ising_case with = fixture_square(walker(), 4, 4, 8);
+  (void)state;
+  with.runs = 1;
+  expect_refusal(&with, ISING_WAVE, "not by the wave");
+  with.settings.disorder.couplings = ISING_BIMODAL;
+  with.settings.disorder.positive = 0.5;
+  with.sample_each = true;
+  expect_refusal(&with, ISING_ENERGY, "one sample");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(replicas_are_those_of_the_reference),
+      cmocka_unit_test(what_it_cannot_walk_with_is_refused),
+  };
+  test_device_require();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
