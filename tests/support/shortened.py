@@ -7,14 +7,18 @@ POPULATION = 1000
 
 def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
-    changes = {"model.shape": shape(config, 4)}
     algorithm = config["algorithm"]
+    square = len(config["model"]["shape"]) == 2
+    # A window of energies has few levels in 4 x 4.
+    changes = {"model.shape": shape(config, 8 if square and "range" in algorithm else 4)}
     if "population" in algorithm:
         changes["algorithm.population"] = POPULATION
     if algorithm["name"] == "canonical":
         changes.update(canonical(algorithm))
     elif algorithm["name"] == "pt":
         changes.update(parallel_tempering(algorithm))
+    elif algorithm["name"] == "muca":
+        changes.update({"algorithm.walkers": 64, "algorithm.production": {"measurements": 200}})
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):

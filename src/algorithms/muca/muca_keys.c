@@ -1,0 +1,333 @@
+/* Multicanonical sampling: keys, their checks and defaults, and what they say. */
+#include <math.h>
+#include <string.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/simulation/shared_keys.h"
+#include "core/numerics/elementary.h"
+
+enum {
+  WALKERS_LEAST = 1024, /* by default */
+  /* Blocks are groups of walkers from so many groups on: fewer tell too little of an error. */
+  GROUPS_LEAST = 20
+};
+
+static const struct gpumc_key beta_keys[] = {
+    GPUMC_BETA_KEY("from", .required = true, .sweepable = true,
+                   .doc = "First inverse temperature of the grid; 0 by default."),
+    GPUMC_BETA_KEY("to", .required = true, .sweepable = true,
+                   .doc = "Last inverse temperature of the grid; 1 by default."),
+    GPUMC_BETA_STEP_KEY(.required = true, .sweepable = true,
+                        .doc = "Spacing of the grid; 0.01 by default."),
+    {0}};
+
+static const struct gpumc_key control_keys[] = {
+    GPUMC_CONTROL_KEYS,
+    GPUMC_CONTROL_VALUE_KEY("from", .required = true, .sweepable = true,
+                            .doc = "First value of the grid."),
+    GPUMC_CONTROL_VALUE_KEY("to", .required = true, .sweepable = true,
+                            .doc = "Last value of the grid."),
+    GPUMC_CONTROL_STEP_KEY(.required = true, .sweepable = true, .doc = "Spacing of the grid."),
+    {0}};
+
+static const struct gpumc_key range_keys[] = {{.name = "from",
+                                               .type = GPUMC_KEY_REAL,
+                                               .minimum = -1e9,
+                                               .maximum = 1e9,
+                                               .sweepable = true,
+                                               .required = true,
+                                               .doc = "Lowest value that is sampled, per site."},
+                                              {.name = "to",
+                                               .type = GPUMC_KEY_REAL,
+                                               .minimum = -1e9,
+                                               .maximum = 1e9,
+                                               .sweepable = true,
+                                               .required = true,
+                                               .doc = "Highest value that is sampled, per site."},
+                                              {0}};
+
+static const struct gpumc_key iteration_keys[] = {
+    {.name = "thermalization",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "30",
+     .minimum = 0,
+     .maximum = 1e6,
+     .unit = "updates",
+     .sweepable = true,
+     .doc = "Updates of each walker before an iteration counts, times the levels of the range; 0 "
+            "makes weights oscillate."},
+    {.name = "updates",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "6",
+     .minimum = 0,
+     .maximum = 1e9,
+     .minimum_exclusive = true,
+     .sweepable = true,
+     .doc = "Updates of all walkers together that an iteration counts, over a power of the levels "
+            "of the range (eq. 7)."},
+    {.name = "exponent",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "2.25",
+     .minimum = 0.5,
+     .maximum = 4,
+     .sweepable = true,
+     .doc = "That power, z."},
+    {.name = "growth",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "1.1",
+     .minimum = 1,
+     .maximum = 4,
+     .sweepable = true,
+     .doc = "Factor by which these updates grow with each iteration in which the range stays."},
+    {.name = "divergence",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "1e-4",
+     .minimum = 1e-9,
+     .maximum = 0.5,
+     .sweepable = true,
+     .doc = "Kullback-Leibler divergence of the histogram from a flat one (eq. 6) below which "
+            "weights are converged."},
+    {.name = "maximum",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1000",
+     .minimum = 1,
+     .maximum = 1000000,
+     .unit = "iterations",
+     .doc = "Iterations after which production begins with weights that have not converged."},
+    {.name = "extrapolate",
+     .type = GPUMC_KEY_BOOLEAN,
+     .default_text = "true",
+     .sweepable = true,
+     .doc = "Whether weights go on beyond the range seen so far as a straight line; false is the "
+            "plain scheme of the paper."},
+    {.name = "write_weights",
+     .type = GPUMC_KEY_BOOLEAN,
+     .default_text = "false",
+     .doc = "Whether the weights of each iteration are written into the result."},
+    {0}};
+
+static const struct gpumc_key production_keys[] = {
+    {.name = "updates",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "0",
+     .minimum = 0,
+     .maximum = 1.7e10,
+     .unit = "updates",
+     .sweepable = true,
+     .doc = "Updates of each walker with fixed weights. 0: as many as walkers need to go from one "
+            "end of the range to the other twice in the mean; where walkers are fewer than 640, "
+            "200 times."},
+    {.name = "measurements",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1000",
+     .minimum = 100,
+     .maximum = 100000000,
+     .sweepable = true,
+     .doc = "Measurements of every walker, for averages at each level. Visits are counted more "
+            "often, after every fourth update."},
+    {0}};
+
+const struct gpumc_key muca_keys[] = {
+    {.name = "walkers",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = 2147483647,
+     .unit = "walkers",
+     .sweepable = true,
+     .proportional = true,
+     .doc = "Parallel walkers under one weight, best a multiple of 32. By default the power of two "
+            "next above w^1.25, w the levels, and at least 1024."},
+    {.name = "beta",
+     .type = GPUMC_KEY_MAPPING,
+     .children = beta_keys,
+     .doc = "Weights are by the energy; results are reweighted to these inverse temperatures."},
+    {.name = "control",
+     .type = GPUMC_KEY_MAPPING,
+     .children = control_keys,
+     .doc =
+         "Weights are by what this other control of the model couples to, as the magnetization to "
+         "a field, on top of the canonical weight; results are reweighted to these values."},
+    {.name = "range",
+     .type = GPUMC_KEY_MAPPING,
+     .children = range_keys,
+     .doc = "Only levels with values in this range are sampled; by default all."},
+    {.name = "bin",
+     .type = GPUMC_KEY_REAL,
+     .minimum = 0,
+     .minimum_exclusive = true,
+     .maximum = 1e12,
+     .sweepable = true,
+     .doc = "Width of a level, of the whole system, where values are continuous, or levels of a "
+            "spectrum are to be taken together."},
+    GPUMC_REQUESTS_KEY,
+    {.name = "iteration",
+     .type = GPUMC_KEY_MAPPING,
+     .children = iteration_keys,
+     .doc = "How weights are found."},
+    {.name = "production",
+     .type = GPUMC_KEY_MAPPING,
+     .children = production_keys,
+     .doc = "The run with fixed weights."},
+    {0}};
+
+/* ---- settings ---- */
+
+/* Levels of the channel's own grid, or bins of `bin`, the first one begins at the lower bound. */
+static void read_levels(const struct gpumc_params *params, const struct gpumc_model *model,
+                        struct muca_settings *settings)
+{
+  const struct gpumc_grid *grid = &model->grid[settings->channel];
+  const double quantum = model->quantum[settings->channel], bound = model->bound[settings->channel];
+  settings->lowest = grid->levels > 0 ? grid->lowest : -(int64_t)ceil(bound);
+  settings->spacing = grid->levels > 0 ? grid->spacing : 1;
+  settings->levels = grid->levels;
+  if (gpumc_params_has(params, "bin")) {
+    const int64_t highest = grid->levels > 0
+                                ? grid->lowest + grid->spacing * (int64_t)(grid->levels - 1)
+                                : (int64_t)ceil(bound);
+    const double wide = rint(gpumc_params_real(params, "bin") / quantum);
+    settings->spacing = wide < 1 ? 1 : wide < 0x1p62 ? (int64_t)wide : (int64_t)1 << 62;
+    settings->levels = (size_t)((highest - settings->lowest) / settings->spacing) + 1;
+  }
+}
+
+static void read_range(const struct gpumc_params *params, const struct gpumc_model *model,
+                       struct muca_settings *settings)
+{
+  settings->first = 0;
+  settings->last = settings->levels > 0 ? settings->levels - 1 : 0;
+  if (!gpumc_params_has(params, "range"))
+    return;
+  const double sites = (double)model->sites, tolerance = 1e-9;
+  const double from = gpumc_params_real(params, "range.from");
+  const double to = gpumc_params_real(params, "range.to");
+  while (settings->first < settings->last &&
+         muca_level_value(settings, model, settings->first) / sites < from - tolerance)
+    settings->first++;
+  while (settings->last > settings->first &&
+         muca_level_value(settings, model, settings->last) / sites > to + tolerance)
+    settings->last--;
+}
+
+/* Where an iteration spends as much on settling as on counting it has w^1.25 / 5 walkers (eq. 7);
+ * with five times as many a GPU is busier, and little is lost. */
+static size_t default_walkers(const struct muca_settings *settings)
+{
+  const double width = (double)(settings->last - settings->first + 1);
+  const double wanted = gpumc_exp(1.25 * gpumc_log(width));
+  size_t walkers = WALKERS_LEAST;
+  while ((double)walkers < wanted && walkers < (size_t)1 << 18)
+    walkers *= 2;
+  return walkers;
+}
+
+void muca_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
+                        struct muca_settings *settings)
+{
+  memset(settings, 0, sizeof *settings);
+  gpumc_moved_read(params, model, &settings->moved);
+  settings->channel = settings->moved.conjugate;
+  settings->observables = gpumc_observables_of(params, model->ops, NULL, settings->moved.control);
+  read_levels(params, model, settings);
+  read_range(params, model, settings);
+  settings->walkers = gpumc_params_has(params, "walkers")
+                          ? (size_t)gpumc_params_integer(params, "walkers")
+                          : default_walkers(settings);
+  settings->thermalization = gpumc_params_real(params, "iteration.thermalization");
+  settings->updates = gpumc_params_real(params, "iteration.updates");
+  settings->exponent = gpumc_params_real(params, "iteration.exponent");
+  settings->growth = gpumc_params_real(params, "iteration.growth");
+  settings->divergence = gpumc_params_real(params, "iteration.divergence");
+  settings->iterations = (size_t)gpumc_params_integer(params, "iteration.maximum");
+  settings->extrapolate = gpumc_params_boolean(params, "iteration.extrapolate");
+  settings->write_weights = gpumc_params_boolean(params, "iteration.write_weights");
+  settings->production = (uint64_t)gpumc_params_real(params, "production.updates");
+  settings->measurements = (size_t)gpumc_params_integer(params, "production.measurements");
+  const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
+  settings->blocks = groups < GROUPS_LEAST || groups > MUCA_BLOCKS ? MUCA_BLOCKS : groups;
+  settings->parts = groups < GROUPS_LEAST ? 1 : settings->blocks;
+}
+
+size_t muca_replicas(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "walkers") ? (size_t)gpumc_params_integer(params, "walkers")
+                                             : WALKERS_LEAST;
+}
+
+cJSON *muca_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  cJSON *defaults = cJSON_CreateObject();
+  bool good = defaults != NULL;
+  if (good && !gpumc_params_has(params, "control")) {
+    cJSON *beta = cJSON_AddObjectToObject(defaults, "beta");
+    good = beta != NULL && cJSON_AddNumberToObject(beta, "from", 0) != NULL &&
+           cJSON_AddNumberToObject(beta, "to", 1) != NULL &&
+           cJSON_AddNumberToObject(beta, "step", 0.01) != NULL;
+  }
+  if (good && model != NULL && !gpumc_params_has(params, "walkers")) {
+    struct muca_settings settings;
+    muca_settings_read(params, model, &settings);
+    good = cJSON_AddNumberToObject(defaults, "walkers", (double)settings.walkers) != NULL;
+  }
+  if (good)
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
+}
+
+/* ---- checks ---- */
+
+static void check_grid(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                       struct gpumc_report *report)
+{
+  (void)subject;
+  const char *block = gpumc_ladder_block(params);
+  if (gpumc_params_has(params, block))
+    gpumc_range_check(params, block, MUCA_GRID_MAXIMUM, report);
+}
+
+static void check_range(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  (void)subject;
+  if (!gpumc_params_has(params, "range"))
+    return;
+  const double from = gpumc_params_real(params, "range.from");
+  const double to = gpumc_params_real(params, "range.to");
+  if (!(from < to))
+    gpumc_params_mistake(params, report, "range.from",
+                         "range.from = %g must be below range.to = %g", from, to);
+}
+
+enum { LEVELS_MAXIMUM = 1 << 22 };
+
+static void check_levels(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                         struct gpumc_report *report)
+{
+  const struct gpumc_model *model = subject->instance;
+  struct muca_settings settings;
+  muca_settings_read(params, model, &settings);
+  const char *name = model->ops->channels[settings.channel].label.name;
+  if (settings.levels == 0)
+    gpumc_params_mistake(
+        params, report, "bin",
+        "the %s of %s with these parameters is continuous: give algorithm.bin, the "
+        "width of a level for the whole system",
+        name, model->ops->name);
+  else if (settings.levels > LEVELS_MAXIMUM)
+    gpumc_params_mistake(params, report, "bin",
+                         "%zu levels are more than the %d that there may be: give a wider "
+                         "algorithm.bin",
+                         settings.levels, LEVELS_MAXIMUM);
+  else if (settings.last < settings.first + 2)
+    gpumc_params_mistake(params, report, "range",
+                         "fewer than 3 levels of the %s are in the range: widen it", name);
+}
+
+const struct gpumc_check muca_checks[] = {
+    GPUMC_CONTROL_CHECKS,
+    {.reads = "beta control", .run = check_grid},
+    {.reads = "range", .run = check_range},
+    {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_levels},
+    {.run = NULL},
+};

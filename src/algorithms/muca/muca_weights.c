@@ -1,0 +1,159 @@
+/* Multicanonical sampling: the table of weights, its iteration, and how long iterations are. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+
+static const double unit = 4294967296.0; /* of log_weight */
+
+enum {
+  EDGE = 8,        /* levels from which the slope at an edge is taken, */
+  EDGE_VISITS = 8, /* those that were visited as often in the iteration */
+  WIDTH_LEAST = 10
+};
+
+enum gpumc_status muca_weights_create(const struct muca_settings *settings,
+                                      struct muca_weights *weights, struct gpumc_error *error)
+{
+  *weights = (struct muca_weights){.levels = settings->levels, .lowest = settings->levels};
+  GPUMC_TRY(
+      gpumc_allocate_array(&weights->log_weight, weights->levels, "multicanonical weights", error));
+  return gpumc_allocate_array(&weights->seen, weights->levels, "levels", error);
+}
+
+void muca_weights_free(struct muca_weights *weights)
+{
+  free(weights->log_weight);
+  free(weights->seen);
+}
+
+void muca_weights_fence(struct muca_weights *weights, const struct muca_settings *settings,
+                        double slope)
+{
+  for (size_t l = 0; l < weights->levels; l++) {
+    const size_t distance = l < settings->first  ? settings->first - l
+                            : l > settings->last ? l - settings->last
+                                                 : 0;
+    if (distance > 0)
+      weights->log_weight[l] =
+          isinf(slope) ? GPUMC_WEIGHT_NONE : -(int64_t)(slope * (double)distance * unit);
+  }
+}
+
+double muca_weights_width(const struct muca_weights *weights)
+{
+  const size_t width = weights->count == 0 ? 0 : weights->highest - weights->lowest + 1;
+  return width < WIDTH_LEAST ? WIDTH_LEAST : (double)width;
+}
+
+bool muca_weights_see(struct muca_weights *weights, const uint64_t *visits)
+{
+  const size_t before = weights->count;
+  for (size_t l = 0; l < weights->levels; l++) {
+    if (visits[l] == 0 || weights->seen[l])
+      continue;
+    weights->seen[l] = 1;
+    weights->count++;
+    weights->lowest = l < weights->lowest ? l : weights->lowest;
+    weights->highest = l > weights->highest ? l : weights->highest;
+  }
+  return weights->count > before;
+}
+
+/* Both compare with the uniform distribution over the levels that are known to exist: of those that
+ * do not, there is none in the paper's count of bins either. */
+static struct muca_flatness flatness_of(const struct muca_weights *weights, const uint64_t *visits)
+{
+  struct muca_flatness flatness = {0};
+  double total = 0;
+  for (size_t l = 0; l < weights->levels; l++)
+    total += (double)visits[l];
+  const double expected = total / (double)weights->count;
+  for (size_t l = 0; l < weights->levels; l++) {
+    const double ratio = (double)visits[l] / expected;
+    if (!weights->seen[l])
+      continue;
+    if (visits[l] > 0)
+      flatness.divergence += (double)visits[l] / total * gpumc_log(ratio);
+    flatness.chebyshev = fmax(flatness.chebyshev, fabs(ratio - 1.0));
+  }
+  return flatness;
+}
+
+/* ln W beyond an edge of the range seen: `at` there, and `slope` more for each level outwards. */
+struct line {
+  double at, slope;
+};
+
+/* The straight line of least squares along the levels nearest to an edge. */
+static struct line line_at(const struct muca_weights *weights, const uint64_t *visits, bool at_top)
+{
+  double n = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
+  const size_t edge = at_top ? weights->highest : weights->lowest;
+  const size_t span = weights->highest - weights->lowest;
+  const int64_t reference = weights->log_weight[edge];
+  struct line line = {.at = (double)reference / unit};
+  for (size_t d = 0; d <= span && n < EDGE; d++) {
+    const size_t l = at_top ? edge - d : edge + d;
+    if (visits[l] < EDGE_VISITS)
+      continue;
+    const double x = -(double)d, y = (double)(weights->log_weight[l] - reference) / unit;
+    n++, x_sum += x, y_sum += y, xx += x * x, xy += x * y;
+  }
+  const double spread = n * xx - x_sum * x_sum;
+  if (spread <= 0)
+    return line;
+  line.slope = fmax((n * xy - x_sum * y_sum) / spread, 0);
+  line.at += (y_sum - line.slope * x_sum) / n;
+  return line;
+}
+
+/* ln Omega is concave almost everywhere, so that a straight line promises too little. */
+static void extrapolate(struct muca_weights *weights, const struct muca_settings *settings,
+                        const uint64_t *visits)
+{
+  const struct line down = line_at(weights, visits, false), up = line_at(weights, visits, true);
+  for (size_t l = settings->first; l < weights->lowest; l++)
+    weights->log_weight[l] =
+        (int64_t)rint(fma(down.slope, (double)(weights->lowest - l), down.at) * unit);
+  for (size_t l = weights->highest + 1; l <= settings->last; l++)
+    weights->log_weight[l] =
+        (int64_t)rint(fma(up.slope, (double)(l - weights->highest), up.at) * unit);
+}
+
+struct muca_flatness muca_weights_iterate(struct muca_weights *weights,
+                                          const struct muca_settings *settings,
+                                          const uint64_t *visits)
+{
+  const bool grew = muca_weights_see(weights, visits);
+  struct muca_flatness flatness = flatness_of(weights, visits);
+  flatness.grew = grew;
+  for (size_t l = 0; l < weights->levels; l++)
+    if (visits[l] > 0)
+      weights->log_weight[l] -= (int64_t)rint(gpumc_log((double)visits[l]) * unit);
+  if (settings->extrapolate)
+    extrapolate(weights, settings, visits);
+  return flatness;
+}
+
+/* Numbers of updates are truncated, and one more. */
+static uint64_t whole(double updates)
+{
+  return updates < 0x1p62 ? (uint64_t)updates + 1 : (uint64_t)1 << 62;
+}
+
+uint64_t muca_thermalization(const struct muca_settings *settings, double width)
+{
+  return settings->thermalization > 0 ? whole(settings->thermalization * width) : 0;
+}
+
+uint64_t muca_updates(const struct muca_settings *settings, double width, size_t quiet)
+{
+  double updates = settings->updates * gpumc_exp(settings->exponent * gpumc_log(width)) /
+                   (double)settings->walkers;
+  for (size_t i = 0; i < quiet; i++)
+    updates *= settings->growth;
+  return whole(updates);
+}

@@ -1,0 +1,60 @@
+"""Multicanonical runs that are killed or stopped, in iterations and in production, end with the numbers of the
+uninterrupted run.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.program import STOPPED
+from support.resume import ResumeCase
+
+CONFIG = """\
+gpumc: 1
+seed: 20180802
+model: {name: ising2d, shape: [8, 8]}
+algorithm:
+  name: muca
+  walkers: 700
+  structure_factor: true
+  iteration: {write_weights: true}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+# Walkers in a range, in which production has blocks of the time.
+FEW = CONFIG.replace("walkers: 700", "walkers: 40\n  range: {from: -1.9, to: 0.1}")
+
+
+class Resumed(ResumeCase):
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG)
+
+    def test_reference_has_everything(self):
+        for name in ("runs/0000/iterations/log_weight", "summary/log_dos", "summary/log_dos_error",
+                     "summary/visits", "summary/correlation_length", "summary/entropy"):
+            self.assertIn(name, self.reference)
+
+    def test_tells_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants()
+
+    def test_stopped_after_every_unit(self):
+        self.assertGreater(self.stop_after_every_unit(), 2)
+
+    def test_few_walkers_in_a_range(self):
+        self.use(FEW)
+        self.stop_after_every_unit()
+
+    def test_checkpoint_that_contradicts_itself(self):
+        self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
+        self.change("muca/progress", (0, 2), 999)
+        self.assertIn("contradict", self.gpumc("run", self.config, code=1).err)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)
