@@ -78,7 +78,7 @@ class AllAtOnce(ProgramCase):
                     algorithm=CANONICAL + "beta: {values: 0.4}", more=wrong)
 
     def test_a_known_variant_of_a_misspelt_model_is_no_mistake(self):
-        for variant in ("auto", "tiled", "replica"):
+        for variant in ("auto", "tiled", "walker"):
             for model in ("isng2d", "heisenberg"):
                 self.refuse("model.name", model=model, algorithm=CANONICAL + "beta: {values: 0.4}",
                             more=f"kernel: {{variant: {variant}}}\n")

@@ -30,7 +30,7 @@ ALGORITHMS = {
     "pt": {"sweeps": "840", "beta.from": "0.1", "beta.to": "0.4", "beta.count": "4"},
 }
 # `tiled` has keys of its own, so that it is drawn more often; none is called `spinn`.
-KERNELS = ["auto", "tiled", "tiled", "auto", "tiled", "multispin", "spin", "packed", "replica", "spinn"]
+KERNELS = ["auto", "tiled", "tiled", "auto", "tiled", "multispin", "spin", "packed", "walker", "spinn"]
 
 # Of any type: most are mistakes wherever they stand, and some are not.
 ANYTHING = ["0", "-1", "1", "2", "3", "7", "1e999", "1e18", "2147483647", "4294967295", "0.5", "-0.5",

@@ -174,12 +174,6 @@ class Plan(ProgramCase):
             self.assertEqual(process.returncode, 0, err)
             self.assertIn("there is no GPU here: --gpu NAME|SIZE", out)
 
-    def test_variant_that_the_device_lacks(self):
-        config = self.write("c.yaml", SMALL)
-        process = self.gpumc("plan", config, "--device", "cpu", "--set", "kernel.variant=replica",
-                             code=INVALID)
-        self.assertRegex(process.err, "variant 'replica' of model ising2d runs on cuda")
-
 
 class Plugins(ProgramCase):
     def test_list(self):

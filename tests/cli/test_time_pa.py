@@ -170,7 +170,7 @@ class Published(unittest.TestCase):
         self.assertEqual(pa_published.published_sweep_share("multispin", 128, 100000, 10), 35.9)
         self.assertEqual(pa_published.measured("multispin", 64, 100000, 1), 6.91)
         for figure in (pa_published.published, pa_published.measured):
-            self.assertTrue(math.isnan(figure("replica", 64, 100000, 500)))
+            self.assertTrue(math.isnan(figure("walker", 64, 100000, 500)))
             self.assertTrue(math.isnan(figure("spin", 64, 20000, 10)))
 
 

@@ -149,7 +149,7 @@ class Tempering(unittest.TestCase):
         self.assertLess(min(wrong), P_MINIMUM, "control: another field")
 
     def test_every_kernel(self):
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             for glass in False, True:
                 with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                     print(variant, "glass" if glass else "ferromagnet")
@@ -231,7 +231,7 @@ class Annealing(unittest.TestCase):
         """The mean of Z(h)/Z(h_0) over 600 runs of 50 replicas is exact. Bound: 4.5 standard errors at each of 17
         fields, false alarms 1e-4 a case. Controls: weights with the wrong sign, and fields wrong by 3 %."""
         for variant, resampling in (("multispin", "nearest_integer"), ("spin", "systematic"),
-                                    ("replica", "nearest_integer")):
+                                    ("walker", "nearest_integer")):
             if variant not in device.variants():
                 continue
             for glass in False, True:
@@ -256,7 +256,7 @@ class Annealing(unittest.TestCase):
     def test_every_quantity(self):
         """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case). Control:
         fields wrong by 5 %. Weights are bounded for any order of fields, so that nothing overflows or dies out."""
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             for glass in False, True:
                 with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
                     path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)

@@ -100,9 +100,9 @@ class Agreement(ProgramCase):
                 self.check(title, case)
 
     def test_kernels_of_one_trajectory(self):
-        """`replica`, which only GPUs have, follows `spin`."""
-        if "replica" not in device.variants(two_devices.B):
-            missing = f"no kernel replica on {two_devices.B}"
+        """`walker` follows `spin`."""
+        if "walker" not in device.variants(two_devices.B):
+            missing = f"no kernel walker on {two_devices.B}"
             if device.REQUIRED:
                 self.fail(missing)
             self.skipTest(missing)
@@ -112,7 +112,7 @@ class Agreement(ProgramCase):
             for options in two_devices.settings(two_devices.B):
                 with self.subTest(title, options=options):
                     self.assertEqual(expected, self.run_on(two_devices.B, config, "--set",
-                                                           "kernel.variant=replica", *options))
+                                                           "kernel.variant=walker", *options))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_spin_glass_of_64_sites(self):
         """Five energies, five free energies: false alarms below 7e-4."""
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], SAMPLES))
@@ -144,7 +144,7 @@ class KnownSamples(unittest.TestCase):
 
     def test_ising_model_of_64_sites(self):
         """Two energies, two free energies: false alarms below 3e-4."""
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = run(folder, "{name: ising3d, shape: [4, 4, 4]}", variant=variant,
                            runs=9, population=1000000, sweeps=5,
@@ -175,12 +175,12 @@ class NishimoriLine(unittest.TestCase):
         self.assertGreater(abs(wrong), 4, "the test would not see a wrong energy")
 
     def test_two_dimensions(self):
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             with self.subTest(variant=variant):
                 self.check((16, 16), 0.6, variant)
 
     def test_three_dimensions(self):
-        for variant in device.served("multispin", "spin", "replica"):
+        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
             with self.subTest(variant=variant):
                 self.check((6, 6, 6), 0.4, variant)
 

@@ -58,7 +58,7 @@ class Small(unittest.TestCase):
         one sweep a step. Bound: 4 standard errors of the mean over the runs at each of six beta,
         false alarms below 4e-4. Control: a Z of beta 1 % higher is rejected."""
         for variant, resampling in served(("multispin", "nearest_integer"), ("spin", "systematic"),
-                                          ("replica", "nearest_integer")):
+                                          ("walker", "nearest_integer")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = self.anneal(folder, population=50, sweeps=1, runs=1500, variant=variant,
                                    resampling=resampling)
@@ -104,7 +104,7 @@ class Small(unittest.TestCase):
         names = ["beta_free_energy", "energy", "specific_heat", "abs_magnetization",
                  "magnetization2", "magnetization4"]
         for variant, field in served(("multispin", 0.0), ("multispin", 0.2), ("spin", 0.2),
-                                     ("replica", 0.2)):
+                                     ("walker", 0.2)):
             with self.subTest(field=field, variant=variant), gpumc.folder() as folder:
                 path = self.anneal(folder, population=20000, field=field, variant=variant,
                                    beta="{to: 0.6, step: 0.05}", seed=5)

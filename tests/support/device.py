@@ -56,6 +56,11 @@ def served(*wanted):
     return [variant for variant in wanted if variant in there]
 
 
+def on_gpus(variant):
+    """The variant where the device under test is a GPU: on CPUs its code is that of another one."""
+    return [variant] if NAME != "cpu" else []
+
+
 def without_gpus():
     """An environment in which CUDA shows no GPU."""
     return {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

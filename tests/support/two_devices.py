@@ -20,4 +20,4 @@ def settings(name):
 
 def followers(variant, name):
     """Options for the other kernels of a device that follow a variant's trajectory."""
-    return [["--set", "kernel.variant=replica"]] * (variant == "spin" and "replica" in device.variants(name))
+    return [["--set", "kernel.variant=walker"]] * (variant == "spin" and "walker" in device.variants(name))

@@ -73,7 +73,7 @@ static const struct walk_case cases[] = {
 
 static const struct gpumc_kernel_ops *walker(void)
 {
-  return test_device_is_cpu() ? &ising_walker_cpu : NULL;
+  return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
 }
 
 static struct ising_case case_of(const struct walk_case *of)
@@ -266,8 +266,10 @@ static void spins_of(const struct lattice *lattice, const uint8_t *portable, int
     spin[i] = portable[i / 8] >> i % 8 & 1 ? 1 : -1;
 }
 
-/* Two walks, the second from where the first one ended. */
-static void compare_with_reference(const struct walk_case *of, struct test_setting setting)
+/* Two walks, the second from where the first one ended. `shared`: of replicas that stand in the
+ * shared memory of a GPU if they fit. */
+static void
+compare_with_reference(const struct walk_case *of, struct test_setting setting, bool shared)
 {
   struct gpumc_error error = {0};
   struct ising_case with = case_of(of);
@@ -282,6 +284,7 @@ static void compare_with_reference(const struct walk_case *of, struct test_setti
   make_lattice(&fixture.model, &lattice);
   open_walking(&fixture, of, &walking);
   struct gpumc_device *device = fixture.ensemble.device;
+  device->shared_bytes = shared ? device->shared_bytes : 0;
   const size_t counts = RUNS * PARTS * walking.table.levels;
   assert_ok(gpumc_device_array(device, &visits, counts, "visits", &error), &error);
   assert_ok(gpumc_device_array(device, &passages, RUNS * REPLICAS, "passages", &error), &error);
@@ -351,7 +354,8 @@ static void replicas_are_those_of_the_reference(void **state)
   (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     for (size_t s = 0; s < settings; s++)
-      compare_with_reference(&cases[c], setting[s]);
+      for (int shared = test_device_is_cpu(); shared < 2; shared++)
+        compare_with_reference(&cases[c], setting[s], shared);
 }
 
 static void expect_refusal(const struct ising_case *with, size_t channel, const char *part)

@@ -159,7 +159,7 @@ static inline bool ising_same_controls(const double *control, size_t m, size_t n
 extern const struct gpumc_kernel_ops *const ising_kernels[], *const ising_disorder_kernels[];
 extern const struct gpumc_kernel_ops ising_multispin_cpu, ising_spin_cpu, ising_packed_cpu,
     ising_tiled_cpu, ising_walker_cpu;
-extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_replica_cuda,
+extern const struct gpumc_kernel_ops ising_multispin_cuda, ising_spin_cuda, ising_walker_cuda,
     ising_packed_cuda, ising_tiled_cuda;
 
 #endif

@@ -3,7 +3,7 @@
 
 #define ISING_ALL_INSTANCES                                                                        \
   &ising_multispin_cpu, &ising_spin_cpu, &ising_multispin_cuda, &ising_spin_cuda,                  \
-      &ising_replica_cuda, &ising_walker_cpu
+      &ising_walker_cuda, &ising_walker_cpu
 
 const struct gpumc_kernel_ops *const ising_kernels[] = {ISING_ALL_INSTANCES, &ising_packed_cpu,
                                                         &ising_packed_cuda,  &ising_tiled_cpu,

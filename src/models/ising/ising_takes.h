@@ -8,7 +8,7 @@
   "couplings that are all J, or +J and -J; random fields of one size. Replicas go in words of "    \
   "32, and each word takes the time of 32 however few there are"
 #define ISING_TAKES_SPIN "any lattice, couplings and fields"
-#define ISING_TAKES_REPLICA                                                                        \
+#define ISING_TAKES_WALKER                                                                         \
   ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"
 #define ISING_TAKES_PACKED "Lx a multiple of 64; no disorder"
 #define ISING_TAKES_TILED                                                                          \
@@ -31,10 +31,11 @@
   .takes = ISING_TAKES_SPIN ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                     \
   .moves = ising_moves, .n_moves = ISING_MOVES
 
-#define ISING_REPLICA_CUDA_NAMES                                                                   \
-  .device = "cuda", .variant = "replica", .refuses = ising_gpu_refuses,                            \
-  .summary = "one thread a replica, one byte and one 32-bit random number a spin",                 \
-  .takes = ISING_TAKES_REPLICA ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                  \
+#define ISING_WALKER_CUDA_NAMES                                                                    \
+  .device = "cuda", .variant = "walker", .refuses = ising_gpu_refuses,                             \
+  .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \
+             "number a spin",                                                                      \
+  .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
   .moves = ising_moves, .n_moves = ISING_MOVES
 
 #define ISING_PACKED_CUDA_NAMES                                                                    \

@@ -11,7 +11,7 @@ enum {
 
 const struct gpumc_kernel_ops ising_multispin_cuda = {ISING_MULTISPIN_CUDA_NAMES, .absent = ALL};
 const struct gpumc_kernel_ops ising_spin_cuda = {ISING_SPIN_CUDA_NAMES, .absent = ALL};
-const struct gpumc_kernel_ops ising_replica_cuda = {ISING_REPLICA_CUDA_NAMES, .absent = ALL};
+const struct gpumc_kernel_ops ising_walker_cuda = {ISING_WALKER_CUDA_NAMES, .absent = ALL | GPUMC_OPERATION_WALK};
 const struct gpumc_kernel_ops ising_packed_cuda = {ISING_PACKED_CUDA_NAMES, .absent = ALL};
 const struct gpumc_kernel_ops ising_tiled_cuda = {ISING_TILED_NAMES, .device = "cuda",
                                                   .absent = TILED};

@@ -106,9 +106,27 @@ void lattice_gpu_destroy(struct gpumc_ensemble *ensemble)
   device->ops->release(device, storage->replicas);
   device->ops->release(device, storage->table);
   device->ops->release(device, storage->staging);
+  device->ops->release(device, storage->scratch);
   free(storage->notes);
   free(storage);
   ensemble->storage = NULL;
+}
+
+enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *ensemble, size_t bytes, void **scratch,
+                                      struct gpumc_error *error)
+{
+  struct gpumc_device *device = ensemble->device;
+  struct lattice_gpu_storage *storage = ensemble->storage;
+  if (storage->scratch_bytes < bytes) {
+    device->ops->release(device, storage->scratch);
+    storage->scratch = NULL;
+    storage->scratch_bytes = 0;
+    GPUMC_TRY(
+        device->ops->allocate(device, 1, bytes, "scratch of the kernel", &storage->scratch, error));
+    storage->scratch_bytes = bytes;
+  }
+  *scratch = storage->scratch;
+  return GPUMC_OK;
 }
 
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble)

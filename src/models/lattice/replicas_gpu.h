@@ -45,7 +45,9 @@ struct lattice_gpu_storage {
   uint8_t *staging;
   size_t groups, units; /* of a run; of a replica */
   size_t staging_parts, part_bytes;
-  void *notes; /* the kernel's own, host memory; NULL: none */
+  void *notes;   /* the kernel's own, host memory; NULL: none */
+  void *scratch; /* see lattice_gpu_scratch */
+  size_t scratch_bytes;
 };
 
 static inline const struct lattice_gpu_storage *
@@ -59,6 +61,12 @@ static inline void *lattice_gpu_table(const struct gpumc_ensemble *ensemble, siz
 {
   return (unsigned char *)lattice_gpu_storage_of(ensemble)->table + place;
 }
+
+/* Device memory of so many bytes for the operation at hand, which the next may use for something
+ * else. */
+GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_scratch(struct gpumc_ensemble *ensemble,
+                                                       size_t bytes, void **scratch,
+                                                       struct gpumc_error *error);
 
 /* What a launch has to know of the present batch. */
 struct lattice_batch lattice_gpu_batch(const struct gpumc_ensemble *ensemble);

@@ -1,97 +1,9 @@
-/* The replica kernel: every thread goes through the lattice of its replica, spin by spin. The
- * scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
+/* The walker kernel's sweeps: every thread goes through the lattice of its replica, spin by spin.
+ * The scheme of Barash et al., Comput. Phys. Commun. 220, 341 (2017), section 3, which does for any
  * model. */
 #include "models/ising/ising_channels.h"
-#include "models/ising/replica/replica_gpu.h"
 #include "models/ising/spin/spin_rule.h"
-#include "models/ising/spin/spin_tables_gpu.h"
-#include "models/lattice/checkerboard.h"
-
-/* One replica: its spins are ISING_REPLICA_GROUP bytes apart. */
-struct lane {
-  uint8_t *spins;
-  uint32_t row, height, plane, colour;
-};
-
-static __device__ inline struct lane
-lane_of(const struct ising_replica_replicas *replicas, size_t run, size_t replica)
-{
-  const size_t group = run * replicas->groups + replica / ISING_REPLICA_GROUP;
-  const size_t sites = 2 * (size_t)replicas->colour;
-  return {replicas->spins + group * sites * ISING_REPLICA_GROUP + replica % ISING_REPLICA_GROUP,
-          replicas->row, replicas->height, replicas->plane, replicas->colour};
-}
-
-static __device__ inline uint8_t *spin_at(struct lane lane, uint32_t colour, uint32_t k)
-{
-  return lane.spins + ((size_t)colour * lane.colour + k) * ISING_REPLICA_GROUP;
-}
-
-/* The sample of one replica: its numbers are `step` places apart, those of a kind `stride` more. */
-struct sample {
-  const uint8_t *signs;
-  const int32_t *terms;
-  size_t step, stride;
-};
-
-static __device__ inline struct sample sample_of(const struct ising_replica_replicas *replicas,
-                                                 const struct ising_tables *tables, size_t replica)
-{
-  const uint32_t lanes = tables->lanes == 0 ? 1 : tables->lanes;
-  const size_t group = tables->lanes == 0 ? 0 : replica / lanes;
-  const size_t lane = tables->lanes == 0 ? 0 : replica % lanes;
-  const uint8_t *data = tables->samples + group * tables->group_bytes;
-  return {data + lane, (const int32_t *)data + lane, lanes, 2 * (size_t)replicas->colour * lanes};
-}
-
-/* The neighbours of spin k of `colour` in the order of enum gpumc_neighbour, as indices of the
- * other colour. In two dimensions the plane is the colour. */
-template <int DIMENSION>
-static __device__ inline void
-find_neighbours(struct lane lane, uint32_t colour, uint32_t k, uint32_t neighbour[2 * DIMENSION])
-{
-  const uint32_t row = lane.row, plane = lane.plane, line = k / row, x = k - line * row;
-  const uint32_t z = DIMENSION == 3 ? line / lane.height : 0, y = line - z * lane.height;
-  neighbour[GPUMC_ROW_BEFORE] = y == 0 ? k + plane - row : k - row;
-  neighbour[GPUMC_ROW_AFTER] = y == lane.height - 1 ? k + row - plane : k + row;
-  neighbour[GPUMC_SAME_INDEX] = k;
-  if (((y ^ z ^ colour) & 1) != 0)
-    neighbour[GPUMC_SIDE] = x == row - 1 ? k + 1 - row : k + 1;
-  else
-    neighbour[GPUMC_SIDE] = x == 0 ? k + row - 1 : k - 1;
-  if (DIMENSION == 3) {
-    neighbour[DIMENSION + 1] = k < plane ? k + lane.colour - plane : k - plane;
-    neighbour[DIMENSION + 2] = k >= lane.colour - plane ? k + plane - lane.colour : k + plane;
-  }
-}
-
-/* near[n]: whether neighbour n is up. */
-template <int DIMENSION, int KIND>
-static __device__ inline uint32_t
-class_of(struct sample sample, size_t position, const uint32_t near[2 * DIMENSION])
-{
-  const uint32_t signs = KIND == ISING_SPIN_SIGNS ? sample.signs[position * sample.step] : 0;
-  uint32_t of_spin = (signs >> ISING_FIELD_SIGN & 1) * ISING_TABLE_FIELD;
-#pragma unroll
-  for (int n = 0; n < 2 * DIMENSION; n++)
-    of_spin += near[n] ^ (signs >> n & 1);
-  return of_spin;
-}
-
-/* The local field in quanta. NUMBER: float or int64_t. */
-template <int DIMENSION, typename NUMBER>
-static __device__ inline NUMBER
-field_of(struct sample sample, size_t position, const uint32_t near[2 * DIMENSION])
-{
-  const int32_t *terms = sample.terms + position * sample.step;
-  NUMBER field = (NUMBER)terms[2 * DIMENSION * sample.stride];
-#pragma unroll
-  for (int n = 0; n < 2 * DIMENSION; n++) {
-    const NUMBER coupling = (NUMBER)terms[n * sample.stride];
-    field += near[n] != 0 ? coupling : -coupling;
-  }
-  return field;
-}
+#include "models/ising/walker/walker_lane.cuh"
 
 enum {
   SWEEP_THREADS = 128,
@@ -103,7 +15,7 @@ enum {
 };
 
 /* What a thread needs for a sweep. */
-struct walk {
+struct sweeping {
   const struct ising_run_rule *rule; /* in shared memory: threads look up different classes */
   struct lane lane;
   struct sample sample;
@@ -113,7 +25,7 @@ struct walk {
 
 template <int DIMENSION, int KIND>
 static __device__ inline bool
-flips(const struct walk *walk, uint32_t colour, uint32_t k, uint32_t start, uint32_t number)
+flips(const struct sweeping *walk, uint32_t colour, uint32_t k, uint32_t start, uint32_t number)
 {
   const struct ising_run_rule *rule = walk->rule;
   uint32_t near[2 * DIMENSION];
@@ -136,7 +48,8 @@ flips(const struct walk *walk, uint32_t colour, uint32_t k, uint32_t start, uint
 }
 
 template <int DIMENSION, int KIND>
-static __device__ inline void update_colour(const struct walk *walk, uint32_t time, uint32_t colour)
+static __device__ inline void
+update_colour(const struct sweeping *walk, uint32_t time, uint32_t colour)
 {
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_SWEEP, colour);
   const uint32_t n_counters = (walk->lane.colour + BLOCK - 1) / BLOCK * COUNTERS;
@@ -158,7 +71,7 @@ static __device__ inline void update_colour(const struct walk *walk, uint32_t ti
 
 template <int DIMENSION, int KIND>
 __global__ void __launch_bounds__(THREADS_MAXIMUM)
-    sweep_replicas(const __grid_constant__ struct ising_replica_sweep arguments)
+    sweep_replicas(const __grid_constant__ struct ising_walker_sweep arguments)
 {
   __shared__ struct ising_run_rule rule;
   const struct lattice_batch *batch = &arguments.replicas.batch;
@@ -168,15 +81,15 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   __syncthreads();
   if (replica >= batch->size[blockIdx.y])
     return;
-  const struct walk walk = {&rule, lane_of(&arguments.replicas, blockIdx.y, replica),
-                            sample_of(&arguments.replicas, &arguments.tables, replica),
-                            lattice_batch_random(batch, blockIdx.y), replica};
+  const struct sweeping walk = {&rule, lane_of(&arguments.replicas, blockIdx.y, replica),
+                                sample_of(&arguments.replicas, &arguments.tables, replica),
+                                lattice_batch_random(batch, blockIdx.y), replica};
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       update_colour<DIMENSION, KIND>(&walk, batch->time + s, colour);
 }
 
-static __global__ void randomize(const __grid_constant__ struct ising_replica_replicas arguments)
+static __global__ void randomize(const __grid_constant__ struct ising_walker_replicas arguments)
 {
   const struct lattice_batch *batch = &arguments.batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
@@ -192,13 +105,13 @@ static __global__ void randomize(const __grid_constant__ struct ising_replica_re
 #pragma unroll
     for (uint32_t i = 0; i < 32 * OUTPUTS; i++)
       if (first + i < sites)
-        lane.spins[(first + i) * ISING_REPLICA_GROUP] = word[i / 32] >> i % 32 & 1;
+        lane.spins[(first + i) * GPUMC_WALK_GROUP] = word[i / 32] >> i % 32 & 1;
   }
 }
 
 /* A thread for each byte of portable form; see spin_of_site. */
 static __device__ inline struct lane
-portable_lane(const struct ising_replica_transfer *arguments, size_t *number, size_t *first_site)
+portable_lane(const struct ising_walker_transfer *arguments, size_t *number, size_t *first_site)
 {
   *number = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   const size_t i = *number / arguments->portable.replica_bytes;
@@ -215,8 +128,7 @@ static __device__ inline uint8_t *spin_of_site(struct lane lane, size_t site)
   return spin_at(lane, (line + line / lane.height + site) & 1, k);
 }
 
-static __global__ void
-from_portable(const __grid_constant__ struct ising_replica_transfer arguments)
+static __global__ void from_portable(const __grid_constant__ struct ising_walker_transfer arguments)
 {
   size_t number, site;
   const struct lane lane = portable_lane(&arguments, &number, &site);
@@ -226,7 +138,7 @@ from_portable(const __grid_constant__ struct ising_replica_transfer arguments)
     *spin_of_site(lane, site + j) = arguments.portable.replica[number] >> j & 1;
 }
 
-static __global__ void to_portable(const __grid_constant__ struct ising_replica_transfer arguments)
+static __global__ void to_portable(const __grid_constant__ struct ising_walker_transfer arguments)
 {
   size_t number, site;
   const struct lane lane = portable_lane(&arguments, &number, &site);
@@ -244,14 +156,14 @@ static dim3 replica_grid(const struct lattice_batch *batch, uint32_t threads)
 }
 
 extern "C" enum gpumc_status
-ising_replica_randomize(const struct ising_replica_replicas *arguments, struct gpumc_error *error)
+ising_walker_randomize(const struct ising_walker_replicas *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->batch;
   randomize<<<replica_grid(batch, THREADS), THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize", error);
 }
 
-typedef void sweep_kernel(struct ising_replica_sweep);
+typedef void sweep_kernel(struct ising_walker_sweep);
 
 template <int DIMENSION> static sweep_kernel *choose_kernel(enum ising_spin_kind kind)
 {
@@ -262,7 +174,7 @@ template <int DIMENSION> static sweep_kernel *choose_kernel(enum ising_spin_kind
 }
 
 extern "C" enum gpumc_status
-ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_error *error)
+ising_walker_run(const struct ising_walker_sweep *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
   uint32_t threads = arguments->replicas.block_threads;
@@ -275,15 +187,14 @@ ising_replica_run(const struct ising_replica_sweep *arguments, struct gpumc_erro
   return GPUMC_CUDA_LAUNCHED("sweep_replicas", error);
 }
 
-static uint32_t portable_blocks(const struct ising_replica_transfer *arguments)
+static uint32_t portable_blocks(const struct ising_walker_transfer *arguments)
 {
   return (uint32_t)lattice_parts(arguments->portable.count * arguments->portable.replica_bytes,
                                  THREADS);
 }
 
 extern "C" enum gpumc_status
-ising_replica_from_portable(const struct ising_replica_transfer *arguments,
-                            struct gpumc_error *error)
+ising_walker_from_portable(const struct ising_walker_transfer *arguments, struct gpumc_error *error)
 {
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   from_portable<<<portable_blocks(arguments), THREADS, 0, stream>>>(*arguments);
@@ -291,7 +202,7 @@ ising_replica_from_portable(const struct ising_replica_transfer *arguments,
 }
 
 extern "C" enum gpumc_status
-ising_replica_to_portable(const struct ising_replica_transfer *arguments, struct gpumc_error *error)
+ising_walker_to_portable(const struct ising_walker_transfer *arguments, struct gpumc_error *error)
 {
   cudaStream_t stream = (cudaStream_t)arguments->replicas.batch.stream;
   to_portable<<<portable_blocks(arguments), THREADS, 0, stream>>>(*arguments);
@@ -357,7 +268,7 @@ add_energy(enum ising_spin_kind kind, struct sample sample, size_t position, uin
 
 template <int DIMENSION>
 static __device__ inline void
-add_spin(const struct ising_replica_measurement *arguments, struct sample sample,
+add_spin(const struct ising_walker_measurement *arguments, struct sample sample,
          const struct pair *pair, uint32_t colour, uint32_t k, struct sums *sums)
 {
   const struct ising_measured *measured = &arguments->measured;
@@ -379,9 +290,9 @@ add_spin(const struct ising_replica_measurement *arguments, struct sample sample
 
 template <int DIMENSION>
 __global__ void __launch_bounds__(MEASURE_THREADS)
-    measure_replicas(const __grid_constant__ struct ising_replica_measurement arguments)
+    measure_replicas(const __grid_constant__ struct ising_walker_measurement arguments)
 {
-  const struct ising_replica_replicas *replicas = &arguments.replicas;
+  const struct ising_walker_replicas *replicas = &arguments.replicas;
   const struct ising_measured *measured = &arguments.measured;
   const struct lattice_batch *batch = &replicas->batch;
   const uint32_t replica = blockIdx.x * blockDim.x + threadIdx.x;
@@ -411,12 +322,12 @@ __global__ void __launch_bounds__(MEASURE_THREADS)
 }
 
 extern "C" enum gpumc_status
-ising_replica_measure(const struct ising_replica_measurement *arguments, struct gpumc_error *error)
+ising_walker_measure(const struct ising_walker_measurement *arguments, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &arguments->replicas.batch;
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, MEASURE_THREADS),
                   arguments->measured.runs);
-  void (*kernel)(struct ising_replica_measurement) =
+  void (*kernel)(struct ising_walker_measurement) =
       arguments->tables.dimension == 3 ? measure_replicas<3> : measure_replicas<2>;
   kernel<<<grid, MEASURE_THREADS, 0, (cudaStream_t)batch->stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("measure_replicas", error);

@@ -1,0 +1,108 @@
+/* The walker kernel on a GPU, a thread to a replica: storage, and the drivers of its CUDA kernels.
+ *
+ * A spin is a byte, 1 up and 0 down. Replicas are stored in groups of 32, site by site, so that
+ * the threads of a warp access neighbouring bytes: spins[run][group][position][replica % 32],
+ * position = colour N/2 + k. */
+#ifndef GPUMC_ISING_WALKER_GPU_H
+#define GPUMC_ISING_WALKER_GPU_H
+
+#include "core/device/cuda_error.h"
+#include "models/ising/spin/spin_tables_gpu.h"
+#include "models/ising/walker/walker.h"
+#include "models/lattice/batch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `groups`: that a run has room for. */
+struct ising_walker_replicas {
+  struct lattice_batch batch;
+  uint32_t dimension, row, height, plane, colour; /* see struct gpumc_checkerboard; height: Ly */
+  size_t groups;
+  uint8_t *spins;
+  uint32_t block_threads; /* 0: the driver's choice */
+};
+
+/* `sweeps` may be 0. Samples, in groups like the replicas, or one for all without the last index:
+ * of ISING_SPIN_SIGNS bytes [position][replica % 32], of ISING_SPIN_TERMS
+ * [2d + 1][position][replica % 32], the neighbours and then the field. */
+struct ising_walker_sweep {
+  struct ising_walker_replicas replicas;
+  struct ising_tables tables;
+  uint32_t sweeps;
+};
+
+struct ising_walker_measurement {
+  struct ising_walker_replicas replicas;
+  struct ising_tables tables;
+  struct ising_measured measured;
+};
+
+struct ising_walker_transfer {
+  struct ising_walker_replicas replicas;
+  struct lattice_portable portable;
+};
+
+/* What a walk in shared memory needs to know of a site: its place and those of its neighbours among
+ * the words of a thread, and which couplings have the other sign. Site i is bit i % 32 of word i /
+ * 32, and the words of the 32 threads of a warp lie side by side; a word that is turned by `turn`
+ * has the site in the bit of value 4, so that sums of such bits are offsets of thresholds:
+ *
+ *   place:  128 (i / 32)  + ISING_WALKER_AGAINST, of a neighbour,  + turn,  turn = (i - 2) % 32
+ */
+enum { ISING_WALKER_AGAINST = 32, ISING_WALKER_PLACES = 8, ISING_WALKER_BIT = 4 };
+struct ising_walker_places {
+  uint32_t place[ISING_WALKER_PLACES]; /* the site's own, then the neighbours' */
+};
+
+/* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory; what is indexed
+ * by the run is: threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0
+ * .. 2d, then the same of spins that are up where `by_spin`; log_weight[runs][levels],
+ * canonical[runs], end[runs][2]; visits and passages as struct gpumc_weight_table has them. A flip
+ * of a spin with so many unlike neighbours moves a replica by the levels step_base + step_unlike
+ * unlike + step_up up. */
+struct ising_walker_walk {
+  struct ising_walker_replicas replicas;
+  struct ising_tables tables;
+  uint32_t steps, tabled, by_spin, classes, by_energy;
+  int32_t step_base, step_unlike, step_up;
+  uint32_t levels;
+  int64_t lowest, spacing;
+  struct ising_walker_places *places; /* [sites] */
+  uint32_t *threshold;
+  int64_t *log_weight;
+  struct ising_walker_canonical *canonical;
+  uint32_t *end;
+  uint64_t *visits;
+  size_t parts;
+  uint32_t *passages;
+  uint32_t multiprocessors;
+  size_t shared_bytes; /* that one block of threads may have */
+};
+
+/* Warps in a block of a walk in shared memory; 0: a replica does not fit, or there is no table. */
+uint32_t ising_walker_warps(const struct ising_walker_walk *arguments);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_walk_shared(const struct ising_walker_walk *arguments, struct gpumc_error *error);
+/* From device memory, of any kind. */
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_walk_global(const struct ising_walker_walk *arguments, struct gpumc_error *error);
+
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_randomize(const struct ising_walker_replicas *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_run(const struct ising_walker_sweep *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_measure(const struct ising_walker_measurement *arguments, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_from_portable(const struct ising_walker_transfer *arguments,
+                           struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_walker_to_portable(const struct ising_walker_transfer *arguments, struct gpumc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,369 @@
+/* The walker kernel on a GPU: walks by a table in shared memory, a thread to a replica.
+ *
+ * A block has the thresholds of its run, a histogram, and for each warp the spins of its 32
+ * replicas, a bit each, and where the sites of the steps to come are:
+ *
+ *   thresholds [levels][classes] | visits [levels] | warp 0: places [32][8], sites [128], words
+ * [N/32][32] | warp 1 ..
+ *
+ * All threads of a warp update the same site, so that they read neighbouring words, without
+ * conflicts; where it is they read from one address. Only thresholds and visits are scattered, as
+ * the levels of the replicas are. */
+#include "models/ising/walker/walker_lane.cuh"
+#include "models/lattice/philox.cuh"
+
+enum {
+  WARP = GPUMC_WALK_GROUP,
+  WARPS_MOST = 16,
+  LANE_WORD = 4,                             /* bytes */
+  PLACE_BITS = 127,                          /* of a place: not the word */
+  UPDATES_AHEAD = WARP * GPUMC_WALK_UPDATES, /* whose sites are drawn together, a step a thread */
+  STEPS_AHEAD =
+      WARP / GPUMC_WALK_UPDATES, /* whose places are brought together, an update a thread */
+  RUN_OF_PLACES = WARP * sizeof(struct ising_walker_places)
+};
+
+/* Of a warp, in bytes. */
+static __host__ __device__ inline size_t warp_bytes(uint32_t sites)
+{
+  return RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t) +
+         (size_t)(sites + 31) / 32 * WARP * LANE_WORD;
+}
+
+/* Of a block's own, a multiple of 16 bytes. */
+static __host__ __device__ inline size_t block_bytes(const struct ising_walker_walk *walk)
+{
+  const size_t words =
+      (size_t)walk->levels * walk->classes + (walk->visits != NULL ? walk->levels : 0);
+  return (words * sizeof(uint32_t) + 15) / 16 * 16;
+}
+
+static __device__ inline uint32_t place_of(uint32_t site)
+{
+  return site / 32 * (WARP * LANE_WORD) + (site - 2) % 32;
+}
+
+static __global__ void make_places(const __grid_constant__ struct ising_walker_walk arguments)
+{
+  const struct ising_walker_replicas *replicas = &arguments.replicas;
+  const uint32_t site = blockIdx.x * blockDim.x + threadIdx.x, n = 2 * replicas->dimension;
+  if (site >= 2 * replicas->colour)
+    return;
+  const struct lane lane = lane_of(replicas, 0, 0);
+  const uint32_t colour = site >= replicas->colour, k = site - colour * replicas->colour;
+  const struct sample sample = sample_of(replicas, &arguments.tables, 0);
+  const uint32_t signs =
+      arguments.tables.kind == ISING_SPIN_SIGNS ? sample.signs[site * sample.step] : 0;
+  uint32_t neighbour[6];
+  if (n == 4)
+    find_neighbours<2>(lane, colour, k, neighbour);
+  else
+    find_neighbours<3>(lane, colour, k, neighbour);
+  struct ising_walker_places at = {{place_of(site)}};
+  for (uint32_t i = 0; i < n; i++)
+    at.place[1 + i] = place_of((1 - colour) * replicas->colour + neighbour[i]) +
+                      (signs >> i & 1) * ISING_WALKER_AGAINST;
+  arguments.places[site] = at;
+}
+
+/* A thread on its way. `level`: where its thresholds are, in bytes. */
+struct walker {
+  unsigned char *words; /* of the warp */
+  uint32_t lane, level;
+};
+
+static __device__ inline uint32_t *word_at(const struct walker *walker, uint32_t place)
+{
+  return (uint32_t *)(walker->words + ((place & ~(uint32_t)PLACE_BITS) | walker->lane * LANE_WORD));
+}
+
+/* The word at a place, with the spin in the bit of value ISING_WALKER_BIT. */
+static __device__ inline uint32_t turned(uint32_t word, uint32_t place)
+{
+  return __funnelshift_r(word, word, place);
+}
+
+/* Of how many neighbours a spin is unlike, times ISING_WALKER_BIT. */
+template <int NEIGHBOURS, bool SIGNS>
+static __device__ inline uint32_t
+unlike_of(const struct walker *walker, const uint32_t *place, uint32_t spin)
+{
+  uint32_t unlike = 0;
+#pragma unroll
+  for (int n = 1; n <= NEIGHBOURS; n++) {
+    uint32_t other = turned(*word_at(walker, place[n]), place[n]);
+    if (SIGNS)
+      other ^= place[n] / (ISING_WALKER_AGAINST / ISING_WALKER_BIT);
+    unlike += (spin ^ other) & ISING_WALKER_BIT;
+  }
+  return unlike;
+}
+
+/* Of changes of the level, in bytes of the thresholds. */
+struct steps {
+  uint32_t base, unlike, up;
+};
+
+template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN>
+static __device__ inline void
+update(struct steps steps, struct walker *walker, const unsigned char *thresholds,
+       const uint32_t *place, uint32_t number)
+{
+  uint32_t *word = word_at(walker, place[0]);
+  const uint32_t own = *word, spin = turned(own, place[0]);
+  const uint32_t unlike = unlike_of<NEIGHBOURS, SIGNS>(walker, place, spin);
+  uint32_t at = walker->level + unlike, step = steps.base + steps.unlike * unlike;
+  if (BY_SPIN) {
+    at += (spin & ISING_WALKER_BIT) * (NEIGHBOURS + 1);
+    step += steps.up * (spin & ISING_WALKER_BIT);
+  }
+  const bool flips = number < *(const uint32_t *)(thresholds + at);
+  *word = own ^ (flips ? __funnelshift_l(ISING_WALKER_BIT, ISING_WALKER_BIT, place[0]) : 0);
+  walker->level += flips ? step : 0;
+}
+
+/* Spins from their bytes, and back. */
+static __device__ inline void load_words(struct lane lane, const struct walker *walker)
+{
+  const uint32_t sites = 2 * lane.colour;
+  for (uint32_t first = 0; first < sites; first += 32) {
+    uint32_t word = 0;
+#pragma unroll
+    for (uint32_t b = 0; b < 32; b++)
+      if (first + b < sites)
+        word |= (uint32_t)lane.spins[(size_t)(first + b) * GPUMC_WALK_GROUP] << b;
+    *word_at(walker, first * LANE_WORD) = word;
+  }
+}
+
+static __device__ inline void store_words(struct lane lane, const struct walker *walker)
+{
+  const uint32_t sites = 2 * lane.colour;
+  for (uint32_t first = 0; first < sites; first += 32) {
+    const uint32_t word = *word_at(walker, first * LANE_WORD);
+#pragma unroll
+    for (uint32_t b = 0; b < 32; b++)
+      if (first + b < sites)
+        lane.spins[(size_t)(first + b) * GPUMC_WALK_GROUP] = word >> b & 1;
+  }
+}
+
+/* Bonds are counted at their ends of colour 0. */
+template <int NEIGHBOURS, bool SIGNS>
+static __device__ inline uint32_t
+level_of(const struct ising_walker_walk *walk, const struct walker *walker)
+{
+  const uint32_t colour = walk->replicas.colour;
+  int64_t unlike = 0, up = 0;
+  for (uint32_t i = 0; i < 2 * colour; i++) {
+    const struct ising_walker_places at = walk->places[i];
+    const uint32_t spin = turned(*word_at(walker, at.place[0]), at.place[0]);
+    up += (spin & ISING_WALKER_BIT) / ISING_WALKER_BIT;
+    if (i < colour)
+      unlike += unlike_of<NEIGHBOURS, SIGNS>(walker, at.place, spin) / ISING_WALKER_BIT;
+  }
+  const int64_t spins = 2 * up - 2 * (int64_t)colour,
+                bonds = (int64_t)NEIGHBOURS * colour - 2 * unlike;
+  const int64_t value =
+      walk->by_energy ? ising_tables_energy(&walk->tables, bonds, spins, 0, 0) : spins;
+  return (uint32_t)((value - walk->lowest) / walk->spacing);
+}
+
+/* Where the visits of a warp go: the block's histogram, or where its part is another than that of
+ * the block, device memory. */
+struct count {
+  uint32_t *of_block;
+  unsigned long long *of_part;
+};
+
+/* What a warp knows of the steps to come: sites of UPDATES_AHEAD updates, and places of those of
+ * STEPS_AHEAD steps. */
+struct ahead {
+  uint4 *places;
+  uint16_t *sites;
+};
+
+/* Sites and places of the steps from `step` on, where it is the first of so many. */
+static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
+                                         struct gpumc_random random, uint32_t group,
+                                         struct ahead ahead, uint32_t step)
+{
+  const uint32_t lane = threadIdx.x % WARP;
+  if (step % STEPS_AHEAD != 0)
+    return;
+  __syncwarp();
+  if (step % WARP == 0) {
+    uint32_t site[GPUMC_WALK_UPDATES];
+    ising_walker_sites(random, group, walk->replicas.batch.time + step + lane,
+                       2 * walk->replicas.colour, site);
+    *(uint2 *)&ahead.sites[lane * GPUMC_WALK_UPDATES] =
+        make_uint2(site[0] | site[1] << 16, site[2] | site[3] << 16);
+    __syncwarp();
+  }
+  const uint4 *from =
+      (const uint4 *)&walk->places[ahead.sites[step % WARP * GPUMC_WALK_UPDATES + lane]];
+  const uint4 one = from[0], two = from[1];
+  ahead.places[2 * lane] = one;
+  ahead.places[2 * lane + 1] = two;
+  __syncwarp();
+}
+
+/* What a thread needs for a step. */
+struct step {
+  uint32_t number[GPUMC_WALK_UPDATES], place[GPUMC_WALK_UPDATES][ISING_WALKER_PLACES];
+};
+
+template <uint32_t ROUNDS>
+static __device__ inline void prepare(struct gpumc_random random, uint32_t replica, uint32_t time,
+                                      struct ahead ahead, uint32_t number, struct step *step)
+{
+  const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
+  const struct gpumc_philox_group at = gpumc_philox_group(random, 0, time);
+  const struct gpumc_philox_word word = gpumc_philox_word(&at, replica);
+  gpumc_philox_draw<ROUNDS>(&at, &word, gpumc_philox_label(random.key, word.first, label),
+                            step->number);
+#pragma unroll
+  for (int j = 0; j < GPUMC_WALK_UPDATES; j++) {
+    const uint32_t i = 2 * (number % STEPS_AHEAD * GPUMC_WALK_UPDATES + j);
+    *(uint4 *)&step->place[j][0] = ahead.places[i];
+    *(uint4 *)&step->place[j][4] = ahead.places[i + 1];
+  }
+}
+
+template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
+static __device__ inline void
+walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, uint32_t size,
+           const unsigned char *thresholds, unsigned char *shared, struct count count)
+{
+  const struct lattice_batch *batch = &walk->replicas.batch;
+  const uint32_t lane = threadIdx.x % WARP, replica = group * GPUMC_WALK_GROUP + lane;
+  const struct gpumc_random random = lattice_batch_random(batch, run);
+  constexpr uint32_t stride = (BY_SPIN ? 2 : 1) * (NEIGHBOURS + 1) * sizeof(uint32_t);
+  const struct steps steps = {(uint32_t)walk->step_base * stride,
+                              (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
+                              (uint32_t)walk->step_up * stride / ISING_WALKER_BIT};
+  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES)};
+  struct walker walker = {shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t), lane, 0};
+  const struct lane stored = lane_of(&walk->replicas, run, replica);
+  const bool lives = replica < size, passes = walk->passages != NULL && lives;
+  uint32_t *passages = passes ? walk->passages + run * batch->capacity + replica : NULL;
+  uint32_t passed = passes ? *passages : 0;
+  const uint32_t end0 = passes ? walk->end[2 * run] * stride : UINT32_MAX;
+  const uint32_t end1 = passes ? walk->end[2 * run + 1] * stride : UINT32_MAX;
+  struct step next;
+  load_words(stored, &walker);
+  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, &walker) * stride;
+  look_ahead(walk, random, group, ahead, 0);
+  prepare<ROUNDS>(random, replica, batch->time, ahead, 0, &next);
+  for (uint32_t s = 0; s < walk->steps; s++) {
+    const struct step now = next;
+    look_ahead(walk, random, group, ahead, s + 1);
+    prepare<ROUNDS>(random, replica, batch->time + s + 1, ahead, s + 1, &next);
+#pragma unroll
+    for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
+      update<NEIGHBOURS, SIGNS, BY_SPIN>(steps, &walker, thresholds, now.place[j], now.number[j]);
+    if (count.of_block != NULL && lives)
+      atomicAdd(&count.of_block[walker.level / stride], 1);
+    if (count.of_part != NULL && lives)
+      atomicAdd(&count.of_part[walker.level / stride], 1);
+    if (walker.level == end0)
+      passed = gpumc_walk_arrive(passed, 0);
+    if (walker.level == end1)
+      passed = gpumc_walk_arrive(passed, 1);
+  }
+  if (lives)
+    store_words(stored, &walker);
+  if (passes)
+    *passages = passed;
+}
+
+/* Blocks are groups of a run side by side; block y: run y. */
+template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
+__global__ void __launch_bounds__(WARPS_MOST *WARP)
+    walk_shared(const __grid_constant__ struct ising_walker_walk walk)
+{
+  extern __shared__ uint4 memory[];
+  uint32_t *thresholds = (uint32_t *)memory, n = walk.levels * walk.classes;
+  uint32_t *visits = walk.visits != NULL ? thresholds + n : NULL;
+  const uint32_t run = blockIdx.y, warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
+  const uint32_t size = walk.replicas.batch.size[run], first = blockIdx.x * warps,
+                 group = first + warp;
+  if (first * WARP >= size)
+    return;
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+    thresholds[i] = walk.threshold[(size_t)run * n + i];
+  for (uint32_t l = threadIdx.x; visits != NULL && l < walk.levels; l += blockDim.x)
+    visits[l] = 0;
+  __syncthreads();
+  unsigned long long *counts =
+      (unsigned long long *)walk.visits + (size_t)run * walk.parts * walk.levels;
+  const size_t part_of_block = gpumc_walk_part((size_t)first * WARP, size, walk.parts);
+  const size_t part = gpumc_walk_part((size_t)group * WARP, size, walk.parts);
+  struct count count = {NULL, NULL};
+  if (visits != NULL && part == part_of_block)
+    count.of_block = visits;
+  else if (visits != NULL)
+    count.of_part = counts + part * walk.levels;
+  if (group * WARP < size)
+    walk_group<NEIGHBOURS, SIGNS, BY_SPIN, ROUNDS>(
+        &walk, run, group, size, (const unsigned char *)thresholds,
+        (unsigned char *)memory + block_bytes(&walk) + warp * warp_bytes(2 * walk.replicas.colour),
+        count);
+  __syncthreads();
+  for (uint32_t l = threadIdx.x; visits != NULL && l < walk.levels; l += blockDim.x)
+    if (visits[l] > 0)
+      atomicAdd(&counts[part_of_block * walk.levels + l], visits[l]);
+}
+
+/* ---- the host's side ---- */
+
+enum { THREADS = 256 };
+
+/* As many as fit, but no more than it takes to occupy all multiprocessors. */
+extern "C" uint32_t ising_walker_warps(const struct ising_walker_walk *walk)
+{
+  const struct ising_walker_replicas *replicas = &walk->replicas;
+  const size_t sites = 2 * (size_t)replicas->colour, own = block_bytes(walk);
+  if (!walk->tabled || sites > UINT16_MAX || own + warp_bytes((uint32_t)sites) > walk->shared_bytes)
+    return 0;
+  const size_t groups = lattice_parts(replicas->batch.capacity, WARP) * replicas->batch.runs;
+  const size_t wanted = replicas->block_threads > 0 ? lattice_parts(replicas->block_threads, WARP)
+                                                    : lattice_parts(groups, walk->multiprocessors);
+  size_t warps = (walk->shared_bytes - own) / warp_bytes((uint32_t)sites);
+  warps = warps < WARPS_MOST ? warps : WARPS_MOST;
+  return (uint32_t)(warps < wanted ? warps : wanted);
+}
+
+typedef void walk_kernel(struct ising_walker_walk);
+
+template <int NEIGHBOURS, uint32_t ROUNDS> static walk_kernel *choose(bool signs, bool by_spin)
+{
+  if (signs)
+    return by_spin ? walk_shared<NEIGHBOURS, true, true, ROUNDS>
+                   : walk_shared<NEIGHBOURS, true, false, ROUNDS>;
+  return by_spin ? walk_shared<NEIGHBOURS, false, true, ROUNDS>
+                 : walk_shared<NEIGHBOURS, false, false, ROUNDS>;
+}
+
+extern "C" enum gpumc_status
+ising_walker_walk_shared(const struct ising_walker_walk *walk, struct gpumc_error *error)
+{
+  const struct lattice_batch *batch = &walk->replicas.batch;
+  const cudaStream_t stream = (cudaStream_t)batch->stream;
+  const bool signs = walk->tables.kind == ISING_SPIN_SIGNS, by_spin = walk->by_spin != 0;
+  const uint32_t sites = 2 * walk->replicas.colour, warps = ising_walker_warps(walk);
+  walk_kernel *kernel =
+      walk->replicas.dimension == 2
+          ? (batch->rounds == 7 ? choose<4, 7>(signs, by_spin) : choose<4, 10>(signs, by_spin))
+          : (batch->rounds == 7 ? choose<6, 7>(signs, by_spin) : choose<6, 10>(signs, by_spin));
+  const size_t bytes = block_bytes(walk) + warps * warp_bytes(sites);
+  make_places<<<(uint32_t)lattice_parts(sites, THREADS), THREADS, 0, stream>>>(*walk);
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("make_places", error));
+  GPUMC_TRY(GPUMC_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+      error));
+  const dim3 grid((uint32_t)lattice_parts(lattice_parts(batch->capacity, WARP), warps),
+                  batch->runs);
+  kernel<<<grid, warps * WARP, bytes, stream>>>(*walk);
+  return GPUMC_CUDA_LAUNCHED("walk_shared", error);
+}
