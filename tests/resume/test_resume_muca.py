@@ -19,6 +19,7 @@ algorithm:
   walkers: 700
   structure_factor: true
   iteration: {write_weights: true}
+  production: {updates: 5e5}
 output: run.h5
 checkpoint: {every: 20 ms}
 """

@@ -22,13 +22,15 @@ enum {
   PASSAGES_OF_A_BLOCK = 2,
 };
 
-/* Of a walker in a unit between which a run answers signals: a tenth of a second of a CPU, and long
- * against what a call takes for itself. */
+/* Of a walker in a unit between which a run answers signals: at most a tenth of a second, and long
+ * against what a call takes for itself. Few walkers on a GPU take 0.1 us for an update, however
+ * few. */
 static double unit_updates(const struct muca *muca)
 {
   const bool on_cpu = muca->context.device->ops->kind == GPUMC_KIND_CPU;
-  const double of_all = on_cpu ? 0x1p26 : 0x1p36;
-  return fmax(of_all / (double)muca->settings.walkers, 4 * (double)muca->context.model->sites);
+  const double walkers = (double)muca->settings.walkers;
+  const double updates = on_cpu ? 0x1p26 / walkers : fmin(0x1p36 / walkers, 0x1p18);
+  return fmax(updates, 4 * (double)muca->context.model->sites);
 }
 
 /* ---- what a run will need ---- */
@@ -73,9 +75,8 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof demanded->plan.fixed);
   const double sums = blocks * levels * (2 + means);
   /* The summary has the sums without each block, and a curve of each. */
-  demanded->host_bytes = gpumc_demand_bytes(
-      (2 * sums + (double)settings.parts * levels + walkers * (channels + 1) + 16 * levels) *
-      sizeof(double));
+  demanded->host_bytes =
+      gpumc_demand_bytes((2 * sums + walkers * (channels + 1) + 17 * levels) * sizeof(double));
   demanded->device_bytes =
       gpumc_demand_bytes((double)settings.parts * levels * sizeof(uint64_t) +
                          walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
@@ -180,7 +181,7 @@ static enum gpumc_status allocate(struct muca *muca, struct gpumc_error *error)
   GPUMC_TRY(gpumc_allocate_array(&muca->row, COLUMNS + levels, "a row", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->control, GPUMC_CONTROLS_MAXIMUM, "controls", error));
   GPUMC_TRY(gpumc_device_array(device, &muca->visits, settings->parts * levels, "visits", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, settings->parts * levels, "visits", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, levels, "visits", error));
   GPUMC_TRY(gpumc_device_array(device, &muca->passages, settings->walkers, "passages", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->host_passages, settings->walkers, "passages", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->counted, blocks * levels, "visits of blocks", error));
@@ -214,9 +215,10 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 
 /* ---- walking ---- */
 
-/* Under the present weights; `visits`, `passages`: whether they are counted. */
+/* Under the present weights; `visits`: whether they are counted; `produces`: in production or on
+ * the approach, visits by part of the walkers, and passages. */
 static enum gpumc_status
-walk(struct muca *muca, uint64_t updates, bool visits, bool passages, struct gpumc_error *error)
+walk(struct muca *muca, uint64_t updates, bool visits, bool produces, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
   const size_t seen[2] = {muca->weights.lowest, muca->weights.highest};
@@ -227,8 +229,8 @@ walk(struct muca *muca, uint64_t updates, bool visits, bool passages, struct gpu
       .levels = settings->levels,
       .log_weight = muca->weights.log_weight,
       .visits = visits ? muca->visits : NULL,
-      .parts = settings->parts,
-      .passages = passages ? muca->passages : NULL,
+      .parts = produces ? settings->parts : 1,
+      .passages = produces ? muca->passages : NULL,
       .end = seen,
   };
   const struct gpumc_target target = {.kind = GPUMC_TABULATED,
@@ -281,10 +283,13 @@ static enum gpumc_status begin_counting(struct muca *muca, struct gpumc_error *e
   return clear(muca, false, error);
 }
 
-/* Of the approach: what one walker needs for some passages by eq. 7, shared by none. */
+/* Of the approach: what one walker needs for some passages by eq. 7, shared by none; no longer than
+ * a production of given length. */
 static uint64_t approach_chunk(const struct muca *muca)
 {
-  return rounded(2 * mean_updates(&muca->settings, muca_weights_width(&muca->weights)));
+  const double some = 2 * mean_updates(&muca->settings, muca_weights_width(&muca->weights));
+  const double given = (double)muca->settings.production;
+  return rounded(given > 0 ? fmin(some, given) : some);
 }
 
 static enum gpumc_status begin_approach(struct muca *muca, struct gpumc_error *error)
@@ -322,14 +327,8 @@ begin_production(struct muca *muca, double passages, struct gpumc_error *error)
 static enum gpumc_status fetch_visits(struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  const struct muca_settings *settings = &muca->settings;
-  GPUMC_TRY(device->ops->copy_to_host(device, muca->host_visits, muca->visits,
-                                      settings->parts * settings->levels * sizeof *muca->visits,
-                                      error));
-  for (size_t b = 1; b < settings->parts; b++)
-    for (size_t l = 0; l < settings->levels; l++)
-      muca->host_visits[l] += muca->host_visits[b * settings->levels + l];
-  return GPUMC_OK;
+  return device->ops->copy_to_host(device, muca->host_visits, muca->visits,
+                                   muca->settings.levels * sizeof *muca->visits, error);
 }
 
 static double level_or_nan(const struct muca *muca, size_t level)
@@ -405,7 +404,9 @@ static enum gpumc_status end_approach_chunk(struct muca *muca, struct gpumc_erro
   progress->approach += approach_chunk(muca);
   progress->rounds++;
   GPUMC_TRY(muca_count_passages(muca, &passages, error));
-  if (passages >= PASSAGES_OF_APPROACH * (double)muca->settings.walkers ||
+  const bool as_long =
+      muca->settings.production > 0 && progress->approach >= muca->settings.production;
+  if (passages >= PASSAGES_OF_APPROACH * (double)muca->settings.walkers || as_long ||
       progress->rounds == APPROACH_MOST)
     return begin_production(muca, passages, error);
   progress->left = approach_chunk(muca);

@@ -131,8 +131,8 @@ struct muca {
   size_t table;          /* of iterations */
   double *row;           /* of it */
   double *control;       /* [n_controls] of the weight on top of which the table's is */
-  uint64_t *visits;      /* [parts][levels] device memory */
-  uint64_t *host_visits; /* the same */
+  uint64_t *visits;      /* [parts][levels] device memory; of iterations the first part only */
+  uint64_t *host_visits; /* [levels] of an iteration */
   uint32_t *passages;    /* [walkers] device memory */
   uint32_t *host_passages;
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];

@@ -38,14 +38,6 @@ enum gpumc_status muca_is_inside(struct muca *muca, bool *inside, struct gpumc_e
   return GPUMC_OK;
 }
 
-static size_t block_of(const struct muca *muca, size_t walker)
-{
-  const struct muca_settings *settings = &muca->settings;
-  return settings->parts > 1
-             ? gpumc_walk_part(walker, settings->walkers, settings->parts)
-             : (size_t)muca->progress.measured * settings->blocks / settings->measurements;
-}
-
 static double power_of(const struct gpumc_mean *mean, double x)
 {
   if (mean->power == 1)
@@ -66,19 +58,26 @@ static void add_walker(struct muca *muca, size_t block, size_t walker)
         power_of(observables->mean[k], (double)muca->channel[observables->mean[k]->index][walker]);
 }
 
+/* The first walker of a part of the visits (gpumc_walk_part). */
+static size_t first_of(const struct muca_settings *settings, size_t part)
+{
+  const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
+  const size_t first = (part * groups + settings->parts - 1) / settings->parts * GPUMC_WALK_GROUP;
+  return first < settings->walkers ? first : settings->walkers;
+}
+
 /* Walkers of one block are added by one thread. */
 enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
+  const size_t of_time =
+      (size_t)muca->progress.measured * settings->blocks / settings->measurements;
   const int threads = muca->context.device->threads;
   GPUMC_TRY(fetch_channels(muca, error));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t part = 0; part < settings->parts; part++)
-    for (size_t r = 0; r < settings->walkers; r++) {
-      const size_t block = block_of(muca, r);
-      if (settings->parts == 1 || block == part)
-        add_walker(muca, block, r);
-    }
+    for (size_t r = first_of(settings, part); r < first_of(settings, part + 1); r++)
+      add_walker(muca, settings->parts > 1 ? part : of_time, r);
   return GPUMC_OK;
 }
 
