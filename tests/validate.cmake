@@ -30,6 +30,7 @@ if(GPUMC_SANITIZE)
     statistical_test_crossing_errors
     statistical_test_first_example
     statistical_test_main_job
+    statistical_test_muca_errors    # runs of each kind: exact_test_muca_small
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
@@ -48,6 +49,7 @@ set(longest_tests
   statistical_test_crossing_coverage
   statistical_test_crossing_errors
   unit_test_ising_operations
+  statistical_test_muca_errors
   resume_test_resume
   resume_test_resume_canonical
   exact_test_disorder_small

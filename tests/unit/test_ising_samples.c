@@ -386,7 +386,7 @@ static void test_more_samples_than_a_file_has(void **state)
   open_model(&settings, &model);
   assert_int_equal(ising_disorder_sample(&model, 1, coupling, NULL, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error),
-                      "sample 1 behind the first is asked for, and there are 1 of them");
+                      "sample 1 after the first is asked for, and there are 1 of them");
   gpumc_error_free(&error);
   ising_destroy(&model);
 }

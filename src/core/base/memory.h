@@ -8,7 +8,7 @@
 
 /* `*memory` becomes a zeroed array of `count` elements of `size` bytes, 64-byte aligned; release it
  * with free(). `what` names the array in the message ("energies of 20000 replicas").
- * GPUMC_FAILURE when count * size overflows or the memory is not to be had; *memory is then NULL.
+ * GPUMC_FAILURE when count * size overflows or there is not so much memory; *memory is then NULL.
  */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_allocate(size_t count, size_t size, const char *what,
                                                   void **memory, struct gpumc_error *error);

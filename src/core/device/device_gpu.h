@@ -33,7 +33,7 @@ void gpumc_gpus_find(struct gpumc_gpu_list *gpus);
 int gpumc_gpus_first(const struct gpumc_gpu_list *gpus);
 
 /* The GPU of the name "cuda" (the first that kernels run on) or "cuda:N". GPUMC_DEVICE with what
- * was found when it is not to be had. */
+ * was found when it is not available. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_gpus_choose(const struct gpumc_gpu_list *gpus,
                                                      const char *name, int *index,
                                                      struct gpumc_error *error);

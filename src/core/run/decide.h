@@ -61,7 +61,7 @@ struct gpumc_task_report {
   char message[512];
 };
 /* `refusal`: why a run would refuse the configuration (gpumc_config_load), where the task could
- * only be looked at (gpumc_config_look): its progress is told all the same; else NULL. */
+ * only be looked at (gpumc_config_look): its progress is reported all the same; else NULL. */
 void gpumc_task_inspect(const struct gpumc_task *task, const char *refusal,
                         struct gpumc_task_report *report);
 

@@ -87,7 +87,7 @@ append_placeholder(const struct filling *filling, struct gpumc_text *path, const
                          key);
 }
 
-/* Fills in as much as it can: every mistake is told. */
+/* Fills in as much as it can: every mistake is reported. */
 static void fill(const struct filling *filling, const char *pattern, struct gpumc_text *path)
 {
   char key[GPUMC_KEY_NAME_BYTES];

@@ -315,7 +315,8 @@ static void check_instruction_set(struct gpumc_language *language, const struct 
                          "kernel.isa: this build supports %s, not %s", gpumc_isa_compiled(), name);
 }
 
-/* Where a refused kernel is told: at kernel.variant, or at the algorithm that asks for too much. */
+/* Where a refused kernel is reported: at kernel.variant, or at the algorithm that asks for too
+ * much. */
 static struct gpumc_mark kernel_place(const struct gpumc_node *root)
 {
   const struct gpumc_node *variant = gpumc_node_find(root, "kernel.variant");

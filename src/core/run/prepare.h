@@ -22,7 +22,7 @@ struct gpumc_preparation {
   double device_available_bytes; /* of a GPU's memory */
 };
 
-/* `threads`: 0 for all. GPUMC_DEVICE when the device is not to be had, GPUMC_INVALID when no kernel
+/* `threads`: 0 for all. GPUMC_DEVICE when the device is not available, GPUMC_INVALID when no kernel
  * serves. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_prepare(const struct gpumc_task *task, int threads,
                                                  struct gpumc_preparation *preparation,

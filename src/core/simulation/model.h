@@ -27,10 +27,11 @@ struct gpumc_pair {
   struct gpumc_label distribution; /* of its probability density; zeroed: none is reported */
 };
 
-/* What is summed up: x^power or |x|^power of a channel per site, or of a pair; or the product of a
- * channel per site in two replicas, power 1. */
 /* Slow means, by which an algorithm judges equilibrium; some of them only where no pairs are. */
 enum gpumc_watch { GPUMC_WATCH_NEVER, GPUMC_WATCH_WITHOUT_PAIRS, GPUMC_WATCH_ALWAYS };
+
+/* What is summed up: x^power or |x|^power of a channel per site, or of a pair; or the product of a
+ * channel per site in two replicas, power 1. */
 struct gpumc_mean {
   struct gpumc_label label;
   enum gpumc_mean_source source;

@@ -287,7 +287,7 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
   struct ising_disorder *disorder = ising_parameters(model)->disorder;
   if (disorder != NULL && number >= ising_samples_count(disorder))
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "sample %zu behind the first is asked for, and there are %zu of them",
+                           "sample %zu after the first is asked for, and there are %zu of them",
                            number, ising_samples_count(disorder));
   const uint32_t sample = disorder != NULL ? (uint32_t)(disorder->first_sample + number) : 0;
   if (disorder != NULL && disorder->couplings == ISING_FILE) {
