@@ -121,15 +121,16 @@ static enum gpumc_status resolve(const struct bench_settings *settings, struct b
   if (settings->shape != NULL)
     snprintf(source, sizeof source, "--shape %s", settings->shape);
   model_yaml(shape, &yaml);
-  enum gpumc_status status =
+  const enum gpumc_status status =
       yaml.failed
           ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the model's keys")
           : gpumc_document_parse(source, yaml.characters, yaml.length, document, report, error);
   gpumc_text_free(&yaml);
-  for (size_t i = 0; i < settings->keys.n_assignments && status == GPUMC_OK; i++)
-    status = gpumc_document_set(document, settings->keys.assignments[i], report, error);
-  if (status != GPUMC_OK || document->root == NULL)
-    return status;
+  GPUMC_TRY(status);
+  for (size_t i = 0; i < settings->keys.n_assignments; i++)
+    GPUMC_TRY(gpumc_document_set(document, settings->keys.assignments[i], report, error));
+  if (document->root == NULL)
+    return GPUMC_OK;
   const struct gpumc_node *keys = gpumc_node_find(document->root, "model");
   if (report->mistakes > 0 || keys == NULL)
     return GPUMC_OK;
@@ -148,16 +149,15 @@ enum gpumc_status bench_bed_make(const struct bench_settings *settings, struct b
   struct gpumc_report report = {0};
   struct gpumc_document document = {0};
   memset(bed, 0, sizeof *bed);
-  enum gpumc_status status = find_model(settings->model, &bed->ops, error);
-  if (status == GPUMC_OK)
-    status = resolve(settings, bed, &report, &document, error);
-  if (status == GPUMC_OK && report.mistakes > 0)
-    status = refuse(&report, error);
-  if (status == GPUMC_OK) {
-    const struct gpumc_params params = {.values = bed->params};
-    status = bed->ops->create(&params, &bed->model, error);
-    bed->model.ops = bed->ops;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, find_model(settings->model, &bed->ops, error));
+  GPUMC_TRY_OUT(status, resolve(settings, bed, &report, &document, error));
+  if (report.mistakes > 0)
+    GPUMC_TRY_OUT(status, refuse(&report, error));
+  const struct gpumc_params params = {.values = bed->params};
+  status = bed->ops->create(&params, &bed->model, error);
+  bed->model.ops = bed->ops;
+out:
   gpumc_document_free(&document);
   gpumc_report_free(&report);
   if (status != GPUMC_OK)

@@ -169,11 +169,11 @@ static enum gpumc_status make_swap(struct probe *probe, struct gpumc_error *erro
       const size_t left = plan->capacity - word * 32;
       swap[m * words + word] = left >= 32 ? thirds : thirds & ((UINT32_C(1) << left) - 1);
     }
-  enum gpumc_status status =
-      gpumc_device_array(probe->device, &probe->swap, count, "exchanges", error);
-  if (status == GPUMC_OK)
-    status = probe->device->ops->copy_to_device(probe->device, probe->swap, swap,
-                                                count * sizeof *swap, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_device_array(probe->device, &probe->swap, count, "exchanges", error));
+  status = probe->device->ops->copy_to_device(probe->device, probe->swap, swap,
+                                              count * sizeof *swap, error);
+out:
   free(swap);
   return status;
 }
@@ -244,9 +244,10 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
   struct probe probe = {.device = &preparation->device, .work = &demand->work};
   *time = (struct cli_plan_time){0};
   shrink(&probe, preparation, gpu);
-  enum gpumc_status status = make(&probe, preparation, error);
-  if (status == GPUMC_OK)
-    status = time_work(&probe, demand->updates, time, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, make(&probe, preparation, error));
+  status = time_work(&probe, demand->updates, time, error);
+out:
   release(&probe);
   time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
   return status;

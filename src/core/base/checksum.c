@@ -156,17 +156,18 @@ sum_of(int descriptor, const char *path, uint64_t size, uint32_t *sum, struct gp
 {
   unsigned char *buffer;
   uLong value = crc32(0, NULL, 0);
-  enum gpumc_status status = gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error);
-  for (uint64_t done = 0; done < size && status == GPUMC_OK;) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error));
+  for (uint64_t done = 0; done < size;) {
     const size_t count = size - done < READ_BYTES ? (size_t)(size - done) : READ_BYTES;
-    if (read_at(descriptor, buffer, count, done))
-      value = crc32(value, buffer, (uInt)count);
-    else
-      status = cannot("read", path, error);
+    if (!read_at(descriptor, buffer, count, done))
+      GPUMC_TRY_OUT(status, cannot("read", path, error));
+    value = crc32(value, buffer, (uInt)count);
     done += count;
   }
-  free(buffer);
   *sum = (uint32_t)value;
+out:
+  free(buffer);
   return status;
 }
 
@@ -190,12 +191,13 @@ enum gpumc_status gpumc_seal_file(const char *path, struct gpumc_error *error)
   uint64_t size = 0;
   uint32_t sum = 0;
   int descriptor;
-  enum gpumc_status status = open_regular(path, O_RDWR, &descriptor, &size, error);
-  if (status == GPUMC_OK)
-    status = sum_of(descriptor, path, size, &sum, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open_regular(path, O_RDWR, &descriptor, &size, error));
+  GPUMC_TRY_OUT(status, sum_of(descriptor, path, size, &sum, error));
   make_seal(seal, size, sum);
-  if (status == GPUMC_OK && gpumc_write_all_at(descriptor, seal, sizeof seal, (long long)size) != 0)
+  if (gpumc_write_all_at(descriptor, seal, sizeof seal, (long long)size) != 0)
     status = cannot("write", path, error);
+out:
   if (descriptor >= 0 && close(descriptor) != 0 && status == GPUMC_OK)
     status = cannot("write", path, error);
   return status;
@@ -209,20 +211,21 @@ gpumc_seal_check(const char *path, enum gpumc_seal *seal, struct gpumc_error *er
   uint32_t sum = 0;
   int descriptor;
   *seal = GPUMC_SEAL_NONE;
-  enum gpumc_status status = open_regular(path, O_RDONLY, &descriptor, &size, error);
-  if (status == GPUMC_OK && size >= sizeof found) {
-    size -= sizeof found;
-    if (!read_at(descriptor, found, sizeof found, size))
-      status = cannot("read", path, error);
-    else if (memcmp(found, magic, sizeof magic) == 0)
-      *seal = GPUMC_SEAL_BROKEN;
-  }
-  if (status == GPUMC_OK && *seal == GPUMC_SEAL_BROKEN) {
-    status = sum_of(descriptor, path, size, &sum, error);
-    make_seal(right, size, sum);
-    if (memcmp(found, right, sizeof right) == 0)
-      *seal = GPUMC_SEAL_WHOLE;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open_regular(path, O_RDONLY, &descriptor, &size, error));
+  if (size < sizeof found)
+    goto out;
+  size -= sizeof found;
+  if (!read_at(descriptor, found, sizeof found, size))
+    GPUMC_TRY_OUT(status, cannot("read", path, error));
+  if (memcmp(found, magic, sizeof magic) != 0)
+    goto out;
+  *seal = GPUMC_SEAL_BROKEN;
+  GPUMC_TRY_OUT(status, sum_of(descriptor, path, size, &sum, error));
+  make_seal(right, size, sum);
+  if (memcmp(found, right, sizeof right) == 0)
+    *seal = GPUMC_SEAL_WHOLE;
+out:
   if (descriptor >= 0)
     close(descriptor);
   return status;

@@ -106,11 +106,10 @@ enum gpumc_status gpumc_directory_prepare(const char *path, struct gpumc_error *
 {
   char directory[PATH_MAX];
   struct stat found;
-  enum gpumc_status status = gpumc_directory_check(path, error);
-  if (status == GPUMC_OK)
-    status = directory_of(path, directory, error);
-  if (status != GPUMC_OK || stat(directory, &found) == 0)
-    return status;
+  GPUMC_TRY(gpumc_directory_check(path, error));
+  GPUMC_TRY(directory_of(path, directory, error));
+  if (stat(directory, &found) == 0)
+    return GPUMC_OK;
   return make_directories(directory) != 0 ? cannot_make(path, directory, errno, error)
                                           : gpumc_directory_check(path, error);
 }

@@ -148,10 +148,7 @@ enum gpumc_status gpumc_threads_try(int threads, struct gpumc_error *error)
   int code = 0;
   if (missing <= 0)
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_allocate_array(&started, (size_t)missing, "threads to be tried", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&started, (size_t)missing, "threads to be tried", error));
   const int had = start_and_end(started, missing, &code);
   free(started);
   if (had == missing)

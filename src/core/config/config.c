@@ -49,10 +49,9 @@ enum gpumc_status gpumc_document_read(const char *path, struct gpumc_document *d
   char *text;
   size_t length = 0;
   memset(document, 0, sizeof *document);
-  enum gpumc_status status = read_file(path, &text, &length, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = gpumc_document_parse(path, text, length, document, report, error);
+  GPUMC_TRY(read_file(path, &text, &length, error));
+  const enum gpumc_status status =
+      gpumc_document_parse(path, text, length, document, report, error);
   free(text);
   return status;
 }

@@ -147,12 +147,13 @@ void gpumc_device_close(struct gpumc_device *device)
 enum gpumc_status gpumc_slots_create(struct gpumc_device *device, size_t bytes, const char *what,
                                      struct gpumc_slot slot[GPUMC_SLOTS], struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
+  enum gpumc_status status;
   memset(slot, 0, GPUMC_SLOTS * sizeof *slot);
-  for (size_t i = 0; i < GPUMC_SLOTS && status == GPUMC_OK; i++)
-    status = device->ops->slot_create(device, bytes, what, &slot[i], error);
-  if (status != GPUMC_OK)
-    gpumc_slots_free(device, slot);
+  for (size_t i = 0; i < GPUMC_SLOTS; i++)
+    GPUMC_TRY_OUT(status, device->ops->slot_create(device, bytes, what, &slot[i], error));
+  return GPUMC_OK;
+out:
+  gpumc_slots_free(device, slot);
   return status;
 }
 

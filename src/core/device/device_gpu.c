@@ -165,9 +165,8 @@ static enum gpumc_status synchronize(struct gpumc_device *device, struct gpumc_e
 static enum gpumc_status copy(struct gpumc_device *device, void *to, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      GPUMC_CUDA(cudaMemcpyAsync(to, from, bytes, kind, device->stream), error);
-  return status == GPUMC_OK ? synchronize(device, error) : status;
+  GPUMC_TRY(GPUMC_CUDA(cudaMemcpyAsync(to, from, bytes, kind, device->stream), error));
+  return synchronize(device, error);
 }
 
 static enum gpumc_status copy_to_device(struct gpumc_device *device, void *to, const void *from,
@@ -320,13 +319,10 @@ enum gpumc_status gpumc_device_cuda_open(const struct gpumc_gpu_list *gpus, int 
 {
   const struct gpumc_gpu *gpu = &gpus->gpu[index];
   cudaStream_t stream = NULL;
-  enum gpumc_status status = GPUMC_CUDA(cudaSetDevice(index), error);
-  if (status == GPUMC_OK)
-    status = GPUMC_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), error);
-  if (status != GPUMC_OK) {
-    gpumc_error_prefix(error, "device cuda:%d (%s)", index, gpu->name);
-    return status;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, GPUMC_CUDA(cudaSetDevice(index), error));
+  GPUMC_TRY_OUT(status,
+                GPUMC_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), error));
   device->ops = &cuda;
   device->index = index;
   device->stream = stream;
@@ -336,4 +332,7 @@ enum gpumc_status gpumc_device_cuda_open(const struct gpumc_gpu_list *gpus, int 
            "%.60s, %d multiprocessors, compute capability %d.%d", gpu->name, gpu->multiprocessors,
            gpu->major, gpu->minor);
   return GPUMC_OK;
+out:
+  gpumc_error_prefix(error, "device cuda:%d (%s)", index, gpu->name);
+  return status;
 }

@@ -63,12 +63,15 @@ static enum gpumc_status read_again(const struct gpumc_task *task, size_t sample
 {
   const struct gpumc_params params = gpumc_task_params(task, "model");
   struct gpumc_model model = {0};
-  enum gpumc_status status = task->model->create(&params, &model, error);
-  if (status == GPUMC_OK && samples == 0)
-    status = count_samples(task, &model, &samples, error);
-  *enough = status == GPUMC_OK && samples <= model.samples;
+  enum gpumc_status status;
+  *enough = false;
+  GPUMC_TRY_OUT(status, task->model->create(&params, &model, error));
+  if (samples == 0)
+    GPUMC_TRY_OUT(status, count_samples(task, &model, &samples, error));
+  *enough = samples <= model.samples;
   if (*enough)
     status = gpumc_samples_checksum(&model, samples, checksum, error);
+out:
   task->model->destroy(&model);
   return status;
 }
@@ -130,14 +133,14 @@ static enum gpumc_status compare_configuration(const struct gpumc_task *task,
 {
   bool differs;
   char *difference;
-  enum gpumc_status status = find_difference(task, result->resolved, &differs, &difference, error);
-  if (differs)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s is the result of another configuration:\n%s\n"
-                             "choose another output, or replace it with --fresh",
-                             task->output, difference != NULL ? difference : "");
-  else if (status == GPUMC_OK)
-    status = compare_trajectory(task, result, error);
+  GPUMC_TRY(find_difference(task, result->resolved, &differs, &difference, error));
+  if (!differs)
+    return compare_trajectory(task, result, error);
+  const enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID,
+                      "%s is the result of another configuration:\n%s\n"
+                      "choose another output, or replace it with --fresh",
+                      task->output, difference != NULL ? difference : "");
   free(difference);
   return status;
 }
@@ -150,9 +153,11 @@ enum gpumc_status gpumc_compare_result(const struct gpumc_task *task,
   closed.resolved = gpumc_task_close(task, result->resolved);
   if (closed.resolved == NULL)
     return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: comparing configurations");
-  enum gpumc_status status = compare_configuration(&closed, result, error);
-  if (status == GPUMC_OK && check != GPUMC_CHECK_CONFIGURATION)
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, compare_configuration(&closed, result, error));
+  if (check != GPUMC_CHECK_CONFIGURATION)
     status = compare_what_was_read(task, result, error);
+out:
   cJSON_Delete(closed.resolved);
   return status;
 }
@@ -163,13 +168,15 @@ static enum gpumc_status compare_identity(const struct gpumc_task *task, const c
 {
   bool differs;
   char *difference;
-  enum gpumc_status status = find_difference(task, stored, &differs, &difference, error);
-  if (differs)
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s is the checkpoint of another configuration:\n%s\n"
-                             "run the earlier configuration, choose another output, or start over "
-                             "with --fresh",
-                             path, difference != NULL ? difference : "");
+  GPUMC_TRY(find_difference(task, stored, &differs, &difference, error));
+  if (!differs)
+    return GPUMC_OK;
+  const enum gpumc_status status =
+      gpumc_error_set(error, GPUMC_INVALID,
+                      "%s is the checkpoint of another configuration:\n%s\n"
+                      "run the earlier configuration, choose another output, or start over "
+                      "with --fresh",
+                      path, difference != NULL ? difference : "");
   free(difference);
   return status;
 }

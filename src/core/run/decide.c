@@ -70,10 +70,10 @@ enum gpumc_status gpumc_check_output(const struct gpumc_task *task, enum gpumc_r
   struct gpumc_error reason = {0};
   bool there, linked;
   *complete = false;
-  enum gpumc_status status = look_at_output(task->output, &there, &linked, error);
-  if (status != GPUMC_OK || !there)
-    return status;
-  status = gpumc_result_read(task->output, &result, &reason);
+  GPUMC_TRY(look_at_output(task->output, &there, &linked, error));
+  if (!there)
+    return GPUMC_OK;
+  enum gpumc_status status = gpumc_result_read(task->output, &result, &reason);
   if (linked && (status != GPUMC_OK || !result.complete || check == GPUMC_CHECK_ANY))
     status = refuse_link(task->output, "", error);
   else if (status != GPUMC_OK && result.damaged && check == GPUMC_CHECK_ANY)
@@ -306,9 +306,10 @@ enum gpumc_status gpumc_clear_side_files(const struct gpumc_task *task,
     return GPUMC_OK;
   char *foreign_result = find_foreign_result(task, files);
   enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof sides / sizeof *sides && status == GPUMC_OK; i++)
+  for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
     if (sides[i] != GPUMC_SIDE_PARTIAL || foreign_result == NULL)
-      status = gpumc_side_file_remove(files->output, sides[i], error);
+      GPUMC_TRY_OUT(status, gpumc_side_file_remove(files->output, sides[i], error));
+out:
   free(foreign_result);
   return status;
 }

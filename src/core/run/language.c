@@ -149,14 +149,14 @@ static bool advance(struct campaign *campaign)
 static enum gpumc_status expand(struct gpumc_language *language, struct campaign *campaign,
                                 bool all, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
+  enum gpumc_status status;
   do {
     for (size_t i = 0; i < campaign->count; i++)
       campaign->slots[i]->value = value_of(&campaign->axes[i]);
-    status =
-        gpumc_language_add_task(language, campaign->root, campaign->keys, campaign->count, error);
-  } while (status == GPUMC_OK && all && language->report.calls < MISTAKES_ENOUGH &&
-           advance(campaign));
+    GPUMC_TRY_OUT(status, gpumc_language_add_task(language, campaign->root, campaign->keys,
+                                                  campaign->count, error));
+  } while (all && language->report.calls < MISTAKES_ENOUGH && advance(campaign));
+out:
   for (size_t i = 0; i < campaign->count; i++)
     campaign->slots[i]->value = campaign->axes[i].owned;
   return status;
@@ -278,36 +278,41 @@ static enum gpumc_status check_document(struct gpumc_language *language,
                                         const char *const *assignments, size_t n_assignments,
                                         struct gpumc_error *error)
 {
-  enum gpumc_status status = override(language, assignments, n_assignments, error);
-  if (status != GPUMC_OK || language->config->document.root == NULL)
-    return status;
+  GPUMC_TRY(override(language, assignments, n_assignments, error));
+  if (language->config->document.root == NULL)
+    return GPUMC_OK;
   check_overrides(language, assignments, n_assignments);
   gpumc_language_tables_fill(&language->tables, language->plugins->models);
   if (!gpumc_language_find_plugins(language) ||
       !check_removals(language, assignments, n_assignments))
     return out_of_memory("checking the configuration", error);
-  status = gpumc_language_expand(language, error);
-  if (status == GPUMC_OK && !gpumc_language_check_files(language))
-    status = out_of_memory("checking the configuration", error);
-  return status;
+  GPUMC_TRY(gpumc_language_expand(language, error));
+  return gpumc_language_check_files(language) ? GPUMC_OK
+                                              : out_of_memory("checking the configuration", error);
 }
 
-/* The document is read; `status` tells how that went. */
+/* What the report has: a fault of the program's, or the mistakes of the document. */
+static enum gpumc_status report_status(struct gpumc_report *report, struct gpumc_error *error)
+{
+  if (report->fault.length > 0 || report->fault.failed)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s", gpumc_text_string(&report->fault));
+  if (report->calls == 0)
+    return GPUMC_OK;
+  gpumc_report_sort(report);
+  int length = report->lines.length > 0 ? (int)report->lines.length - 1 : 0;
+  return gpumc_error_set(error, GPUMC_INVALID, "%.*s", length, gpumc_text_string(&report->lines));
+}
+
+/* The document is read; `status` says how that went. */
 static enum gpumc_status finish(struct gpumc_language *language, enum gpumc_status status,
                                 const char *const *assignments, size_t n_assignments,
                                 struct gpumc_error *error)
 {
-  if (status == GPUMC_OK)
-    status = check_document(language, assignments, n_assignments, error);
-  const struct gpumc_text *fault = &language->report.fault;
-  if (status == GPUMC_OK && (fault->length > 0 || fault->failed)) {
-    status = gpumc_error_set(error, GPUMC_FAILURE, "%s", gpumc_text_string(fault));
-  } else if (status == GPUMC_OK && language->report.calls > 0) {
-    gpumc_report_sort(&language->report);
-    const struct gpumc_text *lines = &language->report.lines;
-    int length = lines->length > 0 ? (int)lines->length - 1 : 0;
-    status = gpumc_error_set(error, GPUMC_INVALID, "%.*s", length, gpumc_text_string(lines));
-  }
+  if (status != GPUMC_OK)
+    goto out;
+  GPUMC_TRY_OUT(status, check_document(language, assignments, n_assignments, error));
+  status = report_status(&language->report, error);
+out:
   if (status != GPUMC_OK)
     gpumc_config_free(language->config);
   gpumc_report_free(&language->report);

@@ -53,10 +53,8 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params kernel = gpumc_task_params(task, "kernel");
-  enum gpumc_status status =
-      task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(
+      task->algorithm->demand(algorithm, &preparation->model, &preparation->device, demand, error));
   const struct gpumc_move *move =
       gpumc_kernel_move(preparation->kernel, gpumc_update_name(algorithm));
   demand->plan.move = move != NULL ? (uint32_t)(move - preparation->kernel->moves) : 0;

@@ -152,13 +152,13 @@ load_all(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_e
 static enum gpumc_status
 load(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      gpumc_compare_samples(run->files.checkpoint, reader, run->read_checksum, error);
-  if (status == GPUMC_OK) {
-    status = load_all(run, reader, error);
-    if (status != GPUMC_OK)
-      gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                gpumc_compare_samples(run->files.checkpoint, reader, run->read_checksum, error));
+  status = load_all(run, reader, error);
+  if (status != GPUMC_OK)
+    gpumc_error_prefix(error, "checkpoint %s", run->files.checkpoint);
+out:
   return status == GPUMC_FAILURE ? gpumc_decide_nothing_deleted(error) : status;
 }
 
@@ -380,6 +380,19 @@ static bool is_still_complete(const struct run *run, const struct sight *sight)
          same_instant(now.st_mtim, before->st_mtim) && same_instant(now.st_ctim, before->st_ctim);
 }
 
+/* The whole run. `*in_the_way`: it did not start because of files of another configuration. */
+static enum gpumc_status
+build_to_finish(struct run *run, bool *in_the_way, struct gpumc_error *error)
+{
+  *in_the_way = false;
+  GPUMC_TRY(build(run, error));
+  const enum gpumc_status status = start(run, error);
+  *in_the_way = status == GPUMC_INVALID;
+  GPUMC_TRY(status);
+  GPUMC_TRY(work(run, error));
+  return finish(run, error);
+}
+
 /* With the lock held: the files are ours alone. */
 static enum gpumc_status
 run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error)
@@ -398,16 +411,8 @@ run_locked(struct run *run, const struct sight *sight, struct gpumc_error *error
   run->checkpoint = decision.checkpoint;
   /* Files of another configuration, and the status record is theirs; a result that a fresh start
    * has not come to discard stays what it was. */
-  bool in_the_way = false;
-  enum gpumc_status status = build(run, error);
-  if (status == GPUMC_OK) {
-    status = start(run, error);
-    in_the_way = status == GPUMC_INVALID;
-  }
-  if (status == GPUMC_OK)
-    status = work(run, error);
-  if (status == GPUMC_OK)
-    status = finish(run, error);
+  bool in_the_way;
+  enum gpumc_status status = build_to_finish(run, &in_the_way, error);
   if (status == GPUMC_OK)
     status = clear_side_files(run, error);
   else if (status != GPUMC_STOPPED && !in_the_way && !gpumc_file_exists(run->files.output))
@@ -440,12 +445,12 @@ enum gpumc_status gpumc_run_task(const struct gpumc_config *config, const struct
   run.begun = gpumc_clock();
   gpumc_timestamp(run.started);
   run.identity = gpumc_task_identity(task);
-  enum gpumc_status status =
-      run.identity == NULL
-          ? gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task")
-          : gpumc_task_files_init(&run.files, task->output, error);
-  if (status == GPUMC_OK)
-    status = run_with_lock(&run, error);
+  if (run.identity == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the identity of a task");
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_task_files_init(&run.files, task->output, error));
+  status = run_with_lock(&run, error);
+out:
   gpumc_task_files_free(&run.files);
   free(run.identity);
   return status;

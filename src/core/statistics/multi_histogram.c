@@ -85,19 +85,17 @@ enum gpumc_status gpumc_density_make(const struct gpumc_histograms *histograms, 
   density->strata = h->strata;
   density->lowest = h->lowest;
   density->spacing = h->spacing;
-  enum gpumc_status status =
-      gpumc_allocate_array(&density->log_dos, h->levels, "density of states", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&density->log_dos_error, h->levels, "density of states", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&density->ratio, h->blocks * h->levels,
-                                  "densities of states by block", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&factor, h->blocks * h->temperatures, "reweighting", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&scratch, (size_t)threads * width, "reweighting", error);
-  if (status != GPUMC_OK)
-    goto out;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&density->log_dos, h->levels, "density of states", error));
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&density->log_dos_error, h->levels, "density of states", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&density->ratio, h->blocks * h->levels,
+                                             "densities of states by block", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&factor, h->blocks * h->temperatures, "reweighting", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&scratch, (size_t)threads * width, "reweighting", error));
   block_factors(h, factor);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; t++) {

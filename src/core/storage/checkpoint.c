@@ -85,9 +85,8 @@ static enum gpumc_status sum_contents(int descriptor, const char *path, uint64_t
   struct gpumc_checksum checksum;
   unsigned char *buffer;
   ssize_t got = -1;
-  enum gpumc_status status = gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error));
   gpumc_checksum_begin(&checksum);
   if (lseek(descriptor, GPUMC_CHECKPOINT_BLOCK, SEEK_SET) >= 0)
     while ((got = read_full(descriptor, buffer, READ_BYTES)) > 0)
@@ -109,16 +108,17 @@ enum gpumc_status gpumc_checkpoint_seal(const char *path, struct gpumc_error *er
   int descriptor = gpumc_regular_open(path, O_RDWR, &reason);
   if (descriptor < 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot open: %s", path, reason);
-  enum gpumc_status status = sum_contents(descriptor, path, &size, &checksum, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, sum_contents(descriptor, path, &size, &checksum, error));
   memcpy(block, magic, sizeof magic);
   store(block + VERSION_AT, GPUMC_CHECKPOINT_VERSION, 4);
   store(block + BLOCK_SIZE_AT, GPUMC_CHECKPOINT_BLOCK, 4);
   store(block + FILE_SIZE_AT, size, 8);
   store(block + CHECKSUM_AT, checksum, 8);
   store(block + BLOCK_CHECKSUM_AT, gpumc_checksum_of(block, BLOCK_CHECKSUM_AT), 8);
-  if (status == GPUMC_OK &&
-      (gpumc_write_all_at(descriptor, block, sizeof block, 0) != 0 || fsync(descriptor) != 0))
+  if (gpumc_write_all_at(descriptor, block, sizeof block, 0) != 0 || fsync(descriptor) != 0)
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
+out:
   if (close(descriptor) != 0 && status == GPUMC_OK)
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", path, strerror(errno));
   return status;
@@ -189,26 +189,27 @@ struct gpumc_checkpoint_writer {
   struct gpumc_hdf5_file *file;
 };
 
+static enum gpumc_status
+begin(const char *path, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  writer->path = gpumc_path_with_suffix(path, "", error);
+  writer->written = gpumc_path_with_suffix(path, ".new", error);
+  if (writer->path == NULL || writer->written == NULL)
+    return GPUMC_FAILURE;
+  GPUMC_TRY(gpumc_side_file_check(path, GPUMC_SIDE_CHECKPOINT, error));
+  GPUMC_TRY(gpumc_side_file_check(writer->written, GPUMC_SIDE_CHECKPOINT, error));
+  writer->begun = true;
+  return gpumc_hdf5_create(writer->written, GPUMC_CHECKPOINT_BLOCK, GPUMC_CHECKPOINT_MARK,
+                           &writer->file, error);
+}
+
 enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoint_writer **writer,
                                          struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_allocate_array(writer, 1, "a checkpoint writer", error);
-  if (status != GPUMC_OK)
-    return status;
-  struct gpumc_checkpoint_writer *made = *writer;
-  status = GPUMC_FAILURE;
-  made->path = gpumc_path_with_suffix(path, "", error);
-  made->written = gpumc_path_with_suffix(path, ".new", error);
-  if (made->path != NULL && made->written != NULL)
-    status = gpumc_side_file_check(path, GPUMC_SIDE_CHECKPOINT, error);
-  if (status == GPUMC_OK)
-    status = gpumc_side_file_check(made->written, GPUMC_SIDE_CHECKPOINT, error);
-  made->begun = status == GPUMC_OK;
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_create(made->written, GPUMC_CHECKPOINT_BLOCK, GPUMC_CHECKPOINT_MARK,
-                               &made->file, error);
+  GPUMC_TRY(gpumc_allocate_array(writer, 1, "a checkpoint writer", error));
+  const enum gpumc_status status = begin(path, *writer, error);
   if (status != GPUMC_OK) {
-    gpumc_checkpoint_abandon(made);
+    gpumc_checkpoint_abandon(*writer);
     *writer = NULL;
   }
   return status;
@@ -219,7 +220,6 @@ enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *write
                                            struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  enum gpumc_status status = GPUMC_OK;
   hsize_t shape[2] = {rows, width};
   hid_t data = H5I_INVALID_HID;
   hid_t space = H5Screate_simple(2, shape, NULL);
@@ -227,12 +227,11 @@ enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *write
   if (space >= 0 && links >= 0)
     data = H5Dcreate2(writer->file->id, name, gpumc_checkpoint_element(element).stored, space,
                       links, H5P_DEFAULT, H5P_DEFAULT);
-  if (data < 0)
-    status = gpumc_hdf5_error(writer->file, error, "write %s", name);
   gpumc_hdf5_release(data);
   gpumc_hdf5_release(links);
   gpumc_hdf5_release(space);
-  return status == GPUMC_OK ? gpumc_hdf5_check(writer->file, error) : status;
+  return data < 0 ? gpumc_hdf5_error(writer->file, error, "write %s", name)
+                  : gpumc_hdf5_check(writer->file, error);
 }
 
 static bool write_slice(hid_t data, hid_t type, size_t first, size_t count, const void *values)
@@ -281,9 +280,9 @@ enum gpumc_status gpumc_checkpoint_put(struct gpumc_checkpoint_writer *writer, c
                                        enum gpumc_element element, size_t rows, size_t width,
                                        const void *values, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_checkpoint_declare(writer, name, element, rows, width, error);
-  if (status != GPUMC_OK || rows == 0 || width == 0)
-    return status;
+  GPUMC_TRY(gpumc_checkpoint_declare(writer, name, element, rows, width, error));
+  if (rows == 0 || width == 0)
+    return GPUMC_OK;
   return gpumc_checkpoint_put_rows(writer, name, 0, rows, values, error);
 }
 
@@ -300,11 +299,11 @@ gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_err
 {
   struct gpumc_hdf5_file *file = writer->file;
   writer->file = NULL;
-  enum gpumc_status status = gpumc_hdf5_close(file, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_seal(writer->written, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_publish(writer->written, writer->path, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_hdf5_close(file, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_seal(writer->written, error));
+  status = gpumc_file_publish(writer->written, writer->path, error);
+out:
   gpumc_checkpoint_abandon(writer);
   return status;
 }

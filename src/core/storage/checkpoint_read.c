@@ -16,11 +16,9 @@ static enum gpumc_status open_verified(const char *path, enum gpumc_checkpoint_e
                                        struct gpumc_error *error)
 {
   *reader = NULL;
-  enum gpumc_status status = gpumc_checkpoint_verify(path, extent, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(reader, 1, "a checkpoint reader", error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &(*reader)->file, error);
+  GPUMC_TRY(gpumc_checkpoint_verify(path, extent, error));
+  GPUMC_TRY(gpumc_allocate_array(reader, 1, "a checkpoint reader", error));
+  const enum gpumc_status status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &(*reader)->file, error);
   if (status != GPUMC_OK) {
     free(*reader);
     *reader = NULL;
@@ -132,11 +130,13 @@ enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *read
   hid_t data = open_array(reader, name, shape, error);
   if (data < 0)
     return GPUMC_FAILURE;
-  enum gpumc_status status =
-      check_array(reader->file, name, data, shape, element, first, count, width, error);
-  if (status == GPUMC_OK && count > 0 && width > 0)
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                check_array(reader->file, name, data, shape, element, first, count, width, error));
+  if (count > 0 && width > 0)
     status = read_slice(reader->file, name, data, gpumc_checkpoint_element(element).native, first,
                         count, width, values, error);
+out:
   gpumc_hdf5_release(data);
   return status;
 }
@@ -200,12 +200,14 @@ static enum gpumc_status save_part(const struct gpumc_part *part, struct gpumc_d
                                    struct gpumc_error *error)
 {
   struct passage passage;
-  enum gpumc_status status = passage_begin(&passage, part, device, prefix, error);
-  if (status == GPUMC_OK && device != NULL)
-    status = device->ops->copy_to_host(device, passage.values, part->values, passage.bytes, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, passage.name, part->element, part->rows, part->width,
-                                  passage.values, error);
+  enum gpumc_status status;
+  GPUMC_TRY(passage_begin(&passage, part, device, prefix, error));
+  if (device != NULL)
+    GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, passage.values, part->values,
+                                                    passage.bytes, error));
+  status = gpumc_checkpoint_put(writer, passage.name, part->element, part->rows, part->width,
+                                passage.values, error);
+out:
   passage_end(&passage);
   return status;
 }
@@ -215,13 +217,14 @@ static enum gpumc_status load_part(const struct gpumc_part *part, struct gpumc_d
                                    struct gpumc_error *error)
 {
   struct passage passage;
-  enum gpumc_status status = passage_begin(&passage, part, device, prefix, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, passage.name, part->element, 0, part->rows,
-                                       part->width, passage.values, error);
-  if (status == GPUMC_OK && device != NULL)
+  enum gpumc_status status;
+  GPUMC_TRY(passage_begin(&passage, part, device, prefix, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, passage.name, part->element, 0,
+                                                  part->rows, part->width, passage.values, error));
+  if (device != NULL)
     status =
         device->ops->copy_to_device(device, part->values, passage.values, passage.bytes, error);
+out:
   passage_end(&passage);
   return status;
 }

@@ -79,9 +79,7 @@ void gpumc_hdf5_release(hid_t id)
 static enum gpumc_status
 make_file(const char *path, struct gpumc_hdf5_file **file, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_allocate_array(file, 1, "an open file", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(file, 1, "an open file", error));
   (*file)->id = H5I_INVALID_HID;
   (*file)->path = strdup(path);
   if ((*file)->path != NULL)
@@ -145,20 +143,25 @@ static hid_t create_or_open(struct gpumc_hdf5_file *file, const unsigned *open_f
   return id;
 }
 
+/* `id`: of `*file`, which is freed where there is none. `what`: "create" or "open". */
+static enum gpumc_status
+adopt(struct gpumc_hdf5_file **file, hid_t id, const char *what, struct gpumc_error *error)
+{
+  (*file)->id = id;
+  if (id >= 0)
+    return GPUMC_OK;
+  const enum gpumc_status status = gpumc_hdf5_error(*file, error, "%s the file", what);
+  free_file(*file);
+  *file = NULL;
+  return status;
+}
+
 enum gpumc_status gpumc_hdf5_create(const char *path, hsize_t user_block, const char *mark,
                                     struct gpumc_hdf5_file **file, struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
-  enum gpumc_status status = make_file(path, file, error);
-  if (status != GPUMC_OK)
-    return status;
-  (*file)->id = create_or_open(*file, NULL, user_block, mark);
-  if ((*file)->id >= 0)
-    return GPUMC_OK;
-  status = gpumc_hdf5_error(*file, error, "create the file");
-  free_file(*file);
-  *file = NULL;
-  return status;
+  GPUMC_TRY(make_file(path, file, error));
+  return adopt(file, create_or_open(*file, NULL, user_block, mark), "create", error);
 }
 
 static unsigned open_flags_of(enum gpumc_hdf5_mode mode)
@@ -181,16 +184,8 @@ enum gpumc_status gpumc_hdf5_open(const char *path, enum gpumc_hdf5_mode mode,
 {
   GPUMC_HDF5_QUIET();
   unsigned flags = open_flags_of(mode);
-  enum gpumc_status status = make_file(path, file, error);
-  if (status != GPUMC_OK)
-    return status;
-  (*file)->id = create_or_open(*file, &flags, 0, NULL);
-  if ((*file)->id >= 0)
-    return GPUMC_OK;
-  status = gpumc_hdf5_error(*file, error, "open the file");
-  free_file(*file);
-  *file = NULL;
-  return status;
+  GPUMC_TRY(make_file(path, file, error));
+  return adopt(file, create_or_open(*file, &flags, 0, NULL), "open", error);
 }
 
 enum gpumc_status gpumc_hdf5_close(struct gpumc_hdf5_file *file, struct gpumc_error *error)

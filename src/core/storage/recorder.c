@@ -35,20 +35,25 @@ layout_of(const struct gpumc_table *table, char **layout, struct gpumc_error *er
   return GPUMC_OK;
 }
 
+static enum gpumc_status save_layout(const struct gpumc_table *table, size_t index,
+                                     struct gpumc_checkpoint_writer *writer,
+                                     struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  char *layout;
+  GPUMC_TRY(layout_of(table, &layout, error));
+  member_name(name, index, "layout");
+  const enum gpumc_status status = gpumc_checkpoint_put_text(writer, name, layout, error);
+  free(layout);
+  return status;
+}
+
 static enum gpumc_status save_table(const struct gpumc_table *table, size_t index,
                                     struct gpumc_checkpoint_writer *writer,
                                     struct gpumc_error *error)
 {
   char name[LONGEST_NAME];
-  char *layout;
-  enum gpumc_status status = layout_of(table, &layout, error);
-  if (status != GPUMC_OK)
-    return status;
-  member_name(name, index, "layout");
-  status = gpumc_checkpoint_put_text(writer, name, layout, error);
-  free(layout);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(save_layout(table, index, writer, error));
   if (table->is_long) {
     uint64_t count = table->n_rows;
     member_name(name, index, "count");
@@ -75,15 +80,16 @@ static enum gpumc_status check_layout(const struct gpumc_table *table, size_t in
   char name[LONGEST_NAME];
   char *expected;
   char *found = NULL;
-  enum gpumc_status status = layout_of(table, &expected, error);
+  enum gpumc_status status;
+  GPUMC_TRY(layout_of(table, &expected, error));
   member_name(name, index, "layout");
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_text(reader, name, &found, error);
-  if (status == GPUMC_OK && strcmp(found, expected) != 0)
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, name, &found, error));
+  if (strcmp(found, expected) != 0)
     status = gpumc_error_set(error, GPUMC_FAILURE,
                              "the checkpoint was written for another table: \"%s\" instead of "
                              "\"%s\"",
                              found, expected);
+out:
   free(found);
   free(expected);
   return status;
@@ -161,12 +167,13 @@ static enum gpumc_status write_dataset(const struct gpumc_hdf5_file *file, hid_t
                                     shape, 0, dataset->integer, error);
   if (data < 0)
     return GPUMC_FAILURE;
-  for (unsigned i = 0; i < dataset->rank && status == GPUMC_OK; i++)
+  for (unsigned i = 0; i < dataset->rank; i++)
     if (dataset->axes[i] != NULL)
-      status = gpumc_dataset_attach(file, data, i, dataset->axes[i], error);
-  if (status == GPUMC_OK && dataset->values != NULL)
+      GPUMC_TRY_OUT(status, gpumc_dataset_attach(file, data, i, dataset->axes[i], error));
+  if (dataset->values != NULL)
     status = gpumc_dataset_write(file, data, dataset->label.name, dataset->integer, 0, rows,
                                  row_width(dataset), dataset->values, error);
+out:
   gpumc_hdf5_release(data);
   return status;
 }
@@ -270,11 +277,9 @@ enum gpumc_status gpumc_recorder_create(const struct gpumc_recorder_header *head
                                         struct gpumc_recorder **recorder, struct gpumc_error *error)
 {
   *recorder = NULL;
-  enum gpumc_status status = gpumc_directory_prepare(header->output, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(recorder, 1, "the recorder", error);
-  if (status == GPUMC_OK)
-    status = copy_header(*recorder, header, error);
+  GPUMC_TRY(gpumc_directory_prepare(header->output, error));
+  GPUMC_TRY(gpumc_allocate_array(recorder, 1, "the recorder", error));
+  const enum gpumc_status status = copy_header(*recorder, header, error);
   if (status != GPUMC_OK) {
     gpumc_recorder_free(*recorder);
     *recorder = NULL;
@@ -310,11 +315,9 @@ enum gpumc_status gpumc_recorder_add_series(struct gpumc_recorder *recorder, con
                                             const struct gpumc_column *columns, size_t n_columns,
                                             size_t *table, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error);
-  if (status == GPUMC_OK)
-    recorder->tables[*table].is_long = true;
-  return status;
+  GPUMC_TRY(gpumc_recorder_add_table(recorder, group, columns, n_columns, table, error));
+  recorder->tables[*table].is_long = true;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -329,32 +332,34 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
       {GPUMC_ATTRIBUTE_INTEGER, "/", "complete", NULL, 0, 0},
       {GPUMC_ATTRIBUTE_TEXT, "provenance", "citations", recorder->citations, 0, 0},
   };
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t i = 0; i < sizeof attributes / sizeof *attributes && status == GPUMC_OK; i++) {
-    status = gpumc_attribute_write(file, &attributes[i], error);
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+    GPUMC_TRY(gpumc_attribute_write(file, &attributes[i], error));
     /* The format identifies a file as ours, so it reaches the disk before anything else. */
-    if (status == GPUMC_OK && i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
-      status = gpumc_hdf5_error(file, error, "flush %s", file->path);
+    if (i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
+      return gpumc_hdf5_error(file, error, "flush %s", file->path);
   }
-  for (size_t i = 0; i < recorder->attributes.count && status == GPUMC_OK; i++)
-    status = gpumc_attribute_write(file, &recorder->attributes.items[i], error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_put_text(file, "config/source", recorder->source, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_put_text(file, "config/resolved", recorder->resolved, error);
-  return status;
+  for (size_t i = 0; i < recorder->attributes.count; i++)
+    GPUMC_TRY(gpumc_attribute_write(file, &recorder->attributes.items[i], error));
+  GPUMC_TRY(gpumc_hdf5_put_text(file, "config/source", recorder->source, error));
+  return gpumc_hdf5_put_text(file, "config/resolved", recorder->resolved, error);
+}
+
+static enum gpumc_status
+store_part(struct gpumc_recorder *recorder, enum gpumc_table_part part, struct gpumc_error *error)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    GPUMC_TRY(gpumc_table_store(&recorder->tables[i], part, recorder->file, error));
+  return H5Fflush(recorder->file->id, H5F_SCOPE_LOCAL) >= 0
+             ? GPUMC_OK
+             : gpumc_hdf5_error(recorder->file, error, "flush %s", recorder->partial);
 }
 
 static enum gpumc_status store_tables(struct gpumc_recorder *recorder, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (int part = GPUMC_TABLE_VALUES; part <= GPUMC_TABLE_AXIS && status == GPUMC_OK; part++) {
-    for (size_t i = 0; i < recorder->n_tables && status == GPUMC_OK; i++)
-      status = gpumc_table_store(&recorder->tables[i], (enum gpumc_table_part)part, recorder->file,
-                                 error);
-    if (status == GPUMC_OK && H5Fflush(recorder->file->id, H5F_SCOPE_LOCAL) < 0)
-      status = gpumc_hdf5_error(recorder->file, error, "flush %s", recorder->partial);
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, store_part(recorder, GPUMC_TABLE_VALUES, error));
+  status = store_part(recorder, GPUMC_TABLE_AXIS, error);
+out:
   recorder->waiting = 0;
   recorder->last_flush = gpumc_clock();
   return status;
@@ -387,22 +392,18 @@ enum gpumc_status gpumc_recorder_start(struct gpumc_recorder *recorder, struct g
 {
   GPUMC_HDF5_QUIET();
   assert(recorder->phase == GPUMC_RECORDER_DECLARING);
-  enum gpumc_status status = gpumc_side_file_check(recorder->begun, GPUMC_SIDE_PARTIAL, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = gpumc_long_tables_begin(recorder, error);
-  if (status == GPUMC_OK)
-    status = write_working_file(recorder, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_publish(recorder->begun, recorder->partial, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE_LIVE, &recorder->file, error);
-  if (status != GPUMC_OK) {
-    unlink(recorder->begun);
-    return status;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_side_file_check(recorder->begun, GPUMC_SIDE_PARTIAL, error));
+  GPUMC_TRY_OUT(status, gpumc_long_tables_begin(recorder, error));
+  GPUMC_TRY_OUT(status, write_working_file(recorder, error));
+  GPUMC_TRY_OUT(status, gpumc_file_publish(recorder->begun, recorder->partial, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_hdf5_open(recorder->partial, GPUMC_HDF5_WRITE_LIVE, &recorder->file, error));
   recorder->phase = GPUMC_RECORDER_APPENDING;
   return GPUMC_OK;
+out:
+  unlink(recorder->begun);
+  return status;
 }
 
 enum gpumc_status gpumc_recorder_append(struct gpumc_recorder *recorder, size_t table,

@@ -98,16 +98,16 @@ enum gpumc_status gpumc_dataset_attach(const struct gpumc_hdf5_file *file, hid_t
                                        unsigned dimension, const char *axis_path,
                                        struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
   const char *slash = strrchr(axis_path, '/');
   hid_t axis = H5Dopen2(file->id, axis_path, H5P_DEFAULT);
   htri_t is_scale = axis < 0 ? -1 : H5DSis_scale(axis);
-  if (is_scale < 0 ||
-      (is_scale == 0 && H5DSset_scale(axis, slash != NULL ? slash + 1 : axis_path) < 0) ||
-      H5DSattach_scale(data, axis, dimension) < 0)
-    status = gpumc_hdf5_error(file, error, "use %s as an axis", axis_path);
+  const bool attached =
+      is_scale >= 0 &&
+      (is_scale > 0 || H5DSset_scale(axis, slash != NULL ? slash + 1 : axis_path) >= 0) &&
+      H5DSattach_scale(data, axis, dimension) >= 0;
   gpumc_hdf5_release(axis);
-  return status == GPUMC_OK ? gpumc_hdf5_check(file, error) : status;
+  return attached ? gpumc_hdf5_check(file, error)
+                  : gpumc_hdf5_error(file, error, "use %s as an axis", axis_path);
 }
 
 static enum gpumc_status to_integers(const double *values, size_t n, const char *where,
@@ -156,16 +156,13 @@ enum gpumc_status gpumc_dataset_write(const struct gpumc_hdf5_file *file, hid_t 
   if (count == 0 || width == 0)
     return GPUMC_OK;
   if (integer) {
-    status = gpumc_allocate_array(&integers, count * width, where, error);
-    if (status == GPUMC_OK)
-      status = to_integers(values, count * width, where, integers, error);
+    GPUMC_TRY(gpumc_allocate_array(&integers, count * width, where, error));
+    GPUMC_TRY_OUT(status, to_integers(values, count * width, where, integers, error));
   }
-  if (status == GPUMC_OK) {
-    bool done = integer ? write_rows(data, H5T_NATIVE_INT64, first, count, integers)
-                        : write_rows(data, H5T_NATIVE_DOUBLE, first, count, values);
-    status =
-        done ? gpumc_hdf5_check(file, error) : gpumc_hdf5_error(file, error, "write %s", where);
-  }
+  const bool done = integer ? write_rows(data, H5T_NATIVE_INT64, first, count, integers)
+                            : write_rows(data, H5T_NATIVE_DOUBLE, first, count, values);
+  status = done ? gpumc_hdf5_check(file, error) : gpumc_hdf5_error(file, error, "write %s", where);
+out:
   free(integers);
   return status;
 }

@@ -68,9 +68,7 @@ log_damaged(const struct gpumc_log *log, const char *what, struct gpumc_error *e
 static enum gpumc_status
 log_make(const char *path, struct gpumc_log **log, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_allocate_array(log, 1, "the log of long tables", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(log, 1, "the log of long tables", error));
   (*log)->descriptor = -1;
   (*log)->path = gpumc_path_with_suffix(path, "", error);
   gpumc_checksum_begin(&(*log)->checksum);
@@ -141,14 +139,14 @@ write_empty(struct gpumc_log *log, const char *begun, struct gpumc_error *error)
   log->descriptor = gpumc_regular_open(begun, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, &reason);
   if (log->descriptor < 0)
     return cannot_open(log, reason, error);
-  enum gpumc_status status = write_bytes(log, header, sizeof header, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, write_bytes(log, header, sizeof header, error));
   log->position = log->length;
-  if (status == GPUMC_OK)
-    status = log_sync(log, error);
-  if (status == GPUMC_OK)
-    status = gpumc_file_publish(begun, log->path, error);
-  if (status != GPUMC_OK)
-    unlink(begun);
+  GPUMC_TRY_OUT(status, log_sync(log, error));
+  GPUMC_TRY_OUT(status, gpumc_file_publish(begun, log->path, error));
+  return GPUMC_OK;
+out:
+  unlink(begun);
   return status;
 }
 
@@ -160,13 +158,12 @@ log_create(const char *path, struct gpumc_log **log, struct gpumc_error *error)
   char *begun = gpumc_path_with_suffix(path, ".new", error);
   if (begun == NULL)
     return GPUMC_FAILURE;
-  enum gpumc_status status = gpumc_side_file_check(path, GPUMC_SIDE_LOG, error);
-  if (status == GPUMC_OK)
-    status = gpumc_side_file_check(begun, GPUMC_SIDE_LOG, error);
-  if (status == GPUMC_OK)
-    status = log_make(path, log, error);
-  if (status == GPUMC_OK)
-    status = write_empty(*log, begun, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_side_file_check(path, GPUMC_SIDE_LOG, error));
+  GPUMC_TRY_OUT(status, gpumc_side_file_check(begun, GPUMC_SIDE_LOG, error));
+  GPUMC_TRY_OUT(status, log_make(path, log, error));
+  status = write_empty(*log, begun, error);
+out:
   free(begun);
   if (status != GPUMC_OK) {
     gpumc_log_close(*log);
@@ -237,10 +234,8 @@ open_and_check(struct gpumc_log *log, uint64_t length, struct gpumc_error *error
 static enum gpumc_status
 log_open(const char *path, uint64_t length, struct gpumc_log **log, struct gpumc_error *error)
 {
-  enum gpumc_status status = log_make(path, log, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = open_and_check(*log, length, error);
+  GPUMC_TRY(log_make(path, log, error));
+  const enum gpumc_status status = open_and_check(*log, length, error);
   if (status != GPUMC_OK) {
     gpumc_log_close(*log);
     *log = NULL;
@@ -416,19 +411,14 @@ read_record(struct gpumc_recorder *recorder, struct gpumc_table **table, struct 
 {
   struct gpumc_log_record record;
   *table = NULL;
-  enum gpumc_status status = log_next(recorder->log, &record, error);
-  if (status != GPUMC_OK || record.n_rows == 0)
-    return status;
-  status = check_record(recorder, &record, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(log_next(recorder->log, &record, error));
+  if (record.n_rows == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(check_record(recorder, &record, error));
   struct gpumc_table *own = &recorder->tables[record.table];
-  status = gpumc_table_reserve(own, own->n_rows - own->n_dropped + (size_t)record.n_rows, error);
-  if (status == GPUMC_OK)
-    status = log_values(recorder->log, &record, own->row_width, gpumc_table_row(own, own->n_rows),
-                        error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_table_reserve(own, own->n_rows - own->n_dropped + (size_t)record.n_rows, error));
+  GPUMC_TRY(
+      log_values(recorder->log, &record, own->row_width, gpumc_table_row(own, own->n_rows), error));
   own->n_logged += (size_t)record.n_rows;
   *table = own;
   return GPUMC_OK;
@@ -451,16 +441,15 @@ enum gpumc_status gpumc_long_tables_replay(struct gpumc_recorder *recorder,
   if (recorder->log == NULL)
     return GPUMC_OK;
   forget_rows(recorder);
-  enum gpumc_status status = read_record(recorder, &table, error);
-  while (status == GPUMC_OK && table != NULL) {
+  GPUMC_TRY(read_record(recorder, &table, error));
+  while (table != NULL) {
     size_t n_rows = table->n_logged - table->n_rows;
     table->n_rows = table->n_logged;
     if (gpumc_long_tables_add(recorder, (size_t)(table - recorder->tables), n_rows))
-      status = store(recorder, error);
-    if (status == GPUMC_OK)
-      status = read_record(recorder, &table, error);
+      GPUMC_TRY(store(recorder, error));
+    GPUMC_TRY(read_record(recorder, &table, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
@@ -475,34 +464,38 @@ enum gpumc_status gpumc_long_tables_save(struct gpumc_recorder *recorder,
   return gpumc_checkpoint_put(writer, "recorder/log", GPUMC_UINT64, 2, 1, extent, error);
 }
 
+static enum gpumc_status read_to_end(struct gpumc_recorder *recorder, struct gpumc_error *error)
+{
+  struct gpumc_table *table;
+  do
+    GPUMC_TRY(read_record(recorder, &table, error));
+  while (table != NULL);
+  return GPUMC_OK;
+}
+
 /* All records by their checksums, and the tables by the numbers of rows that the checkpoint has for
  * them. The rows are read and forgotten. */
 static enum gpumc_status
 verify(struct gpumc_recorder *recorder, uint64_t checksum, struct gpumc_error *error)
 {
-  struct gpumc_table *table;
-  enum gpumc_status status;
   bool agrees = true;
   size_t *n_saved;
-  status = gpumc_allocate_array(&n_saved, recorder->n_tables, "numbers of rows", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&n_saved, recorder->n_tables, "numbers of rows", error));
   for (size_t i = 0; i < recorder->n_tables; i++)
     n_saved[i] = recorder->tables[i].n_rows;
   forget_rows(recorder);
-  do
-    status = read_record(recorder, &table, error);
-  while (status == GPUMC_OK && table != NULL);
+  const enum gpumc_status status = read_to_end(recorder, error);
   for (size_t i = 0; i < recorder->n_tables; i++) {
     agrees = agrees && (!recorder->tables[i].is_long || recorder->tables[i].n_logged == n_saved[i]);
     recorder->tables[i].n_rows = n_saved[i];
   }
   free(n_saved);
-  if (status == GPUMC_OK && !(agrees && gpumc_checksum_value(&recorder->log->checksum) == checksum))
-    status =
-        gpumc_error_set(error, GPUMC_FAILURE,
-                        "%s: not the log that the checkpoint was written with", recorder->log_path);
-  return status;
+  GPUMC_TRY(status);
+  if (agrees && gpumc_checksum_value(&recorder->log->checksum) == checksum)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "%s: not the log that the checkpoint was written with",
+                         recorder->log_path);
 }
 
 enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
@@ -512,11 +505,8 @@ enum gpumc_status gpumc_long_tables_load(struct gpumc_recorder *recorder,
   uint64_t extent[2];
   if (!has_long_tables(recorder))
     return GPUMC_OK;
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, "recorder/log", GPUMC_UINT64, 0, 2, 1, extent, error);
-  if (status == GPUMC_OK)
-    status = log_open(recorder->log_path, extent[0], &recorder->log, error);
-  if (status == GPUMC_OK)
-    status = verify(recorder, extent[1], error);
-  return status;
+  GPUMC_TRY(
+      gpumc_checkpoint_get_rows(reader, "recorder/log", GPUMC_UINT64, 0, 2, 1, extent, error));
+  GPUMC_TRY(log_open(recorder->log_path, extent[0], &recorder->log, error));
+  return verify(recorder, extent[1], error);
 }

@@ -30,10 +30,7 @@ enum gpumc_status gpumc_table_init(struct gpumc_table *table, const char *group,
 {
   bool failed = false;
   memset(table, 0, sizeof *table);
-  enum gpumc_status status =
-      gpumc_allocate_array(&table->columns, n_columns, "columns of a table", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&table->columns, n_columns, "columns of a table", error));
   table->group = copy_text(group, &failed);
   table->n_columns = n_columns;
   for (size_t i = 0; i < n_columns; i++) {
@@ -159,18 +156,14 @@ ensure_across(const struct gpumc_table *table, const struct gpumc_column *column
     return GPUMC_OK;
   snprintf(long_name, sizeof long_name, "index of the %s, from 0", column->across);
   struct gpumc_label label = {column->across, long_name, "1", ""};
-  enum gpumc_status status =
-      gpumc_allocate_array(&indices, column->width, "the indices of an axis", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&indices, column->width, "the indices of an axis", error));
   for (size_t i = 0; i < column->width; i++)
     indices[i] = (double)i;
   hid_t data = gpumc_dataset_create(file, group, table->group, &label, 1, shape, 0, true, error);
-  if (data < 0)
-    status = GPUMC_FAILURE;
-  else
-    status =
-        gpumc_dataset_write(file, data, column->across, true, 0, column->width, 1, indices, error);
+  const enum gpumc_status status = data < 0
+                                       ? GPUMC_FAILURE
+                                       : gpumc_dataset_write(file, data, column->across, true, 0,
+                                                             column->width, 1, indices, error);
   gpumc_hdf5_release(data);
   free(indices);
   return status;
@@ -220,16 +213,15 @@ static enum gpumc_status create_column(const struct gpumc_table *table, size_t i
   enum gpumc_status status = GPUMC_OK;
   const struct gpumc_column *column = &table->columns[index];
   if (column->across != NULL)
-    status = ensure_across(table, column, file, group, error);
-  if (status != GPUMC_OK)
-    return status;
+    GPUMC_TRY(ensure_across(table, column, file, group, error));
   hid_t data = create_dataset(table, column, file, group, error);
   if (data < 0)
     return GPUMC_FAILURE;
   if (index > 0)
-    status = attach_axis(table, table->columns[0].label.name, file, data, 0, error);
-  if (status == GPUMC_OK && column->across != NULL)
+    GPUMC_TRY_OUT(status, attach_axis(table, table->columns[0].label.name, file, data, 0, error));
+  if (column->across != NULL)
     status = attach_axis(table, column->across, file, data, 1, error);
+out:
   gpumc_hdf5_release(data);
   return status;
 }
@@ -241,8 +233,9 @@ enum gpumc_status gpumc_table_create(const struct gpumc_table *table,
   hid_t group = gpumc_hdf5_group(file->id, table->group);
   if (group < 0)
     return gpumc_hdf5_error(file, error, "make the group %s", table->group);
-  for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++)
-    status = create_column(table, i, file, group, error);
+  for (size_t i = 0; i < table->n_columns; i++)
+    GPUMC_TRY_OUT(status, create_column(table, i, file, group, error));
+out:
   gpumc_hdf5_release(group);
   return status;
 }
@@ -299,11 +292,10 @@ static enum gpumc_status store_column(const struct gpumc_table *table, size_t in
   hid_t data = H5Dopen2(file->id, where, H5P_DEFAULT);
   if (data < 0)
     return gpumc_hdf5_error(file, error, "open %s", where);
-  enum gpumc_status status = GPUMC_OK;
-  if (H5Dset_extent(data, shape) < 0)
-    status = gpumc_hdf5_error(file, error, "extend %s", where);
-  if (status == GPUMC_OK)
-    status = store_rows(table, column, offset, where, data, values, file, error);
+  const enum gpumc_status status =
+      H5Dset_extent(data, shape) < 0
+          ? gpumc_hdf5_error(file, error, "extend %s", where)
+          : store_rows(table, column, offset, where, data, values, file, error);
   gpumc_hdf5_release(data);
   return status;
 }
@@ -315,17 +307,19 @@ enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_
   size_t offset = 0;
   if (table->n_stored == table->n_rows)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&values, rows_at_once(table) * table->row_width,
-                                                  "rows to be stored", error);
-  for (size_t i = 0; i < table->n_columns && status == GPUMC_OK; i++) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&values, rows_at_once(table) * table->row_width,
+                                 "rows to be stored", error));
+  for (size_t i = 0; i < table->n_columns; i++) {
     if ((i == 0) == (part == GPUMC_TABLE_AXIS))
-      status = store_column(table, i, offset, values, file, error);
+      GPUMC_TRY_OUT(status, store_column(table, i, offset, values, file, error));
     offset += table->columns[i].width;
   }
-  if (status == GPUMC_OK && part == GPUMC_TABLE_AXIS) {
+  if (part == GPUMC_TABLE_AXIS) {
     table->n_stored = table->n_rows;
     table->n_dropped = table->is_long ? table->n_rows : 0;
   }
+out:
   free(values);
   return status;
 }

@@ -62,11 +62,11 @@ static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t d
   if (__builtin_mul_overflow(dataset->shape[0], dataset->shape[1], &count) || count > MOST_VALUES)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: summary/%s is too large to be right",
                            file->path, dataset->name);
-  enum gpumc_status status = gpumc_allocate_array(&dataset->values, count, dataset->name, error);
-  if (status == GPUMC_OK && count > 0 &&
+  GPUMC_TRY(gpumc_allocate_array(&dataset->values, count, dataset->name, error));
+  if (count > 0 &&
       H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, dataset->values) < 0)
-    status = gpumc_hdf5_error(file, error, "read summary/%s", dataset->name);
-  return status;
+    return gpumc_hdf5_error(file, error, "read summary/%s", dataset->name);
+  return GPUMC_OK;
 }
 
 static char *label_of(hid_t data, const char *name)
@@ -84,8 +84,7 @@ static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *f
 {
   memset(dataset, 0, sizeof *dataset);
   *numeric = false;
-  if (gpumc_hdf5_check_dataset(file, data, name, error) != GPUMC_OK)
-    return GPUMC_FAILURE;
+  GPUMC_TRY(gpumc_hdf5_check_dataset(file, data, name, error));
   *numeric = read_shape(data, dataset);
   if (!*numeric)
     return GPUMC_OK;
@@ -100,6 +99,17 @@ static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *f
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
 }
 
+/* Room for one more than `count`. */
+static enum gpumc_status grow(struct gpumc_result_dataset **datasets, size_t count,
+                              const struct gpumc_hdf5_file *file, struct gpumc_error *error)
+{
+  struct gpumc_result_dataset *items = realloc(*datasets, (count + 1) * sizeof *items);
+  if (items == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
+  *datasets = items;
+  return GPUMC_OK;
+}
+
 static enum gpumc_status add_dataset(struct group_walk *walk, hid_t data, const char *name)
 {
   struct gpumc_result *result = walk->result;
@@ -107,22 +117,16 @@ static enum gpumc_status add_dataset(struct group_walk *walk, hid_t data, const 
   bool numeric;
   char path[BUFSIZ];
   snprintf(path, sizeof path, "%s%s", walk->prefix, name);
-  enum gpumc_status status =
-      result_describe_dataset(walk->file, data, path, &dataset, &numeric, walk->error);
-  if (status != GPUMC_OK || !numeric)
-    return status;
-  struct gpumc_result_dataset *items =
-      realloc(result->datasets, (result->n_datasets + 1) * sizeof *items);
-  if (items != NULL)
-    result->datasets = items;
-  else
-    status = gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path);
-  if (status == GPUMC_OK)
-    status = read_values(walk->file, data, &dataset, walk->error);
-  if (status == GPUMC_OK)
-    result->datasets[result->n_datasets++] = dataset;
-  else
-    gpumc_result_dataset_free(&dataset);
+  enum gpumc_status status;
+  GPUMC_TRY(result_describe_dataset(walk->file, data, path, &dataset, &numeric, walk->error));
+  if (!numeric)
+    return GPUMC_OK;
+  GPUMC_TRY_OUT(status, grow(&result->datasets, result->n_datasets, walk->file, walk->error));
+  GPUMC_TRY_OUT(status, read_values(walk->file, data, &dataset, walk->error));
+  result->datasets[result->n_datasets++] = dataset;
+  return GPUMC_OK;
+out:
+  gpumc_result_dataset_free(&dataset);
   return status;
 }
 
@@ -168,7 +172,8 @@ enum gpumc_status gpumc_result_read_datasets(const struct gpumc_hdf5_file *file,
   struct group_walk walk = {file, "", result, error, GPUMC_OK};
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &walk) >= 0)
     return GPUMC_OK;
-  return walk.status != GPUMC_OK ? walk.status : gpumc_hdf5_error(file, error, "list summary");
+  GPUMC_TRY(walk.status);
+  return gpumc_hdf5_error(file, error, "list summary");
 }
 
 /* ---- how far the runs of an unfinished result are ---- */
@@ -209,31 +214,26 @@ static enum gpumc_status add_column(struct run_walk *walk, hid_t data, const cha
   struct gpumc_result_run *run = walk->run;
   struct gpumc_result_dataset column;
   bool numeric;
-  enum gpumc_status status =
-      result_describe_dataset(walk->file, data, name, &column, &numeric, walk->error);
-  if (status != GPUMC_OK || !numeric)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(result_describe_dataset(walk->file, data, name, &column, &numeric, walk->error));
+  if (!numeric)
+    return GPUMC_OK;
   /* The writer stores the axis last: a row stands in all columns once it stands there. */
   bool is_axis = run->n_columns == 0;
   if (is_axis && column.rank == 1)
     run->n_rows = column.shape[0];
-  if (column.rank != 1 || column.shape[0] < run->n_rows || !grows(data)) {
-    gpumc_result_dataset_free(&column);
-    return GPUMC_OK;
-  }
-  struct gpumc_result_dataset *items = realloc(run->columns, (run->n_columns + 1) * sizeof *items);
-  if (items != NULL)
-    run->columns = items;
-  status = items == NULL
-               ? gpumc_error_set(walk->error, GPUMC_FAILURE, "%s: out of memory", walk->file->path)
-               : gpumc_allocate_array(&column.values, 1, name, walk->error);
+  if (column.rank != 1 || column.shape[0] < run->n_rows || !grows(data))
+    goto out;
+  GPUMC_TRY_OUT(status, grow(&run->columns, run->n_columns, walk->file, walk->error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&column.values, 1, name, walk->error));
   column.shape[0] = run->n_rows > 0;
-  if (status == GPUMC_OK && run->n_rows > 0 && !read_element(data, run->n_rows - 1, column.values))
-    status = gpumc_hdf5_error(walk->file, walk->error, "read runs/%s/%s", run->name, name);
-  if (status == GPUMC_OK)
-    run->columns[run->n_columns++] = column;
-  else
-    gpumc_result_dataset_free(&column);
+  if (run->n_rows > 0 && !read_element(data, run->n_rows - 1, column.values))
+    GPUMC_TRY_OUT(status,
+                  gpumc_hdf5_error(walk->file, walk->error, "read runs/%s/%s", run->name, name));
+  run->columns[run->n_columns++] = column;
+  return GPUMC_OK;
+out:
+  gpumc_result_dataset_free(&column);
   return status;
 }
 
@@ -256,9 +256,8 @@ static enum gpumc_status read_run(struct run_walk *walk, hid_t group)
 {
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit_column, walk) >= 0)
     return GPUMC_OK;
-  return walk->status != GPUMC_OK
-             ? walk->status
-             : gpumc_hdf5_error(walk->file, walk->error, "list runs/%s", walk->run->name);
+  GPUMC_TRY(walk->status);
+  return gpumc_hdf5_error(walk->file, walk->error, "list runs/%s", walk->run->name);
 }
 
 static herr_t visit_run(hid_t runs, const char *name, const H5L_info_t *link, void *state)
@@ -292,7 +291,8 @@ enum gpumc_status gpumc_result_read_runs(const struct gpumc_hdf5_file *file, hid
   struct run_walk walk = {.file = file, .result = result, .error = error, .status = GPUMC_OK};
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_run, &walk) >= 0)
     return GPUMC_OK;
-  return walk.status != GPUMC_OK ? walk.status : gpumc_hdf5_error(file, error, "list runs");
+  GPUMC_TRY(walk.status);
+  return gpumc_hdf5_error(file, error, "list runs");
 }
 
 void gpumc_result_runs_free(struct gpumc_result *result)

@@ -86,16 +86,27 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
   return 0;
 }
 
+/* `*group` is negative where there is none, which is no failure. */
+static enum gpumc_status open_group(const struct gpumc_hdf5_file *file, const char *path,
+                                    hid_t *group, struct gpumc_error *error)
+{
+  bool found;
+  *group = H5I_INVALID_HID;
+  GPUMC_TRY(gpumc_hdf5_find(file, file->id, path, &found, error));
+  if (!found)
+    return GPUMC_OK;
+  *group = gpumc_hdf5_open_group(file, file->id, path, error);
+  return *group < 0 ? GPUMC_FAILURE : GPUMC_OK;
+}
+
 static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
                                      struct gpumc_result_fields *fields, struct gpumc_error *error)
 {
-  bool found;
-  enum gpumc_status status = gpumc_hdf5_find(file, file->id, path, &found, error);
-  if (status != GPUMC_OK || !found)
-    return status;
-  hid_t group = gpumc_hdf5_open_group(file, file->id, path, error);
+  hid_t group;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(open_group(file, path, &group, error));
   if (group < 0)
-    return GPUMC_FAILURE;
+    return GPUMC_OK;
   if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
     status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
   gpumc_hdf5_release(group);
@@ -160,13 +171,11 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
                                    struct gpumc_error *error)
 {
   H5G_info_t info;
-  bool found;
-  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "runs", &found, error);
-  if (status != GPUMC_OK || !found)
-    return status;
-  hid_t group = gpumc_hdf5_open_group(file, file->id, "runs", error);
+  hid_t group;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(open_group(file, "runs", &group, error));
   if (group < 0)
-    return GPUMC_FAILURE;
+    return GPUMC_OK;
   if (!result->complete)
     status = gpumc_result_read_runs(file, group, result, error);
   else if (H5Gget_info(group, &info) >= 0)
@@ -178,14 +187,11 @@ static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gp
 static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
                                       struct gpumc_result *result, struct gpumc_error *error)
 {
-  bool found;
-  enum gpumc_status status = gpumc_hdf5_find(file, file->id, "summary", &found, error);
-  if (status != GPUMC_OK || !found)
-    return status;
-  hid_t group = gpumc_hdf5_open_group(file, file->id, "summary", error);
+  hid_t group;
+  GPUMC_TRY(open_group(file, "summary", &group, error));
   if (group < 0)
-    return GPUMC_FAILURE;
-  status = gpumc_result_read_datasets(file, group, result, error);
+    return GPUMC_OK;
+  const enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
   gpumc_hdf5_release(group);
   return status;
 }
@@ -207,18 +213,16 @@ static enum gpumc_status open_as_marked(const char *path, struct gpumc_hdf5_file
                                         struct gpumc_result *result, struct gpumc_error *error)
 {
   enum gpumc_hdf5_mode mode;
-  enum gpumc_status status = look_at_start(path, &mode, result, error);
-  while (status == GPUMC_OK) {
+  GPUMC_TRY(look_at_start(path, &mode, result, error));
+  for (;;) {
     const enum gpumc_hdf5_mode tried = mode;
     if (gpumc_hdf5_open(path, tried, file, error) == GPUMC_OK)
       return GPUMC_OK;
-    status = look_at_start(path, &mode, result, error);
-    if (status == GPUMC_OK && mode == tried)
+    GPUMC_TRY(look_at_start(path, &mode, result, error));
+    if (mode == tried)
       return GPUMC_FAILURE;
-    if (status == GPUMC_OK)
-      gpumc_error_free(error);
+    gpumc_error_free(error);
   }
-  return status;
 }
 
 /* Before HDF5 does anything with the file. */
@@ -226,11 +230,11 @@ static enum gpumc_status
 verify(const char *path, struct gpumc_result *result, struct gpumc_error *error)
 {
   enum gpumc_seal seal;
-  enum gpumc_status status = gpumc_seal_check(path, &seal, error);
-  result->sealed = status == GPUMC_OK && seal == GPUMC_SEAL_WHOLE;
-  result->damaged = status == GPUMC_OK && seal == GPUMC_SEAL_BROKEN;
+  GPUMC_TRY(gpumc_seal_check(path, &seal, error));
+  result->sealed = seal == GPUMC_SEAL_WHOLE;
+  result->damaged = seal == GPUMC_SEAL_BROKEN;
   if (!result->damaged)
-    return status;
+    return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "%s: is damaged: its contents do not match the checksum at its end", path);
 }
@@ -241,11 +245,11 @@ static enum gpumc_status read_file(const char *path, bool unsealed_too, struct g
   GPUMC_HDF5_QUIET();
   struct gpumc_hdf5_file *file = NULL;
   memset(result, 0, sizeof *result);
-  enum gpumc_status status = verify(path, result, error);
-  if (status == GPUMC_OK)
-    status = open_as_marked(path, &file, result, error);
-  if (status == GPUMC_OK)
-    status = read_all(file, unsealed_too, result, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, verify(path, result, error));
+  GPUMC_TRY_OUT(status, open_as_marked(path, &file, result, error));
+  status = read_all(file, unsealed_too, result, error);
+out:
   gpumc_hdf5_discard(file);
   if (status != GPUMC_OK) {
     const bool damaged = result->damaged, foreign = result->foreign;
@@ -289,12 +293,11 @@ enum gpumc_status gpumc_result_check_source(const char *path, struct gpumc_error
   GPUMC_HDF5_QUIET();
   struct gpumc_result result = {0};
   struct gpumc_hdf5_file *file = NULL;
-  enum gpumc_status status = verify(path, &result, error);
-  if (status != GPUMC_OK || result.sealed)
-    return status;
-  status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error);
-  if (status == GPUMC_OK)
-    status = check_unsealed(file, error);
+  GPUMC_TRY(verify(path, &result, error));
+  if (result.sealed)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_hdf5_open(path, GPUMC_HDF5_READ, &file, error));
+  const enum gpumc_status status = check_unsealed(file, error);
   gpumc_hdf5_discard(file);
   return status;
 }

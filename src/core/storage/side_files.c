@@ -87,13 +87,14 @@ enum gpumc_status gpumc_status_record_write(const struct gpumc_task_files *files
   char *text = record_text(record);
   char *written = gpumc_path_with_suffix(files->status, ".new", error);
   if (text == NULL || written == NULL)
-    status =
-        gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the status of %s", files->output);
-  else if ((status = gpumc_side_file_check(files->status, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
-           (status = gpumc_side_file_check(written, GPUMC_SIDE_STATUS, error)) == GPUMC_OK &&
-           write_record(files->status, written, text) != 0)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the status of %s",
+                                          files->output));
+  GPUMC_TRY_OUT(status, gpumc_side_file_check(files->status, GPUMC_SIDE_STATUS, error));
+  GPUMC_TRY_OUT(status, gpumc_side_file_check(written, GPUMC_SIDE_STATUS, error));
+  if (write_record(files->status, written, text) != 0)
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot write: %s", files->status,
                              strerror(errno));
+out:
   free(written);
   cJSON_free(text);
   return status;
@@ -275,9 +276,12 @@ static enum gpumc_status for_both(const char *output, enum gpumc_side side,
 {
   char *path = gpumc_path_with_suffix(output, kinds[side].suffix, error);
   char *successor = path != NULL ? gpumc_path_with_suffix(path, ".new", error) : NULL;
-  enum gpumc_status status = successor != NULL ? work(path, side, error) : GPUMC_FAILURE;
-  if (status == GPUMC_OK)
-    status = work(successor, side, error);
+  enum gpumc_status status = GPUMC_FAILURE;
+  if (successor == NULL)
+    goto out;
+  GPUMC_TRY_OUT(status, work(path, side, error));
+  status = work(successor, side, error);
+out:
   free(successor);
   free(path);
   return status;
@@ -420,9 +424,8 @@ enum gpumc_status
 gpumc_task_lock_check(const struct gpumc_task_files *files, struct gpumc_error *error)
 {
   int descriptor = -1;
-  enum gpumc_status status = gpumc_directory_check(files->output, error);
-  if (status == GPUMC_OK)
-    status = open_lock(files, 0, &descriptor, error);
+  GPUMC_TRY(gpumc_directory_check(files->output, error));
+  const enum gpumc_status status = open_lock(files, 0, &descriptor, error);
   if (descriptor >= 0)
     close(descriptor);
   return status;
@@ -434,9 +437,7 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
 {
   for (;;) {
     int descriptor;
-    enum gpumc_status opened = open_lock(files, O_CREAT, &descriptor, error);
-    if (opened != GPUMC_OK)
-      return opened;
+    GPUMC_TRY(open_lock(files, O_CREAT, &descriptor, error));
     if (lock_patiently(descriptor) != 0) {
       enum gpumc_status status = errno == EWOULDBLOCK
                                      ? refuse(descriptor, files, error)
@@ -469,27 +470,24 @@ static void write_holder(int descriptor)
 enum gpumc_status gpumc_task_lock_acquire(const struct gpumc_task_files *files,
                                           struct gpumc_task_lock **lock, struct gpumc_error *error)
 {
+  int descriptor = -1;
+  enum gpumc_status status;
   *lock = NULL;
-  enum gpumc_status status = gpumc_directory_prepare(files->output, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_directory_prepare(files->output, error));
   char *path = gpumc_path_with_suffix(files->lock, "", error);
   if (path == NULL)
     return GPUMC_FAILURE;
-  status = gpumc_allocate_array(lock, 1, "a lock", error);
-  int descriptor = -1;
-  if (status == GPUMC_OK)
-    status = open_and_lock(files, &descriptor, error);
-  if (status != GPUMC_OK) {
-    free(path);
-    free(*lock);
-    *lock = NULL;
-    return status;
-  }
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(lock, 1, "a lock", error));
+  GPUMC_TRY_OUT(status, open_and_lock(files, &descriptor, error));
   write_holder(descriptor);
   (*lock)->descriptor = descriptor;
   (*lock)->path = path;
   return GPUMC_OK;
+out:
+  free(path);
+  free(*lock);
+  *lock = NULL;
+  return status;
 }
 
 void gpumc_task_lock_release(struct gpumc_task_lock *lock)
