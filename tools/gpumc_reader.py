@@ -18,7 +18,8 @@
 A working file, OUTPUT.partial, can be read while the program writes it; its summary is empty.
 Finished results end in a checksum of the whole file, which is verified before HDF5 sees the file; who
 changes one on purpose calls seal(path) afterwards. A file is verified once in a process, and again when it has
-changed. `with opened(path) as file` gives the h5py.File itself, verified. Needs numpy and h5py. The format itself is in docs/file-format.md.
+changed. `with opened(path) as file` gives the h5py.File itself, verified, and `attributes(file["summary"])` what is
+beside its numbers, with texts as str. Needs numpy and h5py. The format itself is in docs/file-format.md.
 """
 import contextlib
 import dataclasses
@@ -37,8 +38,9 @@ import h5py
 import numpy
 
 FORMAT = "gpumc-results"
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 SEALED_SINCE = 2  # version of the format
+LONGEST_FIXED_TEXT = 3072  # bytes of an attribute; longer ones are of variable length
 REMEDY = "restore it from a copy, or make it again with 'gpumc run --fresh'"
 
 # The end of a sealed file, as src/core/base/checksum.h has it: magic, bytes before the seal, CRC-32 of these
@@ -125,13 +127,13 @@ def read(path):
             format_version=int(file.attrs["format_version"]),
             summary=summary,
             labels=labels,
-            remarks=_attributes(file.get("summary")),
+            remarks=attributes(file.get("summary")),
             runs=[arrays for arrays, _ in runs],
             run_labels=[run_labels for _, run_labels in runs],
             samples=_table(file.get("samples"))[0],
             config=config,
             source=_scalar_text(file, "config/source"),
-            provenance=_attributes(file.get("provenance")))
+            provenance=attributes(file.get("provenance")))
 
 
 def _check_structure(config, summary):
@@ -514,7 +516,8 @@ def _axis(dataset, references):
         return ""
 
 
-def _attributes(item):
+def attributes(item):
+    """The attributes of an h5py.File, group or dataset, texts as str and scalars as numbers of Python; none of None."""
     values = {}
     for name, value in ({} if item is None else item.attrs).items():
         if isinstance(value, (bytes, str)):
@@ -529,7 +532,8 @@ def _scalar_text(file, name):
 
 
 def _text(value):
-    return value.decode() if isinstance(value, bytes) else str(value)
+    """Of fixed length (h5py gives bytes) or of variable length (str), with what is no UTF-8 kept as surrogates."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 if __name__ == "__main__":

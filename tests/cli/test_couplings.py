@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.gpumc_program import numeric_datasets  # noqa: E402
+from support.gpumc_program import attributes, numeric_datasets  # noqa: E402
 from support.program import INVALID, STOPPED, ProgramCase  # noqa: E402
 
 CONFIG = """\
@@ -44,7 +44,7 @@ class Couplings(ProgramCase):
             self.assertEqual(file["disorder/couplings"].shape, (1, 24, 2))
             self.assertEqual(set(np.abs(file["disorder/couplings"][...]).ravel()), {1.0})
             self.assertNotIn("fields", file["disorder"])
-            self.assertEqual(file["disorder/couplings"].attrs["units"], "J")
+            self.assertEqual(attributes(file["disorder/couplings"])["units"], "J")
         second = self.run_model("couplings: file, file: first.h5, write_couplings: true",
                                 "second.h5")
         self.assertEqual(numeric_datasets(first), numeric_datasets(second))

@@ -9,6 +9,7 @@ import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import faults
+from support.attributes import attributes
 from support.edited_result import edited
 from support.program import FAILURE, INVALID, OK, SMALL, ProgramCase
 
@@ -82,7 +83,7 @@ class AnotherTrajectory(ProgramCase):
         config = self.write("c.yaml", SMALL)
         self.gpumc("run", config)
         with edited(self.path("small.h5")) as file:
-            now = file["provenance"].attrs["trajectory"]
+            now = attributes(file["provenance"])["trajectory"]
             file["provenance"].attrs["trajectory"] = "earlier"
         process = self.gpumc("run", config, code=INVALID)
         self.assertIn(f"made with trajectory earlier, this program has {now}:", process.err)

@@ -10,6 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
+from support.attributes import attributes
 from support.edited_result import edited
 from support.program import ProgramCase
 
@@ -71,9 +72,9 @@ class Merge(ProgramCase):
                                 continue
                             np.testing.assert_allclose(merged[group][name][...], item[...], 1e-7,
                                                        1e-12, err_msg=f"{group}/{name}")
-                            self.assertEqual(merged[group][name].attrs["units"], item.attrs["units"])
-                    attributes = dict(original["summary"].attrs)
-                    self.assertEqual(dict(merged["summary"].attrs), dict(attributes, files=1))
+                            self.assertEqual(attributes(merged[group][name])["units"], attributes(item)["units"])
+                    self.assertEqual(attributes(merged["summary"]),
+                                     dict(attributes(original["summary"]), files=1))
                 self.path("one.h5").unlink()
 
     def test_walkers_of_several_files(self):
@@ -119,15 +120,15 @@ class Merge(ProgramCase):
                          algorithm__beta__values="[0.2, 0.3, 0.4]", algorithm__blocks=1024)
                for i in range(2)]
         for path in few:
-            warning = h5py.File(path)["summary"].attrs["warning"]
+            warning = attributes(h5py.File(path)["summary"])["warning"]
             self.assertIn("use 8 samples or more", warning)
             self.assertNotIn("equilibrium", warning)
-        merged = self.merge(*few)["summary"].attrs
+        merged = attributes(self.merge(*few)["summary"])
         self.assertNotIn("warning", merged)
         self.assertEqual(merged["trusted"], 1)
         cold = {"algorithm__beta__values": "[0.1, 9.0]", "algorithm__sweeps": 20}
         bad = [self.make(f"bad{i}", model__sample=24 * i, **cold) for i in range(2)]
-        merged = self.merge(*bad)["summary"].attrs
+        merged = attributes(self.merge(*bad)["summary"])
         self.assertEqual(merged["trusted"], 0)
         self.assertIn("not known to be in equilibrium at 2 of 2 temperatures, the coldest beta = 9: "
                       "the last bins of time of all samples disagree, or samples or copies stay apart; use more "
@@ -139,7 +140,7 @@ class Merge(ProgramCase):
         for path in paths:
             with edited(path) as file:
                 file["samples/round_trips"][...] = 0
-        merged = self.merge(*paths)["summary"].attrs
+        merged = attributes(self.merge(*paths)["summary"])
         self.assertEqual(merged["trusted"], 0)
         self.assertIn("0 round trips of a walker", merged["warning"])
 
@@ -150,7 +151,7 @@ class Merge(ProgramCase):
         for path, name in zip(paths, ("generator_warning", "ergodicity_warning")):
             with edited(path) as file:
                 file["summary"].attrs[name] = "not every state"
-            merged = self.merge(*paths)["summary"].attrs
+            merged = attributes(self.merge(*paths)["summary"])
             self.assertEqual((merged["trusted"], merged[name]), (0, "not every state"))
 
     def test_the_gaussian_identity_of_all_samples(self):
@@ -166,7 +167,7 @@ class Merge(ProgramCase):
         self.assertEqual(list(merged["equilibrated"][:]), [1, 0, 1])
         self.assertEqual(merged.attrs["trusted"], 0)
         self.assertIn("at 1 of 3 temperatures, the coldest beta = 0.5: the last bins of time of all samples "
-                      "disagree, or violate the Gaussian identity", merged.attrs["warning"])
+                      "disagree, or violate the Gaussian identity", attributes(merged)["warning"])
 
     def test_equilibrium_is_judged_by_all_samples(self):
         """A flag of a file by chance does not stay, a drift that no file shows by itself is found, and files
@@ -199,7 +200,7 @@ class Merge(ProgramCase):
         edit(forget)
         merged = self.merge(*paths)["summary"]
         self.assertFalse(merged["equilibrated"][:].any())
-        self.assertIn("there are no bins to compare in part0.h5", merged.attrs["warning"])
+        self.assertIn("there are no bins to compare in part0.h5", attributes(merged)["warning"])
 
     def test_couplings_of_all_samples(self):
         model = SPIN_GLASS + ", random_field: {distribution: gaussian, width: 1}, write_couplings: true"
@@ -211,7 +212,7 @@ class Merge(ProgramCase):
             values = np.concatenate([part[name][...] for part in parts])
             self.assertEqual(len(values), 17)
             np.testing.assert_array_equal(merged["disorder"][name][...], values)
-            self.assertEqual(merged["disorder"][name].attrs["units"], parts[0][name].attrs["units"])
+            self.assertEqual(*(attributes(item[name])["units"] for item in (merged["disorder"], parts[0])))
         np.testing.assert_array_equal(merged["disorder/shape"][...], [4, 4, 6])
         read = self.make("read", "name: ea, shape: [4, 4, 6], couplings: file, file: merged.h5",
                          algorithm__samples=17)

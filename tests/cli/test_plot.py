@@ -113,7 +113,7 @@ class Plot(Files):
             file["energy"] = 1.0
         self.assert_refused("not a result of gpumc", self.path("other.h5"))
         with h5py.File(self.path("other.h5"), "w", libver="latest") as file:
-            file.attrs["format"], file.attrs["format_version"] = "gpumc-results", 2
+            file.attrs["format"], file.attrs["format_version"] = "gpumc-results", 3
             file.flush()
             shutil.copy(self.path("other.h5"), self.path("open.h5"))
         self.assert_refused("it does not say whether it is complete", self.path("other.h5"))

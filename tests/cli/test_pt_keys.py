@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import gpumc_program
 from support.gpumc_program import numeric_datasets, resolved
 from support.edited_result import edited
 from support.program import INVALID, OK, STOPPED, ProgramCase
@@ -180,15 +181,15 @@ class Keys(ProgramCase):
             with h5py.File(self.path("x.h5")) as file:
                 density, error = (file[f"summary/overlap_distribution/probability{name}"][:]
                                   for name in ("", "_error"))
-                attributes = dict(file["summary"].attrs)
+                remarks = gpumc_program.attributes(file["summary"])
                 energy_error, determined = file["summary/energy_error"][:], file["summary/determined"][:]
             np.testing.assert_array_equal(density > 0, [[False] * 64 + [True]] * 2)
             self.assertTrue(np.isnan(error).all())
             if samples == 1:  # energies of several samples differ
                 self.assertTrue(np.isnan(energy_error).all())
                 self.assertFalse(determined.any())
-                self.assertEqual(attributes["trusted"], 0)
-                self.assertIn("hardly anything fluctuates", attributes["warning"])
+                self.assertEqual(remarks["trusted"], 0)
+                self.assertIn("hardly anything fluctuates", remarks["warning"])
 
     def test_too_many_places(self):
         self.refuse("divide them among several runs", 8, more="samples: 1e9\n  replicas: 3")
@@ -278,10 +279,10 @@ class Warnings(ProgramCase):
         text = CONFIG.format(beta=beta, more=more, sweeps=sweeps, model=model)
         process = self.gpumc("run", self.write("c.yaml", text), "--fresh")
         with h5py.File(self.path("x.h5")) as file:
-            attributes = dict(file["summary"].attrs)
-        if "warning" in attributes:
-            self.assertIn(attributes["warning"].split("; ")[0], process.err)
-        return attributes
+            remarks = gpumc_program.attributes(file["summary"])
+        if "warning" in remarks:
+            self.assertIn(remarks["warning"].split("; ")[0], process.err)
+        return remarks
 
     def test_too_short(self):
         found = self.warning("samples: 32", 20, "{values: [0.3, 0.4]}")

@@ -1,4 +1,5 @@
 """The Python reader: whose fault an error is, what it reads of a file and how often."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
-from support.program import ProgramCase
+from support.edited_result import edited
+from support.program import LONG, STOPPED, ProgramCase
 
 sys.path.insert(0, str(device.ROOT / "tools"))
 import gpumc_reader  # noqa: E402
@@ -65,6 +67,53 @@ class Faults(Reader):
         with mock.patch.object(gpumc_reader, "_table", side_effect=MemoryError):
             with self.assertRaisesRegex(gpumc_reader.ResultError, "not enough memory to read it$"):
                 gpumc_reader.read(self.result)
+
+
+class Texts(Reader):
+    """Of fixed length in attributes, of variable length where they are long, and everywhere before version 3."""
+
+    def make_version_2(self):
+        def rewrite(_, item):
+            for name, value in gpumc_reader.attributes(item).items():
+                if isinstance(value, str) and name not in ("CLASS", "NAME"):  # those are HDF5's own
+                    item.attrs[name] = value
+
+        with edited(self.result) as file:
+            rewrite("/", file)
+            file.visititems(rewrite)
+            file.attrs["format_version"] = np.int64(2)
+
+    def test_version_2_reads_the_same(self):
+        now, shown = gpumc_reader.read(self.result), json.loads(self.gpumc("info", "small.h5", "--json").out)
+        self.make_version_2()
+        with h5py.File(self.result) as file:
+            self.assertIsInstance(file["summary/energy"].attrs["long_name"], str)
+        before = gpumc_reader.read(self.result)
+        self.assertEqual((now.format_version, before.format_version), (3, 2))
+        for field in "title", "labels", "remarks", "run_labels", "config", "source", "provenance":
+            self.assertEqual(getattr(before, field), getattr(now, field), field)
+        again = json.loads(self.gpumc("info", "small.h5", "--json").out)
+        self.assertEqual(again, {**shown, "format_version": 2})
+        self.assertIn("already complete", self.gpumc("run", "c.yaml").err)
+
+    def test_long_texts(self):
+        """Up to the limit, and beyond it; also in the working file, which must be known for ours."""
+        limit = gpumc_reader.LONGEST_FIXED_TEXT
+        config = self.write("long.yaml", LONG)
+        for length in limit, limit + 1, 40 * limit:
+            self.result.unlink()
+            title = ("β" * length)[:length // 2] + "x" * (length % 2)
+            keys = ["--set", f"title={title}"]
+            self.gpumc("run", config, *keys, "--max-time", "100ms", code=STOPPED)
+            with h5py.File(self.path("small.h5.partial"), "r", swmr=True) as file:
+                fixed = h5py.check_string_dtype(file.attrs.get_id("title").dtype).length is not None
+                self.assertEqual(fixed, length <= limit)
+                self.assertEqual(gpumc_reader.attributes(file)["title"], title)
+            self.gpumc("run", config, *keys, "--max-time", "100ms", code=STOPPED)
+            self.assertIn("resumable", self.gpumc("status", config, *keys).out)
+            self.gpumc("run", "c.yaml", *keys, "--fresh")
+            self.assertEqual(gpumc_reader.read(self.result).title, title)
+            self.assertEqual(json.loads(self.gpumc("info", "small.h5", "--json").out)["title"], title)
 
 
 class Parts(Reader):

@@ -15,6 +15,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.attributes import attributes
 from support.device import MISSING, without_gpus
 from support.program import (CAMPAIGN, DEVICE, FAILURE, INVALID, LONG, PROGRAM, SMALL, STOPPED,
                              ProgramCase, stop, wait_for)
@@ -45,21 +46,21 @@ class SingleRun(ProgramCase):
         self.gpumc("run", self.write("c.yaml", SMALL), "--threads", 1)
         with h5py.File(self.path("small.h5")) as file:
             self.assertEqual(file.attrs["complete"], 1)
-            self.assertEqual(file.attrs["title"], "a small run")
+            self.assertEqual(attributes(file)["title"], "a small run")
             source = file["config/source"][()]
             self.assertEqual(source.decode() if isinstance(source, bytes) else source, SMALL)
             resolved = json.loads(file["config/resolved"][()])
             self.assertEqual(resolved["algorithm"]["population"], 200)
-            attributes = dict(file["provenance"].attrs)
+            provenance = attributes(file["provenance"])
         for name in ["git_commit", "compiler", "hdf5_version", "libyaml_version", "cjson_version",
                      "host", "device", "kernel", "trajectory", "command_line", "start", "end"]:
-            self.assertTrue(str(attributes[name]), name)
-        self.assertEqual(attributes["threads"], 1)
-        self.assertEqual(attributes["resumes"], 0)
-        self.assertGreater(attributes["updates"], 0)
-        self.assertGreater(attributes["update_rate"], 0)
-        self.assertIn("--threads 1", attributes["command_line"])
-        self.assertRegex(attributes["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertTrue(str(provenance[name]), name)
+        self.assertEqual(provenance["threads"], 1)
+        self.assertEqual(provenance["resumes"], 0)
+        self.assertGreater(provenance["updates"], 0)
+        self.assertGreater(provenance["update_rate"], 0)
+        self.assertIn("--threads 1", provenance["command_line"])
+        self.assertRegex(provenance["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 
     def test_started_anew_as_the_same_process(self):
         """For a shorter busy waiting of the threads, unless the environment decides about it."""

@@ -127,7 +127,7 @@ class ShortSeries(unittest.TestCase):
         with h5py.File(path) as file:
             replicas = file["runs/0000/replicas"]
             variance = (replicas["energy2"][...] - replicas["energy"][...] ** 2).mean()
-            return 16 * 0.4 ** 2 * variance, gpumc.summary(path), dict(file["summary"].attrs)
+            return 16 * 0.4 ** 2 * variance, gpumc.summary(path), gpumc.attributes(file["summary"])
 
     def test_specific_heat(self):
         exact = gpumc.enumerate_ising(4, 4, 0.0, [0.4])[2][0]

@@ -176,8 +176,8 @@ class Tempering(unittest.TestCase):
             found = gpumc.summary(path)
             with h5py.File(path) as file:
                 axis = file["summary/h"]
-                self.assertEqual(axis.attrs["long_name"], "magnetic field")
-                self.assertEqual(axis.attrs["units"], "J")
+                self.assertEqual(gpumc.attributes(axis)["long_name"], "magnetic field")
+                self.assertEqual(gpumc.attributes(axis)["units"], "J")
                 self.assertIs(list(file["summary/magnetization"].dims[0].keys())[0] == "h", True)
         self.assertNotIn("specific_heat", found)
         self.assertNotIn("beta", found)

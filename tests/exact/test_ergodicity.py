@@ -172,7 +172,7 @@ class Rings(unittest.TestCase):
                                        algorithm=self.ALGORITHM.format(update=update)), folder.name)
         with h5py.File(f"{folder.name}/out.h5") as file:
             summary = file["summary"]
-            attributes = {group: dict(file[group].attrs) for group in ("summary", "provenance")}
+            attributes = {group: gpumc.attributes(file[group]) for group in ("summary", "provenance")}
             return summary["energy"][:], summary["energy_error"][:], attributes
 
     def exact(self):
@@ -247,7 +247,7 @@ class Lattices(unittest.TestCase):
                 for name in "generator_warning", "ergodicity_warning":
                     self.assertIn(plan[name], told.stderr)
                     for group in "summary", "provenance":
-                        self.assertEqual(file[group].attrs[name], plan[name])
+                        self.assertEqual(gpumc.attributes(file[group])[name], plan[name])
 
 
 if __name__ == "__main__":

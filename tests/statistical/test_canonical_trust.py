@@ -39,7 +39,7 @@ class Trust(unittest.TestCase):
             gpumc.run_config(CONFIG.format(folder=folder, seeds=", ".join(names), **values), folder)
             for name in names:
                 with h5py.File(pathlib.Path(folder) / f"{name}.h5") as file:
-                    one = dict(file["summary"].attrs)
+                    one = gpumc.attributes(file["summary"])
                     file["summary"].visititems(
                         lambda path, item: one.update({path: item[()]})
                         if isinstance(item, h5py.Dataset) else None)

@@ -40,7 +40,7 @@ def repeat(seeds, blocks=64, **values):
             reweighted = gpumc.summary(path, "summary/reweighted")
             one.update({f"r_{name}": reweighted[name] for name in ("beta", "energy_error", "specific_heat_error")})
             with h5py.File(path) as file:
-                one.update({name: file["summary"].attrs.get(name, "") for name in
+                one.update({name: gpumc.attributes(file["summary"]).get(name, "") for name in
                             ("trusted", "rho_t_maximum", "warning")})
             found.append(one)
     return {name: np.array([one[name] for one in found]) for name in found[0]}

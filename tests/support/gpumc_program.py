@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 
 from support import device
+from support.attributes import attributes  # noqa: F401
 from support.device import PROGRAM, ROOT
 
 

@@ -288,14 +288,27 @@ out:
   return status;
 }
 
+/* `length` bytes without a final NUL, but at least one: HDF5 has no text type of none. */
+static hid_t padded_text_type(size_t length)
+{
+  hid_t type = text_type(length > 0 ? length : 1);
+  if (type >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0)
+    return type;
+  gpumc_hdf5_release(type);
+  return H5I_INVALID_HID;
+}
+
 enum gpumc_status gpumc_hdf5_set_text(const struct gpumc_hdf5_file *file, hid_t object,
                                       const char *where, const char *name, const char *value,
                                       struct gpumc_error *error)
 {
-  hid_t type = text_type(H5T_VARIABLE);
+  const size_t length = strlen(value);
+  const bool fixed = length <= GPUMC_HDF5_LONGEST_FIXED_TEXT;
+  hid_t type = fixed ? padded_text_type(length) : text_type(H5T_VARIABLE);
   if (type < 0)
     return gpumc_hdf5_error(file, error, "write the attribute %s of %s", name, where);
-  enum gpumc_status status = set_attribute(file, object, where, name, type, type, &value, error);
+  const void *content = fixed ? (const void *)value : (const void *)&value;
+  enum gpumc_status status = set_attribute(file, object, where, name, type, type, content, error);
   gpumc_hdf5_release(type);
   return status;
 }

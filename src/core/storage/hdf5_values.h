@@ -1,7 +1,8 @@
 /* Texts and attributes in HDF5 files, written and read; every failure names file and object.
  *
- * Attributes are scalars: text (variable-length UTF-8, what h5py gives as str), float64, int64.
- * Text datasets are scalars of fixed length. */
+ * Attributes are scalars: text (UTF-8), float64, int64. Texts, in attributes and in scalar
+ * datasets, are of fixed length, so that they lie in metadata with checksums; attributes longer
+ * than GPUMC_HDF5_LONGEST_FIXED_TEXT are of variable length. Both kinds are read. */
 #ifndef GPUMC_CORE_HDF5_VALUES_H
 #define GPUMC_CORE_HDF5_VALUES_H
 
@@ -9,6 +10,11 @@
 #include <stdint.h>
 
 #include "core/storage/hdf5_file.h"
+
+/* The longest that keeps the root group's attributes within the first bytes of a file, where
+ * result_mark.h looks for them, and an attribute of a group with many below the 4 KiB that HDF5
+ * puts into blocks with checksums. */
+enum { GPUMC_HDF5_LONGEST_FIXED_TEXT = 3072 };
 
 /* Write the attribute `name` of the open object `object`, in place of one that is there; `where`
  * names the object in messages. */

@@ -11,7 +11,7 @@
 
 /* Of the format that is written, and of the first one that ends in a seal (core/base/checksum.h).
  */
-enum { GPUMC_RESULT_VERSION = 2, GPUMC_RESULT_SEALED_SINCE = 2 };
+enum { GPUMC_RESULT_VERSION = 3, GPUMC_RESULT_SEALED_SINCE = 2 };
 
 /* An attribute; `value` is text, of a number such that it reads back the same. */
 enum gpumc_field_type { GPUMC_FIELD_TEXT, GPUMC_FIELD_INTEGER, GPUMC_FIELD_REAL };
