@@ -57,7 +57,7 @@ struct cli_arguments {
   struct cli_config_options config;
   int threads;     /* 0: all */
   const char *gpu; /* that is planned for, or NULL */
-  bool on_cpu;     /* asked for by --device */
+  bool on_cpu;     /* requested by --device */
   bool json;
   const char *refusal; /* why a run would refuse the configuration that is looked at, or NULL */
 };

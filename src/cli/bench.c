@@ -207,7 +207,7 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-/* What was not asked for: 1 and all threads, every level that this machine runs. */
+/* Fills in what was not given: 1 and all threads, every level that this machine runs. */
 static void fill_defaults(struct bench_arguments *arguments)
 {
   if (arguments->threads.count == 0) {

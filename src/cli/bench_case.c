@@ -222,7 +222,7 @@ struct rate_request {
   struct gpumc_kernel_options options;
   double beta;
   double repeat_seconds; /* shorter repeats do not count */
-  double seconds;        /* repeats go on for about that long, */
+  double seconds;        /* repeats take about that long together, */
   uint32_t repeats;      /* and are these at least; 1: one that takes that long is enough */
 };
 
@@ -277,7 +277,7 @@ static int ascending(const void *a, const void *b)
   return (*x > *y) - (*x < *y);
 }
 
-/* The fastest tells the rate of the machine: whatever else it does can only slow a repeat down. */
+/* The fastest shows the rate of the machine: whatever else it does can only slow a repeat down. */
 static struct bench_rate evaluate(const struct repeats *repeats)
 {
   size_t n = repeats->count;

@@ -23,7 +23,7 @@ static const struct argp parser = {
     cli_parse_common,
     "FILE",
     "Show what a result holds: state, configuration, provenance, and a table of the summary with "
-    "its errors. A working file (FILE.partial) can be looked at while the run goes on.\v"
+    "its errors. A working file (FILE.partial) can be read while the run writes it.\v"
     "Examples:\n"
     "  gpumc info results/ising.h5\n"
     "  gpumc info results/ising.h5 --json | jq .summary.energy",

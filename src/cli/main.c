@@ -155,7 +155,7 @@ static const char spin_count[] = "1000";
  * long. With this count an idle machine is as fast as with the default; with 100 small runs are
  * slower there. libgomp reads it when it is loaded, that is, before main(): hence the program once
  * more, in the same process. Whoever sets either variable decides; where the program cannot be
- * started again, it goes on as it is. */
+ * started again, it continues as it is. */
 static void limit_busy_waiting(char **argv)
 {
   char path[PATH_MAX];

@@ -83,7 +83,7 @@ static const char *kernel_reason(const struct gpumc_config *config)
   const struct gpumc_node *variant = gpumc_node_find(config->document.root, "kernel.variant");
   return variant == NULL || variant->text == NULL || strcmp(variant->text, "auto") == 0
              ? "auto: the fastest expected for this lattice and number of replicas"
-             : "asked for by kernel.variant";
+             : "requested by kernel.variant";
 }
 
 static cJSON *work_json(const struct gpumc_work *work)
@@ -182,8 +182,8 @@ static double amount(const cJSON *json, const char *name)
   return cli_has(json, name) ? cli_number(json, name) : 0;
 }
 
-/* Of all tasks, one after the other: memory, and the disk beside the results, are those of the task
- * that takes most. */
+/* Totals of tasks that run one after the other: memory, and the disk beside the results, are those
+ * of the task that takes most. */
 static cJSON *totals_json(const cJSON *tasks, const struct cli_plan_gpu *gpu)
 {
   double updates = 0, seconds = 0, least = 0, configurations = 0, results = 0, beside = 0;

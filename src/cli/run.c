@@ -153,7 +153,7 @@ measure_rate(struct progress *progress, const struct gpumc_position *position, d
   progress->window_seconds = seconds;
 }
 
-/* Time left by the pace of this invocation; negative when it cannot be told yet. */
+/* Time left by the pace of this invocation; negative while it is unknown. */
 static double
 time_left(const struct progress *progress, const struct gpumc_position *position, double seconds)
 {

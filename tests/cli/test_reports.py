@@ -147,7 +147,7 @@ class Plan(ProgramCase):
         config = self.write("c.yaml", SMALL)
         text = self.gpumc("plan", config, "--device", "cpu", "--set",
                           "kernel.variant=spin").out
-        self.assertIn("spin on cpu (asked for by kernel.variant)", text)
+        self.assertIn("spin on cpu (requested by kernel.variant)", text)
 
     def test_population_that_does_not_fit(self):
         process = self.gpumc("plan", self.write("c.yaml", SMALL), "--set", "model.shape=[64, 64]",
@@ -179,7 +179,7 @@ class Plan(ProgramCase):
 class Plugins(ProgramCase):
     def test_list(self):
         text = self.gpumc("list").out
-        for words in ["ising2d", "pa", "multispin", "spin", "no: cannot resample", "yes"]:
+        for words in ["ising2d", "pa", "multispin", "spin", "no: cannot copy replicas", "yes"]:
             self.assertIn(words, text)
 
     def test_list_json(self):

@@ -6,7 +6,6 @@ KNOWN = {
     },
     "words": {
         "core/numerics/random.h: resample": 1,
-        "core/simulation/registry.c: resample": 1,
     },
     "folders": {
     },

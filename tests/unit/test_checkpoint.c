@@ -138,7 +138,7 @@ static void test_round_trip_errors(void **state)
                  &error, "run.ckpt: state/words", message)
   REFUSE(GPUMC_INT64, 0, 1, 10, "is of uint64, not of int64");
   REFUSE(GPUMC_UINT64, 0, 1, 9, "has 10 values a row, not 9");
-  REFUSE(GPUMC_UINT64, 499, 2, 10, "has 500 rows; rows 499 to 501 were asked for");
+  REFUSE(GPUMC_UINT64, 499, 2, 10, "has 500 rows; rows 499 to 501 were requested");
   REFUSE(GPUMC_UINT64, SIZE_MAX, 2, 10, "has 500 rows");
 #undef REFUSE
   assert_refused(gpumc_checkpoint_get_text(reader, "state/words", &text, &error), &error, path,

@@ -10,6 +10,7 @@
 #include "core/simulation/curves.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/result_info.h"
+#include "support/result_dataset.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 
@@ -47,7 +48,7 @@ static void finish(struct gpumc_recorder *recorder, struct gpumc_result *result)
 static void check(const struct gpumc_result *result, const char *name, const char *long_name,
                   const char *units, const char *symbol, const size_t shape[2])
 {
-  const struct gpumc_result_dataset *found = gpumc_result_find(result, name);
+  const struct gpumc_result_dataset *found = find_dataset(result, name);
   assert_non_null(found);
   assert_string_equal(found->long_name, long_name);
   assert_string_equal(found->units, units);
@@ -104,9 +105,9 @@ static void test_two_axes(void **state)
   finish(recorder, &result);
   check(&result, "beta", "inverse temperature", "2.5/J", "β", (size_t[]){3, 0});
   check(&result, "sample", "number of the sample", "1", "s", (size_t[]){2, 0});
-  assert_true(gpumc_result_find(&result, "sample")->integer);
+  assert_true(find_dataset(&result, "sample")->integer);
   check(&result, "energy2", "square of the energy per site", "(J/2.5)^2", "e²", (size_t[]){2, 3});
-  assert_true(gpumc_result_find(&result, "energy2")->values[5] == 5);
+  assert_true(find_dataset(&result, "energy2")->values[5] == 5);
   gpumc_result_free(&result);
 }
 

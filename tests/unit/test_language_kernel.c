@@ -36,11 +36,11 @@ static void test_variant_errors(void **state)
   language_refuse(
       GOOD "kernel:\n  variant: plain\n",
       "c.yaml:7:12: no kernel of model chain on cpu can run algorithm anneal: plain cannot "
-      "resample; kernels that can: wide on cpu, wide on cuda, deep on cuda");
+      "copy replicas; kernels that can: wide on cpu, wide on cuda, deep on cuda");
   language_refuse(
       HEAD "model: {name: frozen}\n" ALGORITHM,
       "c.yaml:5:19: no kernel of model frozen on cpu can run algorithm anneal: still cannot "
-      "sweep, resample; kernels that can: none");
+      "sweep, copy replicas; kernels that can: none");
 }
 
 static const struct gpumc_key update_keys[] = {GPUMC_UPDATE_KEY("How a spin is updated."), {0}};

@@ -93,13 +93,15 @@ static void test_choose_errors(void **state)
        "model chain has no kernel variant 'wid' on cuda; its variants are: wide, deep; did you "
        "mean 'wide'?"},
       {&fake_chain, "cpu", "plain",
-       "no kernel of model chain on cpu can run algorithm anneal: plain cannot resample; kernels "
+       "no kernel of model chain on cpu can run algorithm anneal: plain cannot copy replicas; "
+       "kernels "
        "that "
        "can: wide on cpu, wide on cuda, deep on cuda"},
       {&fake_frozen, "cuda", "auto",
        "model frozen has no kernel for cuda; it has kernels for: cpu"},
       {&fake_frozen, "cpu", "auto",
-       "no kernel of model frozen on cpu can run algorithm anneal: still cannot sweep, resample; "
+       "no kernel of model frozen on cpu can run algorithm anneal: still cannot sweep, copy "
+       "replicas; "
        "kernels that can: none"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -14,6 +14,7 @@
 #include "core/storage/hdf5_file.h"
 #include "core/storage/recorder.h"
 #include "core/storage/result_info.h"
+#include "support/result_dataset.h"
 #include "support/status.h"
 #include "support/work_directory.h"
 
@@ -112,18 +113,18 @@ static void test_finished_result(void **state)
   assert_string_equal(result.datasets[0].units, "1/J");
   assert_string_equal(result.datasets[0].long_name, "inverse temperature");
   assert_string_equal(result.datasets[0].symbol, "b");
-  const struct gpumc_result_dataset *energy = gpumc_result_find(&result, "energy");
+  const struct gpumc_result_dataset *energy = find_dataset(&result, "energy");
   assert_int_equal(energy->rank, 1);
   assert_int_equal(energy->shape[0], 3);
   assert_true(energy->values[2] == -2 && !energy->integer);
-  const struct gpumc_result_dataset *map = gpumc_result_find(&result, "map");
+  const struct gpumc_result_dataset *map = find_dataset(&result, "map");
   assert_true(map->rank == 2 && map->shape[0] == 2 && map->shape[1] == 3 && map->values[5] == -2);
-  const struct gpumc_result_dataset *count = gpumc_result_find(&result, "count");
+  const struct gpumc_result_dataset *count = find_dataset(&result, "count");
   assert_true(count->rank == 0 && count->integer && count->values[0] == 7);
-  const struct gpumc_result_dataset *fine = gpumc_result_find(&result, "fine/energy");
+  const struct gpumc_result_dataset *fine = find_dataset(&result, "fine/energy");
   assert_true(fine->rank == 1 && fine->shape[0] == 2 && fine->values[1] == -2);
   assert_string_equal(fine->long_name, "finer");
-  assert_null(gpumc_result_find(&result, "none"));
+  assert_null(find_dataset(&result, "none"));
   gpumc_result_free(&result);
   gpumc_result_free(&result);
 }

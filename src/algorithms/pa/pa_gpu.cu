@@ -5,15 +5,15 @@
 #include "core/device/cuda_error.h"
 #include "core/device/sums_gpu.cuh"
 
-static struct gpumc_grid grid_of(const struct gpumc_device *device, const struct pa_work *work)
+static struct gpumc_launch grid_of(const struct gpumc_device *device, const struct pa_work *work)
 {
-  return gpumc_grid_make(device, work->runs, work->capacity);
+  return gpumc_launch_make(device, work->runs, work->capacity);
 }
 
 /* ---- founding ---- */
 
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    found_families(const struct gpumc_grid grid, const struct pa_work work)
+    found_families(const struct gpumc_launch grid, const struct pa_work work)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   if (stretch.first == 0 && threadIdx.x == 0) {
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 static enum gpumc_status
 found(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
 {
-  const struct gpumc_grid grid = grid_of(device, work);
-  found_families<<<gpumc_grid_blocks(&grid), grid.threads, 0, (cudaStream_t)device->stream>>>(
+  const struct gpumc_launch grid = grid_of(device, work);
+  found_families<<<gpumc_launch_blocks(&grid), grid.threads, 0, (cudaStream_t)device->stream>>>(
       grid, *work);
   return GPUMC_CUDA_LAUNCHED("found_families", error);
 }
@@ -40,7 +40,7 @@ enum weights_place { PA_WEIGHTS_NOWHERE, PA_WEIGHTS_SHARED, PA_WEIGHTS_GLOBAL };
 
 template <enum weights_place PLACE>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    weigh_replicas(const struct gpumc_grid grid, const struct pa_resample_work work)
+    weigh_replicas(const struct gpumc_launch grid, const struct pa_resample_work work)
 {
   extern __shared__ uint32_t shared_sums[];
   const struct pa_work *population = &work.population;
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 static enum gpumc_status
 weigh(struct gpumc_device *device, const struct pa_resample_work *work, struct gpumc_error *error)
 {
-  const struct gpumc_grid grid = grid_of(device, &work->population);
-  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  const struct gpumc_launch grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
   const size_t bytes = work->tally.words * work->tally.rows * sizeof(uint32_t);
   cudaStream_t stream = (cudaStream_t)device->stream;
   if (work->block_weights == NULL)
@@ -106,7 +106,7 @@ systematic_copies(const struct pa_resample_work *work, const uint64_t *cumulated
 
 template <int METHOD>
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    find_copies(const struct gpumc_grid grid, const struct pa_resample_work work)
+    find_copies(const struct gpumc_launch grid, const struct pa_resample_work work)
 {
   const struct pa_work *population = &work.population;
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 static enum gpumc_status copies(struct gpumc_device *device, const struct pa_resample_work *work,
                                 int method, struct gpumc_error *error)
 {
-  const struct gpumc_grid grid = grid_of(device, &work->population);
-  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  const struct gpumc_launch grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
   cudaStream_t stream = (cudaStream_t)device->stream;
   if (method == PA_RESAMPLING_SYSTEMATIC)
     find_copies<PA_RESAMPLING_SYSTEMATIC><<<blocks, grid.threads, 0, stream>>>(grid, *work);
@@ -173,7 +173,7 @@ __device__ static inline size_t size_after(const struct pa_work *work, size_t m)
 /* What is scanned, for every element of the run: children of r that need a place in the high word,
  * whether place r is free in the low one. Their sums over all runs stay below 2^32. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    demand_and_supply(const struct gpumc_grid grid, const struct pa_work work)
+    demand_and_supply(const struct gpumc_launch grid, const struct pa_work work)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
@@ -210,7 +210,7 @@ __device__ static inline uint32_t parent_of_child(const uint64_t *scanned, size_
 /* A free place has no children and the parent of another is not free, so no thread reads a family
  * that another writes. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    find_places(const struct gpumc_grid grid, const struct pa_work work)
+    find_places(const struct gpumc_launch grid, const struct pa_work work)
 {
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
   const size_t start = stretch.m * work.capacity;
@@ -232,8 +232,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 static enum gpumc_status
 places(struct gpumc_device *device, const struct pa_work *work, struct gpumc_error *error)
 {
-  const struct gpumc_grid grid = grid_of(device, work);
-  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  const struct gpumc_launch grid = grid_of(device, work);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
   cudaStream_t stream = (cudaStream_t)device->stream;
   demand_and_supply<<<blocks, grid.threads, 0, stream>>>(grid, *work);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("demand_and_supply", error));
@@ -267,7 +267,7 @@ __device__ static inline void raise_over_warp(uint64_t *into, uint64_t value)
 
 /* All that needs one look at every replica. The threads of a warp go through the loop together. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    survey_replicas(const struct gpumc_grid grid, const struct pa_survey_work work)
+    survey_replicas(const struct gpumc_launch grid, const struct pa_survey_work work)
 {
   const struct pa_work *population = &work.population;
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 /* What needs the lowest value and the families' sizes: every thread sees to replica r and to
  * family r. */
 __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
-    survey_families(const struct gpumc_grid grid, const struct pa_survey_work work)
+    survey_families(const struct gpumc_launch grid, const struct pa_survey_work work)
 {
   const struct pa_work *population = &work.population;
   const struct gpumc_stretch stretch = gpumc_stretch_of_block(&grid);
@@ -341,8 +341,8 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM)
 static enum gpumc_status
 survey(struct gpumc_device *device, const struct pa_survey_work *work, struct gpumc_error *error)
 {
-  const struct gpumc_grid grid = grid_of(device, &work->population);
-  const uint32_t blocks = gpumc_grid_blocks(&grid);
+  const struct gpumc_launch grid = grid_of(device, &work->population);
+  const uint32_t blocks = gpumc_launch_blocks(&grid);
   cudaStream_t stream = (cudaStream_t)device->stream;
   survey_replicas<<<blocks, grid.threads, 0, stream>>>(grid, *work);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("survey_replicas", error));

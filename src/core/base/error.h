@@ -13,7 +13,7 @@ enum gpumc_status {
   GPUMC_OK = 0,       /* done */
   GPUMC_FAILURE = 1,  /* run-time failure: I/O, memory */
   GPUMC_INVALID = 2,  /* usage or configuration */
-  GPUMC_DEVICE = 3,   /* the device asked for is not there, or failed */
+  GPUMC_DEVICE = 3,   /* the requested device is not available, or failed */
   GPUMC_STOPPED = 75, /* stopped by a signal or the time limit; resumable */
   GPUMC_BUSY = 76,    /* another process works on it */
 };

@@ -222,7 +222,7 @@ gpumc_file_publish_new(const char *written, const char *path, struct gpumc_error
     return cannot_rename(written, path, error);
   return gpumc_error_set(error, GPUMC_FAILURE,
                          "%s: has appeared while it was made, and is left alone: move it away, and "
-                         "the same command goes on",
+                         "run the same command again",
                          path);
 }
 

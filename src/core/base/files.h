@@ -15,7 +15,7 @@
 
 /* ---- whole or not at all: write beside the name, fsync, rename, fsync the directory ---- */
 
-/* `path` with `suffix` behind it. NULL, with the error set, when memory ran out. Caller frees. */
+/* `path` followed by `suffix`. NULL, with the error set, when memory ran out. Caller frees. */
 char *gpumc_path_with_suffix(const char *path, const char *suffix, struct gpumc_error *error);
 
 /* Make the directory that `path` lies in, parents included, where it is missing, and check that

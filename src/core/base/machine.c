@@ -128,7 +128,8 @@ static int start_and_end(pthread_t *threads, int count, int *code)
   if (*code != 0)
     return 0;
   if (stack > 0)
-    (void)pthread_attr_setstacksize(&attributes, stack); /* libgomp goes on with its default too */
+    (void)pthread_attr_setstacksize(&attributes,
+                                    stack); /* libgomp falls back to its default, too */
   pthread_mutex_lock(&gate);
   while (started < count && *code == 0) {
     *code = pthread_create(&threads[started], &attributes, pass, &gate);
@@ -166,7 +167,7 @@ static double least(double a, double b)
   return a < b ? a : b;
 }
 
-/* The number behind `name` in a file of lines "name number". `name` NULL: the file's first number.
+/* The number after `name` in a file of lines "name number". `name` NULL: the file's first number.
  */
 static bool read_number(const char *path, const char *name, double *value)
 {

@@ -1,4 +1,4 @@
-/* Host memory: zeroed, aligned for the widest vector registers, failures told with what was wanted.
+/* Host memory: zeroed, aligned for the widest vector registers, failures say what was wanted.
  */
 #include "core/base/memory.h"
 

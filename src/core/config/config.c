@@ -151,7 +151,7 @@ bool gpumc_assignment_removes(const char *assignment)
   return gpumc_scalar_is_null(&node);
 }
 
-/* The value behind the =; NULL with mistakes in the report, or, with the error set, when memory ran
+/* The value after the =; NULL with mistakes in the report, or, with the error set, when memory ran
  * out. */
 static enum gpumc_status parse_value(const char *source, size_t column, const char *text,
                                      struct gpumc_node **value, struct gpumc_report *report,

@@ -83,7 +83,7 @@ gpumc_document_parse(const char *name, const char *text, size_t length,
 /* Replace or add the value at a dotted key ("algorithm.beta.step") by the YAML text `value`.
  * `assignment` is "KEY=VALUE" as given to --set. Below `campaign`, whose keys are dotted
  * themselves, the rest of the key is one key: "campaign.model.shape=[[8, 8], [16, 16]]". The value
- * null (or ~) takes the key away; nothing behind the = is an empty text. */
+ * null (or ~) takes the key away; nothing after the = is an empty text. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_document_set(struct gpumc_document *document, const char *assignment,
                    struct gpumc_report *report, struct gpumc_error *error);

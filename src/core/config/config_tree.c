@@ -221,10 +221,10 @@ void gpumc_node_remove(struct gpumc_node *root, const char *dotted_key)
     if (entry == NULL)
       return;
     if (dotted_key[length] == '\0') {
-      size_t behind = (size_t)(node->entries + node->count - entry) - 1;
+      size_t following = (size_t)(node->entries + node->count - entry) - 1;
       free(entry->key);
       gpumc_node_free(entry->value);
-      memmove(entry, entry + 1, behind * sizeof *entry);
+      memmove(entry, entry + 1, following * sizeof *entry);
       node->count--;
       return;
     }

@@ -414,7 +414,7 @@ static struct gpumc_node *compose_stream(struct reader *reader)
   return NULL;
 }
 
-/* Bad bytes are told here: libyaml would give no place for them. */
+/* Bad bytes are reported here: libyaml would give no place for them. */
 static bool check_bytes(const struct reader *reader, const char *text, size_t length)
 {
   struct gpumc_utf8_place place;
@@ -444,7 +444,7 @@ enum gpumc_status gpumc_node_parse(const char *source, size_t column, const char
   *node = NULL;
   if (!check_bytes(&reader, text, length))
     return GPUMC_OK;
-  /* libyaml would count the byte order mark as a column, once it is told the encoding. */
+  /* libyaml would count the byte order mark as a column, once the encoding is set. */
   size_t skipped = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   reader.text = text + skipped;
   reader.length = length - skipped;

@@ -233,8 +233,8 @@ given_value(const struct block *block, const struct gpumc_key *key, const struct
   return cJSON_CreateNull();
 }
 
-/* Whether a mistake elsewhere, told already, explains why `key` is absent: it or the sibling that
- * takes its place was meant there. */
+/* Whether a mistake elsewhere, reported already, explains why `key` is absent: it or the sibling
+ * that takes its place was meant there. */
 static bool is_explained(const struct block *block, const struct gpumc_key *key)
 {
   return gpumc_wrong_has(block->report, block->name, key->name) ||

@@ -55,7 +55,7 @@ struct gpumc_key {
 /* A view of one block of a resolved configuration: values by dotted key below it, and, while the
  * configuration is being checked, the nodes they came from (NULL afterwards), the name of the block
  * and the keys that may be read, separated by blanks: a block stands for all keys in it, NULL for
- * all there are, "" for none. `report`: where a view that has `reads` tells of keys read beside
+ * all there are, "" for none. `report`: where a view that has `reads` reports keys read beside
  * them. */
 struct gpumc_params {
   const cJSON *values;

@@ -115,8 +115,8 @@ static const cJSON *child_n(const cJSON *object, const char *name, size_t length
   return NULL;
 }
 
-/* What a check that reads a key beside those that it declares gets, so that it comes to its end:
- * the internal error ends the task then. */
+/* What a check that reads a key beside those that it declares gets, so that it ends normally:
+ * the internal error then ends the task. */
 static const cJSON no = {.type = cJSON_False}, empty = {.type = cJSON_String, .valuestring = ""};
 static const cJSON one = {.type = cJSON_Number, .valueint = 1, .valuedouble = 1};
 static const cJSON list_of_one = {.type = cJSON_Array, .child = (cJSON *)&one};

@@ -93,7 +93,7 @@ struct gpumc_device_ops {
                                              struct gpumc_error *error);
   /* Bytes of device memory that can be taken at present. */
   double (*available)(const struct gpumc_device *device);
-  /* From here on, what is asked for counts as `stage` < GPUMC_STAGES_MAXIMUM. */
+  /* From here on, work counts as `stage` < GPUMC_STAGES_MAXIMUM. */
   void (*enter)(struct gpumc_device *device, size_t stage);
   /* Seconds spent in each stage since the device was opened; waits for all that is enqueued. */
   GPUMC_MUST_CHECK enum gpumc_status (*stage_seconds)(struct gpumc_device *device,

@@ -8,28 +8,10 @@
 /* ---- exact sums by group: every replica is looked at once ---- */
 
 struct tally_work {
-  struct gpumc_grid grid;
+  struct gpumc_launch launch;
   struct gpumc_tally tally;
   struct gpumc_tally_values values;
 };
-
-/* x to the power of a sum. */
-__device__ static inline gpumc_wide power_of(int64_t x, uint32_t power)
-{
-  gpumc_wide square = (gpumc_wide)x * x;
-  switch (power) {
-  case GPUMC_SUM_FIRST:
-    return x;
-  case GPUMC_SUM_ABSOLUTE:
-    return x < 0 ? -(gpumc_wide)x : x;
-  case GPUMC_SUM_SECOND:
-    return square;
-  case GPUMC_SUM_FOURTH:
-    return square * square;
-  default:
-    return 1;
-  }
-}
 
 /* A block of threads adds up in shared memory where its sums fit. */
 template <bool SHARED>
@@ -37,7 +19,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struc
 {
   extern __shared__ uint32_t shared_sums[];
   const struct gpumc_tally *what = &work.tally;
-  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&work.grid);
+  const struct gpumc_stretch stretch = gpumc_stretch_of_block(&work.launch);
   const size_t n = work.values.size[stretch.m];
   const size_t start = stretch.m * what->capacity;
   const size_t rows = what->rows;
@@ -52,7 +34,7 @@ __global__ void __launch_bounds__(GPUMC_BLOCK_THREADS_MAXIMUM) tally(const struc
       const struct gpumc_exact_sum sum = what->sum[s];
       int64_t x = work.values.channel[sum.channel][start + r];
       gpumc_add_exactly((SHARED ? shared_sums : sums) + sum.first * rows + row, rows, sum.words,
-                        power_of(x, sum.power));
+                        gpumc_exact_power(x, sum.power));
     }
   }
   if (SHARED)
@@ -66,13 +48,13 @@ gpumc_tally_gpu(struct gpumc_device *device, const struct gpumc_tally *what,
   cudaStream_t stream = (cudaStream_t)device->stream;
   const size_t bytes = what->words * what->rows * sizeof(uint32_t);
   struct tally_work work;
-  work.grid = gpumc_grid_make(device, values->runs, what->capacity);
+  work.launch = gpumc_launch_make(device, values->runs, what->capacity);
   work.tally = *what;
   work.values = *values;
   if (bytes <= GPUMC_SUMS_BYTES_MAXIMUM)
-    tally<true><<<gpumc_grid_blocks(&work.grid), work.grid.threads, bytes, stream>>>(work);
+    tally<true><<<gpumc_launch_blocks(&work.launch), work.launch.threads, bytes, stream>>>(work);
   else
-    tally<false><<<gpumc_grid_blocks(&work.grid), work.grid.threads, 0, stream>>>(work);
+    tally<false><<<gpumc_launch_blocks(&work.launch), work.launch.threads, 0, stream>>>(work);
   return GPUMC_CUDA_LAUNCHED("tally", error);
 }
 

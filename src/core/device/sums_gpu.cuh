@@ -1,8 +1,8 @@
 /* For kernels over the replicas of the runs of a batch: which replicas a block of threads works on,
  * and sums that do not depend on the order of the threads.
  *
- *   const struct gpumc_grid grid = gpumc_grid_make(device, runs, capacity);
- *   kernel<<<gpumc_grid_blocks(&grid), grid.threads, 0, stream>>>(grid, ..);
+ *   const struct gpumc_launch launch = gpumc_launch_make(device, runs, capacity);
+ *   kernel<<<gpumc_launch_blocks(&launch), launch.threads, 0, stream>>>(launch, ..);
  */
 #ifndef GPUMC_CORE_SUMS_GPU_CUH
 #define GPUMC_CORE_SUMS_GPU_CUH
@@ -15,7 +15,7 @@
 enum {
   GPUMC_WARP_THREADS = 32,
   GPUMC_BLOCK_THREADS_MAXIMUM = 1024,
-  GPUMC_GRID_THREADS = 512,      /* of a block, unless the device says otherwise */
+  GPUMC_LAUNCH_THREADS = 512,    /* of a block, unless the device says otherwise */
   GPUMC_RESIDENT_THREADS = 2048, /* of a multiprocessor; more of them only add to the work of
                                     summing up */
   /* Of shared memory for sums: what a block gets without asking, less the reductions' own. */
@@ -23,15 +23,15 @@ enum {
 };
 
 /* As many blocks of threads for each run as are of use. */
-struct gpumc_grid {
+struct gpumc_launch {
   size_t runs;
   uint32_t threads, blocks_per_run;
 };
 
-static inline struct gpumc_grid
-gpumc_grid_make(const struct gpumc_device *device, size_t runs, size_t capacity)
+static inline struct gpumc_launch
+gpumc_launch_make(const struct gpumc_device *device, size_t runs, size_t capacity)
 {
-  size_t threads = device->block_threads > 0 ? device->block_threads : GPUMC_GRID_THREADS;
+  size_t threads = device->block_threads > 0 ? device->block_threads : GPUMC_LAUNCH_THREADS;
   threads = threads < capacity ? threads : capacity;
   threads = (threads + GPUMC_WARP_THREADS - 1) / GPUMC_WARP_THREADS * GPUMC_WARP_THREADS;
   threads = threads < GPUMC_BLOCK_THREADS_MAXIMUM ? threads : GPUMC_BLOCK_THREADS_MAXIMUM;
@@ -39,16 +39,16 @@ gpumc_grid_make(const struct gpumc_device *device, size_t runs, size_t capacity)
   size_t useful =
       (size_t)device->multiprocessors * GPUMC_RESIDENT_THREADS / threads / (runs > 0 ? runs : 1);
   useful = useful > 0 ? useful : 1;
-  struct gpumc_grid grid;
-  grid.runs = runs;
-  grid.threads = (uint32_t)threads;
-  grid.blocks_per_run = (uint32_t)(blocks < useful ? blocks : useful);
-  return grid;
+  struct gpumc_launch launch;
+  launch.runs = runs;
+  launch.threads = (uint32_t)threads;
+  launch.blocks_per_run = (uint32_t)(blocks < useful ? blocks : useful);
+  return launch;
 }
 
-static inline uint32_t gpumc_grid_blocks(const struct gpumc_grid *grid)
+static inline uint32_t gpumc_launch_blocks(const struct gpumc_launch *launch)
 {
-  return grid->blocks_per_run * (uint32_t)grid->runs;
+  return launch->blocks_per_run * (uint32_t)launch->runs;
 }
 
 /* Replicas first + threadIdx.x, and every `stride` after that, of run m. */
@@ -56,12 +56,13 @@ struct gpumc_stretch {
   size_t m, first, stride;
 };
 
-__device__ static inline struct gpumc_stretch gpumc_stretch_of_block(const struct gpumc_grid *grid)
+__device__ static inline struct gpumc_stretch
+gpumc_stretch_of_block(const struct gpumc_launch *launch)
 {
   struct gpumc_stretch stretch;
-  stretch.m = blockIdx.x / grid->blocks_per_run;
-  stretch.first = (size_t)(blockIdx.x % grid->blocks_per_run) * blockDim.x;
-  stretch.stride = (size_t)grid->blocks_per_run * blockDim.x;
+  stretch.m = blockIdx.x / launch->blocks_per_run;
+  stretch.first = (size_t)(blockIdx.x % launch->blocks_per_run) * blockDim.x;
+  stretch.stride = (size_t)launch->blocks_per_run * blockDim.x;
   return stretch;
 }
 

@@ -103,16 +103,15 @@ void gpumc_tally_read(const struct gpumc_tally *tally, const void *sums,
 
 static inline void add_moments(struct gpumc_moment_sums *sums, int64_t x, const unsigned which)
 {
-  const gpumc_wide square = (gpumc_wide)x * x;
   sums->count++;
   if (which & GPUMC_SUM_FIRST)
-    sums->first += x;
+    sums->first += gpumc_exact_power(x, GPUMC_SUM_FIRST);
   if (which & GPUMC_SUM_ABSOLUTE)
-    sums->absolute += x < 0 ? -(gpumc_wide)x : x;
+    sums->absolute += gpumc_exact_power(x, GPUMC_SUM_ABSOLUTE);
   if (which & GPUMC_SUM_SECOND)
-    sums->second += square;
+    sums->second += gpumc_exact_power(x, GPUMC_SUM_SECOND);
   if (which & GPUMC_SUM_FOURTH)
-    sums->fourth += square * square;
+    sums->fourth += gpumc_exact_power(x, GPUMC_SUM_FOURTH);
 }
 
 /* `which`: a constant where it is called with one. */

@@ -30,6 +30,24 @@ enum gpumc_moment_choice {
   GPUMC_SUM_FOURTH = 8
 };
 
+/* x to the power of one of these sums, exactly; of 0, which counts, 1. */
+GPUMC_HOST_DEVICE static inline gpumc_wide gpumc_exact_power(int64_t x, uint32_t sum)
+{
+  const gpumc_wide square = (gpumc_wide)x * x;
+  switch (sum) {
+  case GPUMC_SUM_FIRST:
+    return x;
+  case GPUMC_SUM_ABSOLUTE:
+    return x < 0 ? -(gpumc_wide)x : x;
+  case GPUMC_SUM_SECOND:
+    return square;
+  case GPUMC_SUM_FOURTH:
+    return square * square;
+  default:
+    return 1;
+  }
+}
+
 /* Sums over the replicas of one group; x in quanta of the channel. */
 struct gpumc_moment_sums {
   gpumc_wide first, absolute, second, fourth;

@@ -324,8 +324,8 @@ gpumc_clear_files(const struct gpumc_task *task, const struct gpumc_task_files *
   return gpumc_file_remove(files->output, error);
 }
 
-/* A failure of the last run does not keep the next one from going on; without a checkpoint, which
- * would show that there is something to go on from, it is all that is known of the task. */
+/* A failure of the last run does not keep the next one from continuing; without a checkpoint to
+ * continue from, it is all that is known of the task. */
 static void
 report_failure(const struct gpumc_status_record *record, struct gpumc_task_report *report)
 {

@@ -13,8 +13,8 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_check_output(const struct gpumc_task *t
                                                       enum gpumc_result_check check, bool *complete,
                                                       struct gpumc_error *error);
 
-/* What a run is to do: nothing where the result is `complete`, go on from `checkpoint`, which the
- * caller closes, or start where that is NULL. */
+/* What a run is to do: nothing where the result is `complete`, continue from `checkpoint`, which
+ * the caller closes, or start where that is NULL. */
 struct gpumc_decision {
   bool complete;
   struct gpumc_checkpoint_reader *checkpoint;
@@ -33,7 +33,7 @@ gpumc_decide(const struct gpumc_task *task, const struct gpumc_task_files *files
 GPUMC_MUST_CHECK enum gpumc_status gpumc_decide_nothing_deleted(struct gpumc_error *error);
 
 /* After the end: removes every file of ours but the result. A run that found its result complete,
- * and did no work, leaves the files of another configuration, and tells the observer. */
+ * and did no work, leaves the files of another configuration, and notes it to the observer. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_clear_side_files(const struct gpumc_task *task, const struct gpumc_task_files *files,
                        bool did_work, const struct gpumc_observer *observer,
@@ -48,7 +48,7 @@ enum gpumc_task_state {
   GPUMC_TASK_NOT_STARTED,
   GPUMC_TASK_RUNNING,
   GPUMC_TASK_RESUMABLE,
-  GPUMC_TASK_FAILED,  /* would fail, or has failed and left nothing to go on from */
+  GPUMC_TASK_FAILED,  /* would fail, or has failed and left nothing to continue from */
   GPUMC_TASK_REFUSED, /* result or checkpoint of another configuration, or a file it reads is gone
                        */
   GPUMC_TASK_DONE,

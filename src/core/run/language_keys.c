@@ -105,7 +105,7 @@ static const struct gpumc_key root_keys[] = {
             "first key varies slowest."},
     {0}};
 
-/* Those of a kernel behind the others, but for names that are there. */
+/* Appends the keys of a kernel, except names that are there already. */
 static void add_keys(struct gpumc_language_tables *tables, const struct gpumc_key *keys)
 {
   for (; keys != NULL && keys->name != NULL; keys++) {

@@ -487,7 +487,7 @@ static bool append_task(struct gpumc_language *language, const struct gpumc_task
 }
 
 /* The output path into `resolved` as well; `complete`: no mistake so far. A mistake leaves it NULL
- * and is no failure; the path itself, when it is no text, has been told already. */
+ * and is no failure; the path itself, when it is no text, has been reported already. */
 static bool fill_output(struct gpumc_language *language, const struct gpumc_node *root,
                         cJSON *resolved, bool complete, char **output)
 {

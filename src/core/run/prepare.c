@@ -17,7 +17,7 @@ open_device(struct gpumc_preparation *preparation, int threads, struct gpumc_err
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "kernel");
   const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
-  /* The variant is pinned: the instance has been asked for when the task was made. */
+  /* The variant is pinned: it was chosen for this instance when the task was made. */
   const struct gpumc_kernel_wish wish = {
       .model = task->model, .algorithm = task->algorithm, .params = &algorithm};
   GPUMC_TRY(gpumc_device_open(gpumc_params_string(&params, "device"), threads, &preparation->device,
@@ -45,7 +45,7 @@ open_absent(struct gpumc_preparation *preparation, int threads, struct gpumc_err
                                            error);
 }
 
-/* What the algorithm asks for with that block, by which move, and what the kernel's own keys say.
+/* What the algorithm needs with that block, by which move, and what the kernel's own keys say.
  */
 static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
                                     const struct gpumc_params *algorithm,
@@ -63,7 +63,7 @@ static enum gpumc_status ask_demand(const struct gpumc_preparation *preparation,
   return GPUMC_OK;
 }
 
-/* Bytes that a demand comes to. */
+/* Bytes that a demand adds up to. */
 struct memory_plan {
   double ensemble, host, device;
 };

@@ -29,7 +29,7 @@ struct run {
   uint64_t read_checksum; /* of the samples that the model reads from a file; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
-  struct gpumc_checkpoint_reader *checkpoint; /* to go on from; NULL: none */
+  struct gpumc_checkpoint_reader *checkpoint; /* to continue from; NULL: none */
   struct gpumc_context context;
   void *state;   /* the algorithm's */
   bool finished; /* all units are done */
@@ -147,8 +147,8 @@ load_all(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_e
   return run->task->algorithm->load(run->state, reader, &run->finished, error);
 }
 
-/* Go on from a checkpoint of this configuration: GPUMC_INVALID when the file that the model reads
- * has changed since, GPUMC_FAILURE when it cannot be read. */
+/* Continues from a checkpoint of this configuration: GPUMC_INVALID when the file that the model
+ * reads has changed since, GPUMC_FAILURE when it cannot be read. */
 static enum gpumc_status
 load(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
@@ -227,7 +227,7 @@ static struct gpumc_provenance provenance_of(struct run *run)
                                    .unit_seconds = run->unit_seconds};
 }
 
-/* Go on where a checkpoint is, and put the working file in its place. */
+/* Continues from the checkpoint if there is one, and puts the working file in its place. */
 static enum gpumc_status start(struct run *run, struct gpumc_error *error)
 {
   if (run->options->fresh)

@@ -32,7 +32,7 @@ static bool put(cJSON *object, const char *name, cJSON *value)
   return false;
 }
 
-/* cJSON 1.7.15 goes on without a name when there is no memory for one. */
+/* cJSON 1.7.15 continues without a name when there is no memory for one. */
 bool gpumc_json_replace(cJSON *object, const char *name, cJSON *value)
 {
   if (value != NULL && cJSON_ReplaceItemInObjectCaseSensitive(object, name, value))

@@ -42,7 +42,7 @@ enum gpumc_message_level { GPUMC_NOTE, GPUMC_WARNING };
 
 struct gpumc_position;
 
-/* How a run tells what happens: the library never prints, the caller's observer does. Both
+/* How a run reports what happens: the library never prints, the caller's observer does. Both
  * functions may be NULL. */
 struct gpumc_observer {
   void *state;
@@ -73,7 +73,7 @@ struct gpumc_context {
   struct gpumc_ensemble *ensemble; /* created for demand.plan, empty */
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
-  const cJSON *warnings; /* gpumc_task.warnings; told by the run */
+  const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
 };
 
 /* Where a run stands, for progress bars and status. */
@@ -125,7 +125,7 @@ struct gpumc_algorithm_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*advance)(void *state, bool *finished,
                                                 struct gpumc_error *error);
   /* Append the rows that are still on their way, so that rows and state are those of one instant:
-   * asked for before a checkpoint. Nothing is on its way when the last unit is finished. NULL:
+   * called before a checkpoint. Nothing is on its way when the last unit is finished. NULL:
    * nothing ever is. */
   GPUMC_MUST_CHECK enum gpumc_status (*settle)(void *state, struct gpumc_error *error);
   void (*position)(const void *state, struct gpumc_position *position);
@@ -133,7 +133,7 @@ struct gpumc_algorithm_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*save)(const void *state,
                                              struct gpumc_checkpoint_writer *writer,
                                              struct gpumc_error *error);
-  /* `*finished`: the state is one behind the last unit, only the summary is missing. */
+  /* `*finished`: the state is that after the last unit, only the summary is missing. */
   GPUMC_MUST_CHECK enum gpumc_status (*load)(void *state, struct gpumc_checkpoint_reader *reader,
                                              bool *finished, struct gpumc_error *error);
   /* After the last unit: per-run results and the summary into the recorder. */

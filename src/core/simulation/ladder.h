@@ -8,7 +8,7 @@
 
 #define GPUMC_BETA_MAXIMUM 1e6
 
-/* Initialisers of struct gpumc_key, the further members behind: an inverse temperature, or the
+/* Initialisers of struct gpumc_key, the further members after it: an inverse temperature, or the
  * spacing of some. */
 #define GPUMC_BETA_KEY(key, ...)                                                                   \
   {                                                                                                \

@@ -101,7 +101,7 @@ struct gpumc_model {
   /* Of each channel; levels = 0: its values stand on no grid. */
   struct gpumc_grid grid[GPUMC_CHANNELS_MAXIMUM];
   bool disorder;  /* quenched, so that averages over samples are those of different instances */
-  size_t samples; /* of the disorder that there are, from the first on; 1 without disorder */
+  size_t samples; /* of the disorder, from the first on; 1 without disorder */
   size_t first_sample; /* its number */
   bool reads_file;     /* samples stand in a file beside the configuration, which may change */
   /* ln Z at beta = 0, from where kernels draw their first states; NaN: there is no such
@@ -147,12 +147,12 @@ struct gpumc_model_ops {
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
   const struct gpumc_check *checks;              /* of its block, without an instance; NULL: none */
   /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
-   * told as a mistake of the configuration. */
+   * reported as a mistake of the configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
   /* What of the instance belongs in the result, of the samples 0 .. samples - 1 of an ensemble
-   * (gpumc_ensemble_plan); asked for when the recorder's tables are closed; may be NULL. */
+   * (gpumc_ensemble_plan); called when the recorder's tables are closed; may be NULL. */
   GPUMC_MUST_CHECK enum gpumc_status (*record)(const struct gpumc_model *model, size_t samples,
                                                struct gpumc_recorder *recorder,
                                                struct gpumc_error *error);

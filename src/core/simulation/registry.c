@@ -66,7 +66,7 @@ static const struct {
     {GPUMC_OPERATION_TRANSFER, "transfer", "save replicas"},
     {GPUMC_OPERATION_SWEEP, "sweep", "sweep"},
     {GPUMC_OPERATION_MEASURE, "measure", "measure"},
-    {GPUMC_OPERATION_GATHER, "gather", "resample"},
+    {GPUMC_OPERATION_GATHER, "gather", "copy replicas"},
     {GPUMC_OPERATION_EXCHANGE, "exchange", "exchange replicas"},
     {GPUMC_OPERATION_COMPARE, "compare", "compare replicas"},
     {GPUMC_OPERATION_WALK, "walk", "walk under a tabulated weight"},

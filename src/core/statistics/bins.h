@@ -25,7 +25,7 @@ enum gpumc_bins_state {
 struct gpumc_bins {
   size_t width;                     /* observables */
   uint64_t state[GPUMC_BINS_STATE]; /* by enum gpumc_bins_state */
-  double *sums; /* [GPUMC_BINS_MOST][width] over the values of a bin; the one behind the
+  double *sums; /* [GPUMC_BINS_MOST][width] over the values of a bin; the one after the
                    complete ones is being filled */
 };
 

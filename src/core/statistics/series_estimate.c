@@ -364,7 +364,7 @@ static bool is_larger(double variance, double freedom, double other, double othe
 }
 
 /* Merged series that contradict each other, or that are too short by themselves: the scatter of
- * their means tells the same product, with merged - 1 degrees of freedom. */
+ * their means gives the same product, with merged - 1 degrees of freedom. */
 static void regard_scatter(const struct gpumc_series *series, double *product,
                            struct gpumc_series_estimate *estimate)
 {

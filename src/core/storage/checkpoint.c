@@ -78,7 +78,7 @@ static ssize_t read_full(int descriptor, unsigned char *buffer, size_t count)
   return (ssize_t)filled;
 }
 
-/* Checksum of everything behind the user block, and the size of the whole file. */
+/* Checksum of everything after the user block, and the size of the whole file. */
 static enum gpumc_status sum_contents(int descriptor, const char *path, uint64_t *size,
                                       uint64_t *value, struct gpumc_error *error)
 {

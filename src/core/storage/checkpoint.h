@@ -1,7 +1,7 @@
 /* Checkpoints: one self-describing file, replaced atomically.
  *
  * An HDF5 file whose user block of 512 bytes holds magic, format version, length and a checksum of
- * everything behind it; verified before HDF5 sees a byte. Named arrays of a few types. Written as
+ * everything after it; verified before HDF5 sees a byte. Named arrays of a few types. Written as
  * PATH.new, fsynced, renamed to PATH, the directory fsynced.
  *
  * A program that uses it calls gpumc_hdf5_prepare_program() (hdf5_file.h) first thing in main(). */
@@ -14,8 +14,8 @@
 
 #include "core/base/error.h"
 
-/* Raised when the layout changes, and when a program would go on from the same state with other
- * numbers than the one that wrote it, which neither configuration nor trajectory tells. */
+/* Raised when the layout changes, and when a program would continue the same state with other
+ * numbers than the one that wrote it, which neither configuration nor trajectory shows. */
 enum { GPUMC_CHECKPOINT_VERSION = 5 };
 
 enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };

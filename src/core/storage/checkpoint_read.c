@@ -96,7 +96,7 @@ static enum gpumc_status check_array(const struct gpumc_hdf5_file *file, const c
                              file->path, name, (unsigned long long)shape[1], width);
   else if (first > shape[0] || count > shape[0] - first)
     status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "%s: %s has %llu rows; rows %zu to %zu were asked for", file->path,
+                             "%s: %s has %llu rows; rows %zu to %zu were requested", file->path,
                              name, (unsigned long long)shape[0], first, first + count);
   gpumc_hdf5_release(type);
   return status;

@@ -36,7 +36,7 @@ static uint64_t number_at(const unsigned char *bytes, size_t size)
   return value;
 }
 
-/* Whether the object at `offset` is sound; *next becomes the offset of the one behind it. */
+/* Whether the object at `offset` is sound; *next becomes the offset of the one after it. */
 static bool object_is_sound(const unsigned char *bytes, uint64_t offset, uint64_t collection,
                             unsigned char seen[MOST_INDICES / 8], uint64_t *next)
 {

@@ -111,8 +111,8 @@ static bool holds_numbers(hid_t data)
   return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
-/* Of numbers in one piece: HDF5 itself would read on behind those that are there. Without a place
- * they were never written, which gpumc_hdf5_check_written refuses. */
+/* Checks numbers stored in one piece: HDF5 itself would read beyond their end. Without a place in
+ * the file they were never written, which gpumc_hdf5_check_written refuses. */
 static enum gpumc_status check_size(const struct gpumc_hdf5_file *file, hid_t data,
                                     H5D_layout_t layout, const char *name,
                                     struct gpumc_error *error)

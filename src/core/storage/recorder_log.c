@@ -19,12 +19,11 @@
 
 enum { LOG_VERSION = 1, RECORD_BYTES = 1 << 20 };
 
-/* Words of eight bytes: the file's header, a record's, and the checksum behind either. */
+/* Words of eight bytes: the file's header, a record's, and the checksum after either. */
 enum { FILE_WORDS = 3, RECORD_WORDS = 3, WORD = 8 };
 enum {
   FILE_BYTES = (FILE_WORDS + 1) * WORD,
   RECORD_HEAD = RECORD_WORDS * WORD,
-  RECORD_FRAME = RECORD_HEAD + WORD,
 };
 static const char magic[2 * WORD] __attribute__((nonstring)) = GPUMC_LOG_MARK;
 
@@ -280,7 +279,7 @@ static enum gpumc_status log_append(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* The next record without its values; n_rows is 0 behind the last one. */
+/* The next record without its values; n_rows is 0 after the last one. */
 static enum gpumc_status
 log_next(struct gpumc_log *log, struct gpumc_log_record *record, struct gpumc_error *error)
 {
@@ -309,7 +308,7 @@ static enum gpumc_status log_check_size(const struct gpumc_log *log,
   return log_damaged(log, "a record of more rows than there can be", error);
 }
 
-/* Its values into `values`[n_rows][width], verified; then the one behind it is next. */
+/* Its values into `values`[n_rows][width], verified; then the one after it is next. */
 static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_log_record *record,
                                     size_t width, double *values, struct gpumc_error *error)
 {
@@ -331,7 +330,7 @@ static enum gpumc_status log_values(struct gpumc_log *log, const struct gpumc_lo
   return GPUMC_OK;
 }
 
-/* Cut off what is behind `length`, and read from the first record again. */
+/* Cut off what is after `length`, and read from the first record again. */
 static enum gpumc_status log_cut(struct gpumc_log *log, struct gpumc_error *error)
 {
   if (ftruncate(log->descriptor, (off_t)log->length) != 0)
@@ -404,7 +403,7 @@ static enum gpumc_status check_record(const struct gpumc_recorder *recorder,
   return log_check_size(recorder->log, record, table->row_width, error);
 }
 
-/* The rows of the next record behind those that its table has in memory; `*table` is NULL behind
+/* The rows of the next record after those that its table has in memory; `*table` is NULL after
  * the last record. */
 static enum gpumc_status
 read_record(struct gpumc_recorder *recorder, struct gpumc_table **table, struct gpumc_error *error)

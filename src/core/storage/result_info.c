@@ -27,7 +27,7 @@ refuse_foreign(const char *path, struct gpumc_result *result, struct gpumc_error
                          path);
 }
 
-/* Looks before HDF5 does: a foreign file is refused here, and the mode in which to open is told. */
+/* Looks before HDF5 does: a foreign file is refused here, and `*mode` is that in which to open. */
 static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *mode,
                                        struct gpumc_result *result, struct gpumc_error *error)
 {
@@ -324,15 +324,6 @@ void gpumc_result_free(struct gpumc_result *result)
   free(result->datasets);
   gpumc_result_runs_free(result);
   memset(result, 0, sizeof *result);
-}
-
-const struct gpumc_result_dataset *
-gpumc_result_find(const struct gpumc_result *result, const char *name)
-{
-  for (size_t i = 0; i < result->n_datasets; i++)
-    if (strcmp(result->datasets[i].name, name) == 0)
-      return &result->datasets[i];
-  return NULL;
 }
 
 const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name)

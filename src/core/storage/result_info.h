@@ -79,9 +79,6 @@ gpumc_result_check_source(const char *path, struct gpumc_error *error);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_result_free(struct gpumc_result *result);
 
-/* NULL when there is none of that name. */
-const struct gpumc_result_dataset *
-gpumc_result_find(const struct gpumc_result *result, const char *name);
 /* The value of a field, or NULL. */
 const char *gpumc_result_field(const struct gpumc_result_fields *fields, const char *name);
 

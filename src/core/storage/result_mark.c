@@ -99,7 +99,7 @@ struct chunk {
   uint64_t at, end;
 };
 
-/* True when the format was met; `*next`: where the header goes on, if it does. */
+/* True when the format was met; `*next`: where the header continues, if it does. */
 static bool search_chunk(const struct bytes *bytes, const struct chunk *chunk, uint64_t header,
                          struct chunk *next, enum verdict *verdict)
 {
@@ -177,7 +177,7 @@ static bool has_superblock(const struct bytes *bytes)
   return has_text(bytes, 0, superblock, strlen(superblock));
 }
 
-/* Before the format is on the disk there is nothing behind the superblock. */
+/* Before the format is on the disk there is nothing after the superblock. */
 static bool has_superblock_only(const struct bytes *bytes)
 {
   return bytes->length <= SUPERBLOCK_BYTES || is_zero(bytes, SUPERBLOCK_BYTES);

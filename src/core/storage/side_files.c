@@ -454,7 +454,8 @@ open_and_lock(const struct gpumc_task_files *files, int *locked, struct gpumc_er
   }
 }
 
-/* For messages only, so a failure is no matter; but half a line would not be known for ours. */
+/* For messages only, so a failure does not matter; but half a line would not be recognised as ours.
+ */
 static void write_holder(int descriptor)
 {
   char host[HOST_LENGTH] = {0};
