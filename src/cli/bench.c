@@ -35,10 +35,17 @@ static const double default_beta = 0.44;
 static const double default_seconds = 0.5;
 static const double seconds_maximum = 3600;
 
+enum { LIST_MAXIMUM = 32 };
+
+struct list {
+  int values[LIST_MAXIMUM];
+  size_t count;
+};
+
 struct bench_arguments {
   const char *command;
   struct bench_settings settings;
-  struct bench_list threads, levels, hits; /* of integers: thread counts, enum gpumc_isa, hits */
+  struct list threads, levels, hits; /* of integers: thread counts, enum gpumc_isa, hits */
   bool rng, json;
 };
 
@@ -72,18 +79,54 @@ positive_number(const char *command, const char *what, const char *text, double 
   return value;
 }
 
-static void add_value(const struct bench_arguments *arguments, struct bench_list *list,
-                      const char *option, int value)
+/* False when the list is full. */
+static bool list_add(struct list *list, int value)
 {
-  if (!bench_list_add(list, value))
-    cli_usage_error(arguments->command, "%s takes at most %d values", option, BENCH_LIST_MAXIMUM);
+  if (list->count == LIST_MAXIMUM)
+    return false;
+  list->values[list->count++] = value;
+  return true;
+}
+
+/* The next word of a list with commas into `word`; false at the end. */
+static bool list_word(const char **text, char *word, size_t size)
+{
+  if (**text == '\0')
+    return false;
+  size_t length = strcspn(*text, ",");
+  /* A word that does not fit must not pass for its beginning. */
+  if (length < size)
+    snprintf(word, size, "%.*s", (int)length, *text);
+  else
+    snprintf(word, size, "%.*s...", (int)size - 4, *text);
+  *text += length;
+  *text += **text == ',';
+  return true;
+}
+
+/* Whether a text is "64", "64x64" and so on. */
+static bool is_shape(const char *text)
+{
+  for (size_t digits; (digits = strspn(text, "0123456789")) > 0; text++) {
+    text += digits;
+    if (*text != 'x')
+      return *text == '\0';
+  }
+  return false;
+}
+
+static void
+add_value(const struct bench_arguments *arguments, struct list *list, const char *option, int value)
+{
+  if (!list_add(list, value))
+    cli_usage_error(arguments->command, "%s takes at most %d values", option, LIST_MAXIMUM);
 }
 
 static void read_threads(struct bench_arguments *arguments, const char *text)
 {
   char word[32];
   arguments->threads.count = 0;
-  while (bench_list_word(&text, word, sizeof word))
+  while (list_word(&text, word, sizeof word))
     add_value(arguments, &arguments->threads, "--threads",
               (int)cli_integer(arguments->command, "--threads", word, 1, GPUMC_THREADS_MAXIMUM));
   if (arguments->threads.count == 0)
@@ -109,7 +152,7 @@ static void read_hits(struct bench_arguments *arguments, const char *text)
 {
   char word[32];
   arguments->hits.count = 0;
-  while (bench_list_word(&text, word, sizeof word))
+  while (list_word(&text, word, sizeof word))
     add_value(arguments, &arguments->hits, "--hits",
               (int)cli_integer(arguments->command, "--hits", word, 1, hits_maximum()));
   if (arguments->hits.count == 0)
@@ -120,7 +163,7 @@ static void read_levels(struct bench_arguments *arguments, const char *text)
 {
   char word[32];
   arguments->levels.count = 0;
-  while (bench_list_word(&text, word, sizeof word)) {
+  while (list_word(&text, word, sizeof word)) {
     enum gpumc_isa level;
     struct gpumc_error error = {0};
     if (gpumc_isa_parse(word, &level, &error) != GPUMC_OK)
@@ -144,7 +187,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     settings->model = argument;
     return 0;
   case OPTION_SHAPE:
-    if (!bench_is_shape(argument))
+    if (!is_shape(argument))
       cli_usage_error(command, "--shape takes sides such as 64x64, not '%s'", argument);
     settings->shape = argument;
     return 0;

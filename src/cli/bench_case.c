@@ -18,29 +18,6 @@ static const double repeat_seconds = 0.01;
 /* By the dimensions that a model has at least. */
 static const char *const default_shape_2d = "64x64", *const default_shape_3d = "32x32x32";
 
-bool bench_list_add(struct bench_list *list, int value)
-{
-  if (list->count == BENCH_LIST_MAXIMUM)
-    return false;
-  list->values[list->count++] = value;
-  return true;
-}
-
-bool bench_list_word(const char **text, char *word, size_t size)
-{
-  if (**text == '\0')
-    return false;
-  size_t length = strcspn(*text, ",");
-  /* A word that does not fit must not pass for its beginning. */
-  if (length < size)
-    snprintf(word, size, "%.*s", (int)length, *text);
-  else
-    snprintf(word, size, "%.*s...", (int)size - 4, *text);
-  *text += length;
-  *text += **text == ',';
-  return true;
-}
-
 static enum gpumc_status
 find_model(const char *name, const struct gpumc_model_ops **ops, struct gpumc_error *error)
 {
@@ -54,16 +31,6 @@ find_model(const char *name, const struct gpumc_model_ops **ops, struct gpumc_er
                   gpumc_text_string(&names));
   gpumc_text_free(&names);
   return GPUMC_INVALID;
-}
-
-bool bench_is_shape(const char *text)
-{
-  for (size_t digits; (digits = strspn(text, "0123456789")) > 0; text++) {
-    text += digits;
-    if (*text != 'x')
-      return *text == '\0';
-  }
-  return false;
 }
 
 /* "64x32" as the YAML text "model: {shape: [64, 32]}"; NULL as "model: {}". */

@@ -7,20 +7,6 @@
 #include "core/numerics/isa.h"
 #include "core/simulation/model.h"
 
-enum { BENCH_LIST_MAXIMUM = 32 };
-
-struct bench_list {
-  int values[BENCH_LIST_MAXIMUM];
-  size_t count;
-};
-/* False when the list is full. */
-bool bench_list_add(struct bench_list *list, int value);
-/* The next word of a list with commas into `word`; false at the end. */
-bool bench_list_word(const char **text, char *word, size_t size);
-
-/* Whether a text is "64", "64x64" and so on. */
-bool bench_is_shape(const char *text);
-
 struct bench_settings {
   const char *device; /* as in a configuration */
   const char *model;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/storage/checkpoint_file.h"
+#include "core/storage/checkpoint.h"
 #include "core/storage/hdf5_file.h"
 #include "core/storage/recorder.h"
 #include "core/storage/result_info.h"

@@ -1,5 +1,14 @@
-/* Writing checkpoints, their seal, and verifying it. */
-#include "core/storage/checkpoint_file.h"
+/* Checkpoints: an HDF5 file in a shell of ours, written, sealed, verified and read.
+ *
+ * The first 512 bytes are an HDF5 user block; numbers little-endian:
+ *   0   16  "gpumc-checkpoint", without a final NUL
+ *   16   4  format version
+ *   20   4  size of this block, 512
+ *   24   8  size of the whole file in bytes
+ *   32   8  checksum of the bytes 512 .. size - 1
+ *   40 464  zero
+ *   504  8  checksum of the bytes 0 .. 503 */
+#include "core/storage/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +22,15 @@
 #include "core/base/checksum.h"
 #include "core/base/files.h"
 #include "core/base/memory.h"
+#include "core/storage/hdf5_file.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/side_files.h"
 
 /* ---- sealing with the user block, and verifying the seal ---- */
 
-/* Places in the user block. */
+/* Of the user block, and places in it. */
 enum {
+  BLOCK_BYTES = 512,
   VERSION_AT = 16,
   BLOCK_SIZE_AT = 20,
   FILE_SIZE_AT = 24,
@@ -30,21 +41,26 @@ static const char magic[VERSION_AT] __attribute__((nonstring)) = GPUMC_CHECKPOIN
 
 enum { READ_BYTES = 1 << 20 };
 
-struct gpumc_checkpoint_element gpumc_checkpoint_element(enum gpumc_element element)
+struct element_type {
+  const char *name;
+  hid_t stored, native;
+};
+
+static struct element_type type_of(enum gpumc_element element)
 {
   switch (element) {
   case GPUMC_UINT8:
-    return (struct gpumc_checkpoint_element){"uint8", 1, H5T_STD_U8LE, H5T_NATIVE_UINT8};
+    return (struct element_type){"uint8", H5T_STD_U8LE, H5T_NATIVE_UINT8};
   case GPUMC_UINT32:
-    return (struct gpumc_checkpoint_element){"uint32", 4, H5T_STD_U32LE, H5T_NATIVE_UINT32};
+    return (struct element_type){"uint32", H5T_STD_U32LE, H5T_NATIVE_UINT32};
   case GPUMC_INT64:
-    return (struct gpumc_checkpoint_element){"int64", 8, H5T_STD_I64LE, H5T_NATIVE_INT64};
+    return (struct element_type){"int64", H5T_STD_I64LE, H5T_NATIVE_INT64};
   case GPUMC_UINT64:
-    return (struct gpumc_checkpoint_element){"uint64", 8, H5T_STD_U64LE, H5T_NATIVE_UINT64};
+    return (struct element_type){"uint64", H5T_STD_U64LE, H5T_NATIVE_UINT64};
   case GPUMC_FLOAT64:
     break;
   }
-  return (struct gpumc_checkpoint_element){"float64", 8, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+  return (struct element_type){"float64", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
 }
 
 static void store(unsigned char *bytes, uint64_t value, size_t size)
@@ -88,20 +104,20 @@ static enum gpumc_status sum_contents(int descriptor, const char *path, uint64_t
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY(gpumc_allocate_array(&buffer, READ_BYTES, "a file buffer", error));
   gpumc_checksum_begin(&checksum);
-  if (lseek(descriptor, GPUMC_CHECKPOINT_BLOCK, SEEK_SET) >= 0)
+  if (lseek(descriptor, BLOCK_BYTES, SEEK_SET) >= 0)
     while ((got = read_full(descriptor, buffer, READ_BYTES)) > 0)
       gpumc_checksum_add(&checksum, buffer, (size_t)got);
   if (got < 0)
     status = gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot read: %s", path, strerror(errno));
   *value = gpumc_checksum_value(&checksum);
-  *size = checksum.length + GPUMC_CHECKPOINT_BLOCK;
+  *size = checksum.length + BLOCK_BYTES;
   free(buffer);
   return status;
 }
 
 enum gpumc_status gpumc_checkpoint_seal(const char *path, struct gpumc_error *error)
 {
-  unsigned char block[GPUMC_CHECKPOINT_BLOCK] = {0};
+  unsigned char block[BLOCK_BYTES] = {0};
   uint64_t size = 0;
   uint64_t checksum = 0;
   const char *reason;
@@ -112,7 +128,7 @@ enum gpumc_status gpumc_checkpoint_seal(const char *path, struct gpumc_error *er
   GPUMC_TRY_OUT(status, sum_contents(descriptor, path, &size, &checksum, error));
   memcpy(block, magic, sizeof magic);
   store(block + VERSION_AT, GPUMC_CHECKPOINT_VERSION, 4);
-  store(block + BLOCK_SIZE_AT, GPUMC_CHECKPOINT_BLOCK, 4);
+  store(block + BLOCK_SIZE_AT, BLOCK_BYTES, 4);
   store(block + FILE_SIZE_AT, size, 8);
   store(block + CHECKSUM_AT, checksum, 8);
   store(block + BLOCK_CHECKSUM_AT, gpumc_checksum_of(block, BLOCK_CHECKSUM_AT), 8);
@@ -124,8 +140,8 @@ out:
   return status;
 }
 
-static enum gpumc_status check_block(const unsigned char block[GPUMC_CHECKPOINT_BLOCK],
-                                     const char *path, struct gpumc_error *error)
+static enum gpumc_status
+check_block(const unsigned char block[BLOCK_BYTES], const char *path, struct gpumc_error *error)
 {
   if (memcmp(block, magic, sizeof magic) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is not a checkpoint of gpumc", path);
@@ -136,23 +152,26 @@ static enum gpumc_status check_block(const unsigned char block[GPUMC_CHECKPOINT_
                            "finish the run with the program that began it",
                            path, (unsigned long long)version, GPUMC_CHECKPOINT_VERSION);
   if (load(block + BLOCK_CHECKSUM_AT, 8) != gpumc_checksum_of(block, BLOCK_CHECKSUM_AT) ||
-      load(block + BLOCK_SIZE_AT, 4) != GPUMC_CHECKPOINT_BLOCK)
+      load(block + BLOCK_SIZE_AT, 4) != BLOCK_BYTES)
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "%s: is damaged (the checksum of its header is wrong)", path);
   return GPUMC_OK;
 }
 
-static enum gpumc_status verify_open(int descriptor, const char *path,
-                                     enum gpumc_checkpoint_extent extent, struct gpumc_error *error)
+/* HEAD: user block and length; WHOLE: the checksum, too. */
+enum extent { HEAD, WHOLE };
+
+static enum gpumc_status
+verify_open(int descriptor, const char *path, enum extent extent, struct gpumc_error *error)
 {
-  unsigned char block[GPUMC_CHECKPOINT_BLOCK] = {0};
+  unsigned char block[BLOCK_BYTES] = {0};
   struct stat found;
   uint64_t size = 0;
   uint64_t checksum = 0;
   ssize_t got = read_full(descriptor, block, sizeof block);
   if (got < 0 || fstat(descriptor, &found) != 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: cannot read: %s", path, strerror(errno));
-  if (got >= VERSION_AT && got < GPUMC_CHECKPOINT_BLOCK && memcmp(block, magic, sizeof magic) == 0)
+  if (got >= VERSION_AT && got < BLOCK_BYTES && memcmp(block, magic, sizeof magic) == 0)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (cut off after %zd bytes)", path,
                            got);
   GPUMC_TRY(check_block(block, path, error));
@@ -160,7 +179,7 @@ static enum gpumc_status verify_open(int descriptor, const char *path,
   if ((uint64_t)found.st_size != expected)
     return gpumc_error_set(error, GPUMC_FAILURE, "%s: is damaged (%lld bytes long instead of %llu)",
                            path, (long long)found.st_size, (unsigned long long)expected);
-  if (extent == GPUMC_CHECKPOINT_HEAD)
+  if (extent == HEAD)
     return GPUMC_OK;
   GPUMC_TRY(sum_contents(descriptor, path, &size, &checksum, error));
   if (checksum != load(block + CHECKSUM_AT, 8))
@@ -168,8 +187,8 @@ static enum gpumc_status verify_open(int descriptor, const char *path,
   return GPUMC_OK;
 }
 
-enum gpumc_status gpumc_checkpoint_verify(const char *path, enum gpumc_checkpoint_extent extent,
-                                          struct gpumc_error *error)
+/* Without HDF5. */
+static enum gpumc_status verify(const char *path, enum extent extent, struct gpumc_error *error)
 {
   const char *reason;
   int descriptor = gpumc_regular_open(path, O_RDONLY, &reason);
@@ -199,8 +218,8 @@ begin(const char *path, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   GPUMC_TRY(gpumc_side_file_check(path, GPUMC_SIDE_CHECKPOINT, error));
   GPUMC_TRY(gpumc_side_file_check(writer->written, GPUMC_SIDE_CHECKPOINT, error));
   writer->begun = true;
-  return gpumc_hdf5_create(writer->written, GPUMC_CHECKPOINT_BLOCK, GPUMC_CHECKPOINT_MARK,
-                           &writer->file, error);
+  return gpumc_hdf5_create(writer->written, BLOCK_BYTES, GPUMC_CHECKPOINT_MARK, &writer->file,
+                           error);
 }
 
 enum gpumc_status gpumc_checkpoint_begin(const char *path, struct gpumc_checkpoint_writer **writer,
@@ -225,8 +244,8 @@ enum gpumc_status gpumc_checkpoint_declare(struct gpumc_checkpoint_writer *write
   hid_t space = H5Screate_simple(2, shape, NULL);
   hid_t links = gpumc_hdf5_intermediate_groups();
   if (space >= 0 && links >= 0)
-    data = H5Dcreate2(writer->file->id, name, gpumc_checkpoint_element(element).stored, space,
-                      links, H5P_DEFAULT, H5P_DEFAULT);
+    data = H5Dcreate2(writer->file->id, name, type_of(element).stored, space, links, H5P_DEFAULT,
+                      H5P_DEFAULT);
   gpumc_hdf5_release(data);
   gpumc_hdf5_release(links);
   gpumc_hdf5_release(space);
@@ -319,4 +338,156 @@ void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer)
   free(writer->written);
   free(writer->path);
   free(writer);
+}
+
+/* ---- reading, verified ---- */
+
+struct gpumc_checkpoint_reader {
+  struct gpumc_hdf5_file *file;
+};
+
+static enum gpumc_status open_verified(const char *path, enum extent extent,
+                                       struct gpumc_checkpoint_reader **reader,
+                                       struct gpumc_error *error)
+{
+  *reader = NULL;
+  GPUMC_TRY(verify(path, extent, error));
+  GPUMC_TRY(gpumc_allocate_array(reader, 1, "a checkpoint reader", error));
+  const enum gpumc_status status = gpumc_hdf5_open(path, GPUMC_HDF5_READ, &(*reader)->file, error);
+  if (status != GPUMC_OK) {
+    free(*reader);
+    *reader = NULL;
+  }
+  return status;
+}
+
+enum gpumc_status gpumc_checkpoint_open(const char *path, struct gpumc_checkpoint_reader **reader,
+                                        struct gpumc_error *error)
+{
+  return open_verified(path, WHOLE, reader, error);
+}
+
+enum gpumc_status gpumc_checkpoint_peek(const char *path, struct gpumc_checkpoint_reader **reader,
+                                        struct gpumc_error *error)
+{
+  return open_verified(path, HEAD, reader, error);
+}
+
+/* An open array with its two extents; negative with the error set. */
+static hid_t open_array(struct gpumc_checkpoint_reader *reader, const char *name, hsize_t shape[2],
+                        struct gpumc_error *error)
+{
+  struct gpumc_hdf5_file *file = reader->file;
+  hid_t data = gpumc_hdf5_open_dataset(file, file->id, name, error);
+  if (data < 0)
+    return H5I_INVALID_HID;
+  hid_t space = H5Dget_space(data);
+  if (H5Sget_simple_extent_ndims(space) == 2) {
+    H5Sget_simple_extent_dims(space, shape, NULL);
+    gpumc_hdf5_release(space);
+    return data;
+  }
+  (void)gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is not an array of rows", file->path, name);
+  gpumc_hdf5_release(space);
+  gpumc_hdf5_release(data);
+  return H5I_INVALID_HID;
+}
+
+enum gpumc_status gpumc_checkpoint_shape(struct gpumc_checkpoint_reader *reader, const char *name,
+                                         size_t *rows, size_t *width, struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  hsize_t shape[2] = {0, 0};
+  hid_t data = open_array(reader, name, shape, error);
+  if (data < 0)
+    return GPUMC_FAILURE;
+  gpumc_hdf5_release(data);
+  *rows = (size_t)shape[0];
+  *width = (size_t)shape[1];
+  return GPUMC_OK;
+}
+
+static const char *stored_name(hid_t type)
+{
+  for (enum gpumc_element element = GPUMC_UINT8; element <= GPUMC_FLOAT64; element++)
+    if (H5Tequal(type, type_of(element).stored) > 0)
+      return type_of(element).name;
+  return "another type";
+}
+
+static enum gpumc_status check_array(const struct gpumc_hdf5_file *file, const char *name,
+                                     hid_t data, const hsize_t shape[2], enum gpumc_element element,
+                                     size_t first, size_t count, size_t width,
+                                     struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  struct element_type wanted = type_of(element);
+  hid_t type = H5Dget_type(data);
+  if (H5Tequal(type, wanted.stored) <= 0)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s is of %s, not of %s", file->path, name,
+                             stored_name(type), wanted.name);
+  else if (shape[1] != width)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "%s: %s has %llu values a row, not %zu",
+                             file->path, name, (unsigned long long)shape[1], width);
+  else if (first > shape[0] || count > shape[0] - first)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "%s: %s has %llu rows; rows %zu to %zu were requested", file->path,
+                             name, (unsigned long long)shape[0], first, first + count);
+  gpumc_hdf5_release(type);
+  return status;
+}
+
+static enum gpumc_status read_slice(const struct gpumc_hdf5_file *file, const char *name,
+                                    hid_t data, hid_t native, size_t first, size_t count,
+                                    size_t width, void *values, struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hsize_t start[2] = {first, 0};
+  hsize_t extent[2] = {count, width};
+  hid_t space = H5Dget_space(data);
+  hid_t memory = H5Screate_simple(2, extent, NULL);
+  if (space < 0 || memory < 0 ||
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) < 0 ||
+      H5Dread(data, native, memory, space, H5P_DEFAULT, values) < 0)
+    status = gpumc_hdf5_error(file, error, "read %s", name);
+  gpumc_hdf5_release(memory);
+  gpumc_hdf5_release(space);
+  return status;
+}
+
+enum gpumc_status gpumc_checkpoint_get_rows(struct gpumc_checkpoint_reader *reader,
+                                            const char *name, enum gpumc_element element,
+                                            size_t first, size_t count, size_t width, void *values,
+                                            struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  hsize_t shape[2] = {0, 0};
+  hid_t data = open_array(reader, name, shape, error);
+  if (data < 0)
+    return GPUMC_FAILURE;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                check_array(reader->file, name, data, shape, element, first, count, width, error));
+  if (count > 0 && width > 0)
+    status = read_slice(reader->file, name, data, type_of(element).native, first, count, width,
+                        values, error);
+out:
+  gpumc_hdf5_release(data);
+  return status;
+}
+
+enum gpumc_status gpumc_checkpoint_get_text(struct gpumc_checkpoint_reader *reader,
+                                            const char *name, char **text,
+                                            struct gpumc_error *error)
+{
+  GPUMC_HDF5_QUIET();
+  return gpumc_hdf5_get_text(reader->file, name, text, error);
+}
+
+void gpumc_checkpoint_close(struct gpumc_checkpoint_reader *reader)
+{
+  if (reader == NULL)
+    return;
+  gpumc_hdf5_discard(reader->file);
+  free(reader);
 }

@@ -18,6 +18,9 @@
  * numbers than the one that wrote it, which neither configuration nor trajectory shows. */
 enum { GPUMC_CHECKPOINT_VERSION = 5 };
 
+/* What a checkpoint begins with, one that is just being written too. */
+#define GPUMC_CHECKPOINT_MARK "gpumc-checkpoint"
+
 enum gpumc_element { GPUMC_UINT8, GPUMC_UINT32, GPUMC_INT64, GPUMC_UINT64, GPUMC_FLOAT64 };
 
 struct gpumc_checkpoint_writer;
@@ -47,6 +50,10 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_checkpoint_put_text(struct gpumc_checkp
  * checkpoint before then stays). */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_checkpoint_commit(struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
+/* Fill in the user block of a closed file and bring it all to the disk: what a commit does, for
+ * tests that change checkpoints on purpose. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_checkpoint_seal(const char *path, struct gpumc_error *error);
 /* Give up: removes PATH.new, frees. Legal on NULL. */
 void gpumc_checkpoint_abandon(struct gpumc_checkpoint_writer *writer);
 

@@ -17,132 +17,6 @@
 #include "core/storage/result_mark.h"
 #include "core/storage/side_files.h"
 
-/* ---- rows to and from a checkpoint ---- */
-
-enum { LONGEST_NAME = 64 };
-
-static void member_name(char name[static LONGEST_NAME], size_t table, const char *member)
-{
-  snprintf(name, LONGEST_NAME, "recorder/%zu/%s", table, member);
-}
-
-static enum gpumc_status
-layout_of(const struct gpumc_table *table, char **layout, struct gpumc_error *error)
-{
-  *layout = gpumc_table_layout(table);
-  if (*layout == NULL)
-    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the layout of %s", table->group);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status save_layout(const struct gpumc_table *table, size_t index,
-                                     struct gpumc_checkpoint_writer *writer,
-                                     struct gpumc_error *error)
-{
-  char name[LONGEST_NAME];
-  char *layout;
-  GPUMC_TRY(layout_of(table, &layout, error));
-  member_name(name, index, "layout");
-  const enum gpumc_status status = gpumc_checkpoint_put_text(writer, name, layout, error);
-  free(layout);
-  return status;
-}
-
-static enum gpumc_status save_table(const struct gpumc_table *table, size_t index,
-                                    struct gpumc_checkpoint_writer *writer,
-                                    struct gpumc_error *error)
-{
-  char name[LONGEST_NAME];
-  GPUMC_TRY(save_layout(table, index, writer, error));
-  if (table->is_long) {
-    uint64_t count = table->n_rows;
-    member_name(name, index, "count");
-    return gpumc_checkpoint_put(writer, name, GPUMC_UINT64, 1, 1, &count, error);
-  }
-  member_name(name, index, "rows");
-  return gpumc_checkpoint_put(writer, name, GPUMC_FLOAT64, table->n_rows, table->row_width,
-                              table->rows, error);
-}
-
-enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
-                                      struct gpumc_checkpoint_writer *writer,
-                                      struct gpumc_error *error)
-{
-  for (size_t i = 0; i < recorder->n_tables; i++)
-    GPUMC_TRY(save_table(&recorder->tables[i], i, writer, error));
-  return gpumc_long_tables_save(recorder, writer, error);
-}
-
-static enum gpumc_status check_layout(const struct gpumc_table *table, size_t index,
-                                      struct gpumc_checkpoint_reader *reader,
-                                      struct gpumc_error *error)
-{
-  char name[LONGEST_NAME];
-  char *expected;
-  char *found = NULL;
-  enum gpumc_status status;
-  GPUMC_TRY(layout_of(table, &expected, error));
-  member_name(name, index, "layout");
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, name, &found, error));
-  if (strcmp(found, expected) != 0)
-    status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "the checkpoint was written for another table: \"%s\" instead of "
-                             "\"%s\"",
-                             found, expected);
-out:
-  free(found);
-  free(expected);
-  return status;
-}
-
-static enum gpumc_status load_count(struct gpumc_table *table, size_t index,
-                                    struct gpumc_checkpoint_reader *reader,
-                                    struct gpumc_error *error)
-{
-  char name[LONGEST_NAME];
-  uint64_t count = 0;
-  member_name(name, index, "count");
-  enum gpumc_status status =
-      gpumc_checkpoint_get_rows(reader, name, GPUMC_UINT64, 0, 1, 1, &count, error);
-  table->n_rows = (size_t)count;
-  return status;
-}
-
-static enum gpumc_status load_rows(struct gpumc_table *table, size_t index,
-                                   struct gpumc_checkpoint_reader *reader,
-                                   struct gpumc_error *error)
-{
-  char name[LONGEST_NAME];
-  size_t n_rows = 0;
-  size_t width = 0;
-  member_name(name, index, "rows");
-  GPUMC_TRY(gpumc_checkpoint_shape(reader, name, &n_rows, &width, error));
-  GPUMC_TRY(gpumc_table_reserve(table, n_rows, error));
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name, GPUMC_FLOAT64, 0, n_rows, table->row_width,
-                                      table->rows, error));
-  table->n_rows = n_rows;
-  return GPUMC_OK;
-}
-
-static enum gpumc_status load_table(struct gpumc_table *table, size_t index,
-                                    struct gpumc_checkpoint_reader *reader,
-                                    struct gpumc_error *error)
-{
-  GPUMC_TRY(check_layout(table, index, reader, error));
-  return table->is_long ? load_count(table, index, reader, error)
-                        : load_rows(table, index, reader, error);
-}
-
-enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
-                                      struct gpumc_checkpoint_reader *reader,
-                                      struct gpumc_error *error)
-{
-  assert(recorder->phase == GPUMC_RECORDER_DECLARING);
-  for (size_t i = 0; i < recorder->n_tables; i++)
-    GPUMC_TRY(load_table(&recorder->tables[i], i, reader, error));
-  return gpumc_long_tables_load(recorder, reader, error);
-}
-
 /* ---- datasets and attributes of a result ---- */
 
 /* Values of a row. */
@@ -215,15 +89,85 @@ enum gpumc_status gpumc_recorder_dataset_rows(struct gpumc_recorder *recorder,
   return status;
 }
 
+static void release_attribute(struct gpumc_attribute *attribute)
+{
+  free((char *)attribute->path);
+  free((char *)attribute->name);
+  free((char *)attribute->text);
+}
+
+/* Keeps a copy. */
+static enum gpumc_status keep_attribute(struct gpumc_attribute_list *list,
+                                        const struct gpumc_attribute *attribute,
+                                        struct gpumc_error *error)
+{
+  struct gpumc_attribute copy = *attribute;
+  struct gpumc_attribute *items = realloc(list->items, (list->count + 1) * sizeof *items);
+  if (items != NULL)
+    list->items = items;
+  copy.path = strdup(attribute->path);
+  copy.name = strdup(attribute->name);
+  copy.text = strdup(attribute->text != NULL ? attribute->text : "");
+  if (items == NULL || copy.path == NULL || copy.name == NULL || copy.text == NULL) {
+    release_attribute(&copy);
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the attribute %s of %s",
+                           attribute->name, attribute->path);
+  }
+  list->items[list->count++] = copy;
+  return GPUMC_OK;
+}
+
+/* The object at `path`, made as a group where missing. */
+static hid_t open_object(const struct gpumc_hdf5_file *file, const char *path)
+{
+  if (strcmp(path, "/") != 0 && gpumc_hdf5_exists(file->id, path))
+    return H5Oopen(file->id, path, H5P_DEFAULT);
+  return gpumc_hdf5_group(file->id, path);
+}
+
+static enum gpumc_status write_attribute(const struct gpumc_hdf5_file *file,
+                                         const struct gpumc_attribute *attribute,
+                                         struct gpumc_error *error)
+{
+  enum gpumc_status status = GPUMC_OK;
+  hid_t object = open_object(file, attribute->path);
+  if (object < 0)
+    return gpumc_hdf5_error(file, error, "write in %s", attribute->path);
+  switch (attribute->kind) {
+  case GPUMC_ATTRIBUTE_TEXT:
+    status =
+        gpumc_hdf5_set_text(file, object, attribute->path, attribute->name, attribute->text, error);
+    break;
+  case GPUMC_ATTRIBUTE_NUMBER:
+    status = gpumc_hdf5_set_number(file, object, attribute->path, attribute->name,
+                                   attribute->number, error);
+    break;
+  case GPUMC_ATTRIBUTE_INTEGER:
+    status = gpumc_hdf5_set_integer(file, object, attribute->path, attribute->name,
+                                    attribute->integer, error);
+    break;
+  }
+  gpumc_hdf5_release(object);
+  return status;
+}
+
+static void free_attributes(struct gpumc_attribute_list *list)
+{
+  for (size_t i = 0; i < list->count; i++)
+    release_attribute(&list->items[i]);
+  free(list->items);
+  memset(list, 0, sizeof *list);
+}
+
 static enum gpumc_status set_attribute(struct gpumc_recorder *recorder,
                                        const struct gpumc_attribute *attribute,
                                        struct gpumc_error *error)
 {
   GPUMC_HDF5_QUIET();
   if (recorder->phase == GPUMC_RECORDER_DECLARING)
-    return gpumc_attribute_keep(&recorder->attributes, attribute, error);
+    return keep_attribute(&recorder->attributes, attribute, error);
   assert(recorder->phase == GPUMC_RECORDER_SUMMARIZING);
-  return gpumc_attribute_write(recorder->file, attribute, error);
+  return write_attribute(recorder->file, attribute, error);
 }
 
 enum gpumc_status gpumc_recorder_text(struct gpumc_recorder *recorder, const char *path,
@@ -249,6 +193,25 @@ enum gpumc_status gpumc_recorder_integer(struct gpumc_recorder *recorder, const 
 }
 
 /* ---- the recorder ---- */
+
+enum gpumc_status gpumc_recorder_save(struct gpumc_recorder *recorder,
+                                      struct gpumc_checkpoint_writer *writer,
+                                      struct gpumc_error *error)
+{
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    GPUMC_TRY(gpumc_table_save(&recorder->tables[i], i, writer, error));
+  return gpumc_long_tables_save(recorder, writer, error);
+}
+
+enum gpumc_status gpumc_recorder_load(struct gpumc_recorder *recorder,
+                                      struct gpumc_checkpoint_reader *reader,
+                                      struct gpumc_error *error)
+{
+  assert(recorder->phase == GPUMC_RECORDER_DECLARING);
+  for (size_t i = 0; i < recorder->n_tables; i++)
+    GPUMC_TRY(gpumc_table_load(&recorder->tables[i], i, reader, error));
+  return gpumc_long_tables_load(recorder, reader, error);
+}
 
 static const double seconds_between_flushes = 2;
 
@@ -333,13 +296,13 @@ write_root(const struct gpumc_recorder *recorder, struct gpumc_error *error)
       {GPUMC_ATTRIBUTE_TEXT, "provenance", "citations", recorder->citations, 0, 0},
   };
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-    GPUMC_TRY(gpumc_attribute_write(file, &attributes[i], error));
+    GPUMC_TRY(write_attribute(file, &attributes[i], error));
     /* The format identifies a file as ours, so it reaches the disk before anything else. */
     if (i == 0 && H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0)
       return gpumc_hdf5_error(file, error, "flush %s", file->path);
   }
   for (size_t i = 0; i < recorder->attributes.count; i++)
-    GPUMC_TRY(gpumc_attribute_write(file, &recorder->attributes.items[i], error));
+    GPUMC_TRY(write_attribute(file, &recorder->attributes.items[i], error));
   GPUMC_TRY(gpumc_hdf5_put_text(file, "config/source", recorder->source, error));
   return gpumc_hdf5_put_text(file, "config/resolved", recorder->resolved, error);
 }
@@ -481,7 +444,7 @@ void gpumc_recorder_free(struct gpumc_recorder *recorder)
     gpumc_table_free(&recorder->tables[i]);
   free(recorder->tables);
   gpumc_log_close(recorder->log);
-  gpumc_attribute_list_free(&recorder->attributes);
+  free_attributes(&recorder->attributes);
   free(recorder->output);
   free(recorder->partial);
   free(recorder->begun);

@@ -32,15 +32,6 @@ struct gpumc_attribute_list {
   struct gpumc_attribute *items;
 };
 
-/* Keeps a copy. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_attribute_keep(struct gpumc_attribute_list *list,
-                                                        const struct gpumc_attribute *attribute,
-                                                        struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status gpumc_attribute_write(const struct gpumc_hdf5_file *file,
-                                                         const struct gpumc_attribute *attribute,
-                                                         struct gpumc_error *error);
-void gpumc_attribute_list_free(struct gpumc_attribute_list *list);
-
 /* ---- datasets with labels and dimension scales, and values on their way to them ---- */
 
 /* A new dataset of `rank` 1 to 3 with the attributes of `label`; extensible along the first
@@ -93,9 +84,6 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_table_init(struct gpumc_table *table, c
                                                     const struct gpumc_column *columns,
                                                     size_t n_columns, struct gpumc_error *error);
 void gpumc_table_free(struct gpumc_table *table);
-/* Group and columns as one text, by which a checkpoint knows its table again. Caller frees; NULL
- * when memory ran out. */
-char *gpumc_table_layout(const struct gpumc_table *table);
 /* Room for `n_rows` in memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_reserve(struct gpumc_table *table, size_t n_rows, struct gpumc_error *error);
@@ -115,6 +103,15 @@ enum gpumc_table_part { GPUMC_TABLE_VALUES, GPUMC_TABLE_AXIS };
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_table_store(struct gpumc_table *table, enum gpumc_table_part part,
                   const struct gpumc_hdf5_file *file, struct gpumc_error *error);
+
+/* Rows to and from a checkpoint, of a long table their number; `index`: of the table in the
+ * recorder. A checkpoint of another table is refused. */
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_save(const struct gpumc_table *table, size_t index,
+                                                    struct gpumc_checkpoint_writer *writer,
+                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status gpumc_table_load(struct gpumc_table *table, size_t index,
+                                                    struct gpumc_checkpoint_reader *reader,
+                                                    struct gpumc_error *error);
 
 /* ---- the log of long tables, OUTPUT.log, to which rows are appended and which is never changed
  * before its end; docs/file-format.md. Every message begins with the path of the log ---- */

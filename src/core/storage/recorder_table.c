@@ -64,22 +64,6 @@ void gpumc_table_free(struct gpumc_table *table)
   memset(table, 0, sizeof *table);
 }
 
-char *gpumc_table_layout(const struct gpumc_table *table)
-{
-  struct gpumc_text text = {0};
-  gpumc_text_append(&text, "%s%s", table->is_long ? "long " : "", table->group);
-  for (size_t i = 0; i < table->n_columns; i++)
-    if (table->columns[i].bytes > 0)
-      gpumc_text_append(&text, " %s:%zub", table->columns[i].label.name, table->columns[i].bytes);
-    else
-      gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
-                        table->columns[i].integer ? "i" : "f");
-  if (!text.failed)
-    return text.characters;
-  gpumc_text_free(&text);
-  return NULL;
-}
-
 /* Twice as much as there was, but of a long table no more than ever waits. */
 static size_t next_capacity(const struct gpumc_table *table, size_t n_rows)
 {
@@ -322,4 +306,129 @@ enum gpumc_status gpumc_table_store(struct gpumc_table *table, enum gpumc_table_
 out:
   free(values);
   return status;
+}
+
+/* ---- rows to and from a checkpoint ---- */
+
+enum { LONGEST_NAME = 64 };
+
+/* Group and columns as one text, by which a checkpoint knows its table again. Caller frees; NULL
+ * when memory ran out. */
+static char *table_layout(const struct gpumc_table *table)
+{
+  struct gpumc_text text = {0};
+  gpumc_text_append(&text, "%s%s", table->is_long ? "long " : "", table->group);
+  for (size_t i = 0; i < table->n_columns; i++)
+    if (table->columns[i].bytes > 0)
+      gpumc_text_append(&text, " %s:%zub", table->columns[i].label.name, table->columns[i].bytes);
+    else
+      gpumc_text_append(&text, " %s:%zu%s", table->columns[i].label.name, table->columns[i].width,
+                        table->columns[i].integer ? "i" : "f");
+  if (!text.failed)
+    return text.characters;
+  gpumc_text_free(&text);
+  return NULL;
+}
+
+static void member_name(char name[static LONGEST_NAME], size_t table, const char *member)
+{
+  snprintf(name, LONGEST_NAME, "recorder/%zu/%s", table, member);
+}
+
+static enum gpumc_status
+layout_of(const struct gpumc_table *table, char **layout, struct gpumc_error *error)
+{
+  *layout = table_layout(table);
+  if (*layout == NULL)
+    return gpumc_error_set(error, GPUMC_FAILURE, "out of memory: the layout of %s", table->group);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status save_layout(const struct gpumc_table *table, size_t index,
+                                     struct gpumc_checkpoint_writer *writer,
+                                     struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  char *layout;
+  GPUMC_TRY(layout_of(table, &layout, error));
+  member_name(name, index, "layout");
+  const enum gpumc_status status = gpumc_checkpoint_put_text(writer, name, layout, error);
+  free(layout);
+  return status;
+}
+
+enum gpumc_status gpumc_table_save(const struct gpumc_table *table, size_t index,
+                                   struct gpumc_checkpoint_writer *writer,
+                                   struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  GPUMC_TRY(save_layout(table, index, writer, error));
+  if (table->is_long) {
+    uint64_t count = table->n_rows;
+    member_name(name, index, "count");
+    return gpumc_checkpoint_put(writer, name, GPUMC_UINT64, 1, 1, &count, error);
+  }
+  member_name(name, index, "rows");
+  return gpumc_checkpoint_put(writer, name, GPUMC_FLOAT64, table->n_rows, table->row_width,
+                              table->rows, error);
+}
+
+static enum gpumc_status check_layout(const struct gpumc_table *table, size_t index,
+                                      struct gpumc_checkpoint_reader *reader,
+                                      struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  char *expected;
+  char *found = NULL;
+  enum gpumc_status status;
+  GPUMC_TRY(layout_of(table, &expected, error));
+  member_name(name, index, "layout");
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_text(reader, name, &found, error));
+  if (strcmp(found, expected) != 0)
+    status = gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint was written for another table: \"%s\" instead of "
+                             "\"%s\"",
+                             found, expected);
+out:
+  free(found);
+  free(expected);
+  return status;
+}
+
+static enum gpumc_status load_count(struct gpumc_table *table, size_t index,
+                                    struct gpumc_checkpoint_reader *reader,
+                                    struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  uint64_t count = 0;
+  member_name(name, index, "count");
+  enum gpumc_status status =
+      gpumc_checkpoint_get_rows(reader, name, GPUMC_UINT64, 0, 1, 1, &count, error);
+  table->n_rows = (size_t)count;
+  return status;
+}
+
+static enum gpumc_status load_rows(struct gpumc_table *table, size_t index,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  char name[LONGEST_NAME];
+  size_t n_rows = 0;
+  size_t width = 0;
+  member_name(name, index, "rows");
+  GPUMC_TRY(gpumc_checkpoint_shape(reader, name, &n_rows, &width, error));
+  GPUMC_TRY(gpumc_table_reserve(table, n_rows, error));
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, name, GPUMC_FLOAT64, 0, n_rows, table->row_width,
+                                      table->rows, error));
+  table->n_rows = n_rows;
+  return GPUMC_OK;
+}
+
+enum gpumc_status gpumc_table_load(struct gpumc_table *table, size_t index,
+                                   struct gpumc_checkpoint_reader *reader,
+                                   struct gpumc_error *error)
+{
+  GPUMC_TRY(check_layout(table, index, reader, error));
+  return table->is_long ? load_count(table, index, reader, error)
+                        : load_rows(table, index, reader, error);
 }

@@ -1,4 +1,4 @@
-/* Reading results: numeric datasets, and how far runs are. */
+/* Reading results: attributes of provenance and summary, numeric datasets, and how far runs are. */
 #include "core/storage/result_data.h"
 
 #include <stdio.h>
@@ -7,6 +7,74 @@
 
 #include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
+
+/* ---- attributes ---- */
+
+/* `*group` is negative where there is none, which is no failure. */
+static enum gpumc_status open_group(const struct gpumc_hdf5_file *file, const char *path,
+                                    hid_t *group, struct gpumc_error *error)
+{
+  bool found;
+  *group = H5I_INVALID_HID;
+  GPUMC_TRY(gpumc_hdf5_find(file, file->id, path, &found, error));
+  if (!found)
+    return GPUMC_OK;
+  *group = gpumc_hdf5_open_group(file, file->id, path, error);
+  return *group < 0 ? GPUMC_FAILURE : GPUMC_OK;
+}
+
+static enum gpumc_status add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type,
+                                   const char *name, char *value)
+{
+  struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
+  char *copy = strdup(name);
+  if (items != NULL)
+    fields->items = items;
+  if (items == NULL || copy == NULL) {
+    free(copy);
+    free(value);
+    return GPUMC_FAILURE;
+  }
+  items[fields->count++] = (struct gpumc_result_field){type, copy, value};
+  return GPUMC_OK;
+}
+
+/* Attributes that are no scalars, or cannot be read, are left out. */
+static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *state)
+{
+  (void)info;
+  char *value = gpumc_hdf5_attribute_text(object, name);
+  H5T_class_t class = gpumc_hdf5_attribute_class(object, name);
+  enum gpumc_field_type type = class == H5T_INTEGER ? GPUMC_FIELD_INTEGER
+                               : class == H5T_FLOAT ? GPUMC_FIELD_REAL
+                                                    : GPUMC_FIELD_TEXT;
+  if (value != NULL && add_field(state, type, name, value) != GPUMC_OK)
+    return -1;
+  return 0;
+}
+
+static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
+                                     struct gpumc_result_fields *fields, struct gpumc_error *error)
+{
+  hid_t group;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(open_group(file, path, &group, error));
+  if (group < 0)
+    return GPUMC_OK;
+  if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
+    status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static void free_fields(struct gpumc_result_fields *fields)
+{
+  for (size_t i = 0; i < fields->count; i++) {
+    free(fields->items[i].name);
+    free(fields->items[i].value);
+  }
+  free(fields->items);
+}
 
 /* ---- the members of a group, and numeric datasets ---- */
 
@@ -22,7 +90,7 @@ struct group_walk {
   enum gpumc_status status;
 };
 
-void gpumc_result_dataset_free(struct gpumc_result_dataset *dataset)
+static void dataset_free(struct gpumc_result_dataset *dataset)
 {
   free(dataset->name);
   free(dataset->long_name);
@@ -95,7 +163,7 @@ static enum gpumc_status result_describe_dataset(const struct gpumc_hdf5_file *f
   if (dataset->name != NULL && dataset->long_name != NULL && dataset->units != NULL &&
       dataset->symbol != NULL)
     return GPUMC_OK;
-  gpumc_result_dataset_free(dataset);
+  dataset_free(dataset);
   return gpumc_error_set(error, GPUMC_FAILURE, "%s: out of memory", file->path);
 }
 
@@ -126,7 +194,7 @@ static enum gpumc_status add_dataset(struct group_walk *walk, hid_t data, const 
   result->datasets[result->n_datasets++] = dataset;
   return GPUMC_OK;
 out:
-  gpumc_result_dataset_free(&dataset);
+  dataset_free(&dataset);
   return status;
 }
 
@@ -166,14 +234,26 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void 
   return walk->status == GPUMC_OK ? 0 : -1;
 }
 
-enum gpumc_status gpumc_result_read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
-                                             struct gpumc_result *result, struct gpumc_error *error)
+static enum gpumc_status read_datasets(const struct gpumc_hdf5_file *file, hid_t group,
+                                       struct gpumc_result *result, struct gpumc_error *error)
 {
   struct group_walk walk = {file, "", result, error, GPUMC_OK};
   if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, visit, &walk) >= 0)
     return GPUMC_OK;
   GPUMC_TRY(walk.status);
   return gpumc_hdf5_error(file, error, "list summary");
+}
+
+static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
+                                      struct gpumc_result *result, struct gpumc_error *error)
+{
+  hid_t group;
+  GPUMC_TRY(open_group(file, "summary", &group, error));
+  if (group < 0)
+    return GPUMC_OK;
+  const enum gpumc_status status = read_datasets(file, group, result, error);
+  gpumc_hdf5_release(group);
+  return status;
 }
 
 /* ---- how far the runs of an unfinished result are ---- */
@@ -233,7 +313,7 @@ static enum gpumc_status add_column(struct run_walk *walk, hid_t data, const cha
   run->columns[run->n_columns++] = column;
   return GPUMC_OK;
 out:
-  gpumc_result_dataset_free(&column);
+  dataset_free(&column);
   return status;
 }
 
@@ -285,8 +365,8 @@ static herr_t visit_run(hid_t runs, const char *name, const H5L_info_t *link, vo
   return walk->status == GPUMC_OK ? 0 : -1;
 }
 
-enum gpumc_status gpumc_result_read_runs(const struct gpumc_hdf5_file *file, hid_t group,
-                                         struct gpumc_result *result, struct gpumc_error *error)
+static enum gpumc_status list_runs(const struct gpumc_hdf5_file *file, hid_t group,
+                                   struct gpumc_result *result, struct gpumc_error *error)
 {
   struct run_walk walk = {.file = file, .result = result, .error = error, .status = GPUMC_OK};
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_run, &walk) >= 0)
@@ -295,16 +375,52 @@ enum gpumc_status gpumc_result_read_runs(const struct gpumc_hdf5_file *file, hid
   return gpumc_hdf5_error(file, error, "list runs");
 }
 
-void gpumc_result_runs_free(struct gpumc_result *result)
+static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
+                                   struct gpumc_error *error)
+{
+  H5G_info_t info;
+  hid_t group;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(open_group(file, "runs", &group, error));
+  if (group < 0)
+    return GPUMC_OK;
+  if (!result->complete)
+    status = list_runs(file, group, result, error);
+  else if (H5Gget_info(group, &info) >= 0)
+    result->n_runs = (size_t)info.nlinks;
+  gpumc_hdf5_release(group);
+  return status;
+}
+
+static void free_runs(struct gpumc_result *result)
 {
   for (size_t i = 0; result->runs != NULL && i < result->n_runs; i++) {
     struct gpumc_result_run *run = &result->runs[i];
     for (size_t c = 0; c < run->n_columns; c++)
-      gpumc_result_dataset_free(&run->columns[c]);
+      dataset_free(&run->columns[c]);
     free(run->columns);
     free(run->name);
   }
   free(result->runs);
   result->runs = NULL;
   result->n_runs = 0;
+}
+
+enum gpumc_status gpumc_result_read_data(const struct gpumc_hdf5_file *file,
+                                         struct gpumc_result *result, struct gpumc_error *error)
+{
+  GPUMC_TRY(read_fields(file, "provenance", &result->provenance, error));
+  GPUMC_TRY(read_fields(file, "summary", &result->summary, error));
+  GPUMC_TRY(read_summary(file, result, error));
+  return read_runs(file, result, error);
+}
+
+void gpumc_result_data_free(struct gpumc_result *result)
+{
+  free_fields(&result->provenance);
+  free_fields(&result->summary);
+  for (size_t i = 0; i < result->n_datasets; i++)
+    dataset_free(&result->datasets[i]);
+  free(result->datasets);
+  free_runs(result);
 }

@@ -1,4 +1,4 @@
-/* Reading results: what kind of file it is, then its attributes, texts and summary. */
+/* Reading results: what kind of file it is, whether it is whole, and what its root says. */
 #include "core/storage/result_info.h"
 
 #include <fcntl.h>
@@ -56,63 +56,6 @@ static enum gpumc_status look_at_start(const char *path, enum gpumc_hdf5_mode *m
   return GPUMC_OK;
 }
 
-static enum gpumc_status add_field(struct gpumc_result_fields *fields, enum gpumc_field_type type,
-                                   const char *name, char *value)
-{
-  struct gpumc_result_field *items = realloc(fields->items, (fields->count + 1) * sizeof *items);
-  char *copy = strdup(name);
-  if (items != NULL)
-    fields->items = items;
-  if (items == NULL || copy == NULL) {
-    free(copy);
-    free(value);
-    return GPUMC_FAILURE;
-  }
-  items[fields->count++] = (struct gpumc_result_field){type, copy, value};
-  return GPUMC_OK;
-}
-
-/* Attributes that are no scalars, or cannot be read, are left out. */
-static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *info, void *state)
-{
-  (void)info;
-  char *value = gpumc_hdf5_attribute_text(object, name);
-  H5T_class_t class = gpumc_hdf5_attribute_class(object, name);
-  enum gpumc_field_type type = class == H5T_INTEGER ? GPUMC_FIELD_INTEGER
-                               : class == H5T_FLOAT ? GPUMC_FIELD_REAL
-                                                    : GPUMC_FIELD_TEXT;
-  if (value != NULL && add_field(state, type, name, value) != GPUMC_OK)
-    return -1;
-  return 0;
-}
-
-/* `*group` is negative where there is none, which is no failure. */
-static enum gpumc_status open_group(const struct gpumc_hdf5_file *file, const char *path,
-                                    hid_t *group, struct gpumc_error *error)
-{
-  bool found;
-  *group = H5I_INVALID_HID;
-  GPUMC_TRY(gpumc_hdf5_find(file, file->id, path, &found, error));
-  if (!found)
-    return GPUMC_OK;
-  *group = gpumc_hdf5_open_group(file, file->id, path, error);
-  return *group < 0 ? GPUMC_FAILURE : GPUMC_OK;
-}
-
-static enum gpumc_status read_fields(const struct gpumc_hdf5_file *file, const char *path,
-                                     struct gpumc_result_fields *fields, struct gpumc_error *error)
-{
-  hid_t group;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY(open_group(file, path, &group, error));
-  if (group < 0)
-    return GPUMC_OK;
-  if (H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attribute, fields) < 0)
-    status = gpumc_hdf5_error(file, error, "read the attributes of %s", path);
-  gpumc_hdf5_release(group);
-  return status;
-}
-
 static enum gpumc_status refuse_unsealed(const char *path, struct gpumc_error *error)
 {
   return gpumc_error_set(
@@ -167,45 +110,13 @@ static enum gpumc_status read_root(const struct gpumc_hdf5_file *file, bool unse
   return GPUMC_OK;
 }
 
-static enum gpumc_status read_runs(const struct gpumc_hdf5_file *file, struct gpumc_result *result,
-                                   struct gpumc_error *error)
-{
-  H5G_info_t info;
-  hid_t group;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY(open_group(file, "runs", &group, error));
-  if (group < 0)
-    return GPUMC_OK;
-  if (!result->complete)
-    status = gpumc_result_read_runs(file, group, result, error);
-  else if (H5Gget_info(group, &info) >= 0)
-    result->n_runs = (size_t)info.nlinks;
-  gpumc_hdf5_release(group);
-  return status;
-}
-
-static enum gpumc_status read_summary(const struct gpumc_hdf5_file *file,
-                                      struct gpumc_result *result, struct gpumc_error *error)
-{
-  hid_t group;
-  GPUMC_TRY(open_group(file, "summary", &group, error));
-  if (group < 0)
-    return GPUMC_OK;
-  const enum gpumc_status status = gpumc_result_read_datasets(file, group, result, error);
-  gpumc_hdf5_release(group);
-  return status;
-}
-
 static enum gpumc_status read_all(const struct gpumc_hdf5_file *file, bool unsealed_too,
                                   struct gpumc_result *result, struct gpumc_error *error)
 {
   GPUMC_TRY(read_root(file, unsealed_too, result, error));
   GPUMC_TRY(gpumc_hdf5_get_text(file, "config/source", &result->source, error));
   GPUMC_TRY(gpumc_hdf5_get_text(file, "config/resolved", &result->resolved, error));
-  GPUMC_TRY(read_fields(file, "provenance", &result->provenance, error));
-  GPUMC_TRY(read_fields(file, "summary", &result->summary, error));
-  GPUMC_TRY(read_summary(file, result, error));
-  return read_runs(file, result, error);
+  return gpumc_result_read_data(file, result, error);
 }
 
 /* A writer that begins or ends between the look and the opening leaves another mark: look again. */
@@ -302,27 +213,13 @@ enum gpumc_status gpumc_result_check_source(const char *path, struct gpumc_error
   return status;
 }
 
-static void free_fields(struct gpumc_result_fields *fields)
-{
-  for (size_t i = 0; i < fields->count; i++) {
-    free(fields->items[i].name);
-    free(fields->items[i].value);
-  }
-  free(fields->items);
-}
-
 void gpumc_result_free(struct gpumc_result *result)
 {
   free(result->title);
   free(result->program_version);
   free(result->source);
   free(result->resolved);
-  free_fields(&result->provenance);
-  free_fields(&result->summary);
-  for (size_t i = 0; i < result->n_datasets; i++)
-    gpumc_result_dataset_free(&result->datasets[i]);
-  free(result->datasets);
-  gpumc_result_runs_free(result);
+  gpumc_result_data_free(result);
   memset(result, 0, sizeof *result);
 }
 
