@@ -36,18 +36,17 @@ enum gpumc_status ising_bring_waves(const struct gpumc_ensemble *ensemble, int32
   const struct ising_wave wave = ising_wave_of(ensemble->model);
   const size_t length = wave.length, bytes = length * sizeof(int32_t);
   int32_t *table;
-  enum gpumc_status status = gpumc_allocate_array(&table, 2 * length, "a table of waves", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_allocate_array(&table, 2 * length, "a table of waves", error));
   ising_wave_table(&wave, table, table + length);
   for (size_t i = 0; sum != NULL && i < 2; i++) {
     sum[i] = 0;
     for (size_t x = 0; x < length; x++)
       sum[i] += table[i * length + x];
   }
-  status = device->ops->copy_to_device(device, cosine, table, bytes, error);
-  if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(device, sine, table + length, bytes, error);
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, cosine, table, bytes, error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, sine, table + length, bytes, error));
+out:
   free(table);
   return status;
 }

@@ -55,15 +55,11 @@ create_graph(const struct gpumc_model *model, struct graph *graph, struct gpumc_
     graph->length[d] = length[d];
     graph->stride[d] = stride;
   }
-  enum gpumc_status status =
-      gpumc_allocate_array(&graph->coupling, graph->sites * graph->dimension, purpose, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&graph->field, graph->sites, purpose, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&graph->place, graph->sites, purpose, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&graph->queue, graph->sites, purpose, error);
-  return status;
+  GPUMC_TRY(
+      gpumc_allocate_array(&graph->coupling, graph->sites * graph->dimension, purpose, error));
+  GPUMC_TRY(gpumc_allocate_array(&graph->field, graph->sites, purpose, error));
+  GPUMC_TRY(gpumc_allocate_array(&graph->place, graph->sites, purpose, error));
+  return gpumc_allocate_array(&graph->queue, graph->sites, purpose, error);
 }
 
 static void free_graph(struct graph *graph)
@@ -218,12 +214,14 @@ static enum gpumc_status warn_of_metropolis(const struct gpumc_model *model, siz
     samples = 1;
   else if (!model->reads_file && samples > DRAWN_SAMPLES)
     samples = DRAWN_SAMPLES;
-  enum gpumc_status status = create_graph(model, &graph, error);
-  for (size_t s = 0; s < samples && status == GPUMC_OK && *warning == NULL; s++) {
-    status = ising_disorder_sample(model, s, graph.coupling, graph.field, error);
-    if (status == GPUMC_OK && is_stuck(&graph))
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, create_graph(model, &graph, error));
+  for (size_t s = 0; s < samples && *warning == NULL; s++) {
+    GPUMC_TRY_OUT(status, ising_disorder_sample(model, s, graph.coupling, graph.field, error));
+    if (is_stuck(&graph))
       *warning = stuck;
   }
+out:
   free_graph(&graph);
   return status;
 }

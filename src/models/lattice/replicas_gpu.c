@@ -89,9 +89,11 @@ enum gpumc_status lattice_gpu_create(const struct lattice_gpu_layout *layout,
   GPUMC_TRY(check_limits(layout, ensemble, error));
   GPUMC_TRY(gpumc_allocate_array(&storage, 1, "the kernel's storage", error));
   ensemble->storage = storage;
-  enum gpumc_status status = allocate(layout, ensemble, storage, error);
-  if (status == GPUMC_OK && layout->fill != NULL)
-    status = layout->fill(ensemble, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, allocate(layout, ensemble, storage, error));
+  if (layout->fill != NULL)
+    GPUMC_TRY_OUT(status, layout->fill(ensemble, error));
+out:
   if (status != GPUMC_OK)
     lattice_gpu_destroy(ensemble);
   return status;

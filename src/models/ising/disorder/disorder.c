@@ -71,9 +71,7 @@ enum gpumc_status ising_samples_create(const struct ising_settings *settings,
   *disorder = NULL;
   if (given->couplings == ISING_UNIFORM && given->fields == ISING_UNIFORM)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&made, 1, "samples of the disorder", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&made, 1, "samples of the disorder", error));
   made->couplings = given->couplings;
   made->fields = given->fields;
   made->positive = gpumc_threshold(given->positive);
@@ -82,8 +80,8 @@ enum gpumc_status ising_samples_create(const struct ising_settings *settings,
   made->random = gpumc_random_make(given->seed, 0, RANDOM_ROUNDS);
   made->first_sample = given->first_sample;
   describe_distributions(made);
-  if (given->couplings == ISING_FILE)
-    status = read_file(settings, made, error);
+  const enum gpumc_status status =
+      given->couplings == ISING_FILE ? read_file(settings, made, error) : GPUMC_OK;
   if (status == GPUMC_OK)
     *disorder = made;
   else
@@ -290,9 +288,8 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
                            "sample %zu after the first is asked for, and there are %zu of them",
                            number, ising_samples_count(disorder));
   const uint32_t sample = disorder != NULL ? (uint32_t)(disorder->first_sample + number) : 0;
-  if (disorder != NULL && disorder->couplings == ISING_FILE) {
+  if (disorder != NULL && disorder->couplings == ISING_FILE)
     GPUMC_TRY(ising_samples_keep(&disorder->file, sample, error));
-  }
   if (coupling != NULL)
     fill_couplings(model, sample, coupling);
   if (field != NULL)
@@ -326,12 +323,11 @@ static enum gpumc_status fill_sample(const struct values_record *record, size_t 
 {
   const struct gpumc_model *model = record->model;
   const double uniform = record->fields ? ising_parameters(model)->field_quanta : 0.0;
-  enum gpumc_status status =
-      ising_disorder_sample(model, number, record->fields ? NULL : record->quanta,
-                            record->fields ? record->quanta : NULL, error);
-  for (size_t i = 0; i < record->of_sample && status == GPUMC_OK; i++)
+  GPUMC_TRY(ising_disorder_sample(model, number, record->fields ? NULL : record->quanta,
+                                  record->fields ? record->quanta : NULL, error));
+  for (size_t i = 0; i < record->of_sample; i++)
     value[i] = ((double)record->quanta[i] - uniform) * model->quantum[ISING_ENERGY];
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_pieces(const struct values_record *record,
@@ -357,13 +353,13 @@ static enum gpumc_status write_values(const struct gpumc_model *model,
   record.of_sample = dataset->shape[1] * (dataset->rank == 3 ? dataset->shape[2] : 1);
   record.most = smaller(PIECE_BYTES / (record.of_sample * sizeof *record.value), dataset->shape[0]);
   record.most = record.most < 1 ? 1 : record.most;
-  enum gpumc_status status =
-      gpumc_allocate_array(&record.quanta, record.of_sample, "a sample in quanta", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&record.value, record.most * record.of_sample,
-                                  "samples on their way to the file", error);
-  if (status == GPUMC_OK)
-    status = write_pieces(&record, recorder, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&record.quanta, record.of_sample, "a sample in quanta", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&record.value, record.most * record.of_sample,
+                                             "samples on their way to the file", error));
+  GPUMC_TRY_OUT(status, write_pieces(&record, recorder, error));
+out:
   free(record.quanta);
   free(record.value);
   return status;
@@ -417,16 +413,17 @@ enum gpumc_status ising_sample_checksum(const struct gpumc_model *model, size_t 
   const size_t bonds = model->sites * ising_parameters(model)->lattice.dimension;
   struct gpumc_checksum sum;
   int32_t *quanta = NULL;
-  enum gpumc_status status =
-      gpumc_allocate_array(&quanta, bonds + model->sites, "a sample of the disorder", error);
-  if (status == GPUMC_OK)
-    status = ising_disorder_sample(model, number, quanta, quanta + bonds, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&quanta, bonds + model->sites,
+                                             "a sample of the disorder", error));
+  GPUMC_TRY_OUT(status, ising_disorder_sample(model, number, quanta, quanta + bonds, error));
   gpumc_checksum_begin(&sum);
-  for (size_t i = 0; i < bonds + model->sites && status == GPUMC_OK; i++) {
+  for (size_t i = 0; i < bonds + model->sites; i++) {
     const double energy = (double)quanta[i] * model->quantum[ISING_ENERGY];
     gpumc_checksum_add(&sum, &energy, sizeof energy);
   }
   *checksum = gpumc_checksum_value(&sum);
+out:
   free(quanta);
   return status;
 }

@@ -237,15 +237,15 @@ enum gpumc_status ising_samples_open(const char *path, size_t dimension, const s
   file->values[ISING_FILE_COUPLINGS].of_sample = file->sites * dimension;
   file->values[ISING_FILE_FIELDS].of_sample = file->sites;
   const size_t window = larger(1, KEPT_BYTES / bytes_of_sample(file));
-  enum gpumc_status status = run_pass(&pass, first, first + window, error);
-  if (status != GPUMC_OK) {
-    ising_samples_file_free(file);
-    return status;
-  }
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, run_pass(&pass, first, first + window, error));
   file->samples = pass.samples;
   file->has_fields = file->values[ISING_FILE_FIELDS].largest > 0.0;
   file->kept_samples = first < file->samples ? smaller(window, file->samples - first) : 0;
-  return GPUMC_OK;
+out:
+  if (status != GPUMC_OK)
+    ising_samples_file_free(file);
+  return status;
 }
 
 void ising_samples_file_free(struct ising_samples_file *file)

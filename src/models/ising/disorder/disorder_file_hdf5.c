@@ -131,24 +131,22 @@ static enum gpumc_status check_values(const struct gpumc_hdf5_file *file, const 
   return GPUMC_OK;
 }
 
-/* A dataset that is as wanted, or a refusal. */
+/* A dataset that is as wanted, or a refusal: GPUMC_INVALID. */
 static enum gpumc_status open_wanted(const struct gpumc_hdf5_file *file, hid_t group,
                                      const struct wanted *wanted, hid_t *data,
                                      hsize_t extent[RANK_MAXIMUM], struct gpumc_error *error)
 {
   size_t count = 1;
-  enum gpumc_status status = GPUMC_OK;
   *data = open_dataset(file, group, wanted->name, error);
   if (*data < 0)
     return GPUMC_INVALID;
   if (!has_extent(*data, wanted, extent))
-    status = refuse_extent(file, *data, wanted, error);
-  for (int d = 0; d < wanted->rank && status == GPUMC_OK; d++)
+    return refuse_extent(file, *data, wanted, error);
+  for (int d = 0; d < wanted->rank; d++)
     if (__builtin_mul_overflow(count, (size_t)extent[d], &count))
-      status = refuse_extent(file, *data, wanted, error);
-  if (status == GPUMC_OK)
-    status = gpumc_hdf5_check_written(file, *data, wanted->name, error);
-  return status == GPUMC_OK ? GPUMC_OK : GPUMC_INVALID;
+      return refuse_extent(file, *data, wanted, error);
+  return gpumc_hdf5_check_written(file, *data, wanted->name, error) == GPUMC_OK ? GPUMC_OK
+                                                                                : GPUMC_INVALID;
 }
 
 /* A part of a dataset, in the order of its elements. */
@@ -220,11 +218,11 @@ static enum gpumc_status read_dataset(const struct gpumc_hdf5_file *file, hid_t 
 {
   hsize_t extent[RANK_MAXIMUM];
   hid_t data;
-  enum gpumc_status status = open_wanted(file, group, wanted, &data, extent, error);
-  if (status == GPUMC_OK)
-    status = read_rows(file, data, wanted, extent, target, error);
-  if (status == GPUMC_OK)
-    *first = (size_t)extent[0];
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open_wanted(file, group, wanted, &data, extent, error));
+  GPUMC_TRY_OUT(status, read_rows(file, data, wanted, extent, target, error));
+  *first = (size_t)extent[0];
+out:
   gpumc_hdf5_release(data);
   return status;
 }
@@ -240,18 +238,18 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
   char text[ISING_SHAPE_BYTES];
   bool same = true;
   hid_t data;
-  enum gpumc_status status = open_wanted(file, group, &wanted, &data, extent, error);
-  if (status == GPUMC_OK)
-    status = read_slab(file, data, wanted.name, wanted.rank, &all, sides, error);
-  if (status == GPUMC_OK)
-    status = check_values(file, wanted.name, 0, sides, dimension, error);
-  gpumc_hdf5_release(data);
-  for (size_t d = 0; d < dimension && status == GPUMC_OK; d++)
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, open_wanted(file, group, &wanted, &data, extent, error));
+  GPUMC_TRY_OUT(status, read_slab(file, data, wanted.name, wanted.rank, &all, sides, error));
+  GPUMC_TRY_OUT(status, check_values(file, wanted.name, 0, sides, dimension, error));
+  for (size_t d = 0; d < dimension; d++)
     same = same && sides[d] >= (double)shape[d] && sides[d] <= (double)shape[d];
-  if (status == GPUMC_OK && !same)
+  if (!same)
     status = gpumc_error_set(error, GPUMC_INVALID,
                              "%s: the dataset shape is not that of the lattice of the model, %s",
                              file->path, ising_shape_text(dimension, shape, text));
+out:
+  gpumc_hdf5_release(data);
   return status;
 }
 
@@ -265,11 +263,11 @@ static enum gpumc_status read_values(const struct gpumc_hdf5_file *file, hid_t g
   struct target target = {pass, ISING_FILE_COUPLINGS, room};
   size_t same;
   bool has_fields = false;
-  enum gpumc_status status = read_dataset(file, group, &couplings, &target, &pass->samples, error);
-  if (status == GPUMC_OK && gpumc_hdf5_find(file, group, "fields", &has_fields, error) != GPUMC_OK)
-    status = GPUMC_INVALID;
-  if (status != GPUMC_OK || !has_fields)
-    return status;
+  GPUMC_TRY(read_dataset(file, group, &couplings, &target, &pass->samples, error));
+  if (gpumc_hdf5_find(file, group, "fields", &has_fields, error) != GPUMC_OK)
+    return GPUMC_INVALID;
+  if (!has_fields)
+    return GPUMC_OK;
   const struct wanted fields = {"fields", "[samples][sites]", 2, {pass->samples, samples->sites}};
   target.kind = ISING_FILE_FIELDS;
   return read_dataset(file, group, &fields, &target, &same, error);
@@ -279,12 +277,9 @@ static enum gpumc_status read_group(const struct gpumc_hdf5_file *file, hid_t gr
                                     struct ising_samples_pass *pass, struct gpumc_error *error)
 {
   double *room = NULL;
-  enum gpumc_status status =
-      check_shape(file, group, pass->file->shape, pass->file->dimension, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&room, ROOM, "a block of couplings", error);
-  if (status == GPUMC_OK)
-    status = read_values(file, group, pass, room, error);
+  GPUMC_TRY(check_shape(file, group, pass->file->shape, pass->file->dimension, error));
+  GPUMC_TRY(gpumc_allocate_array(&room, ROOM, "a block of couplings", error));
+  const enum gpumc_status status = read_values(file, group, pass, room, error);
   free(room);
   return status;
 }

@@ -114,7 +114,6 @@ static enum gpumc_status
 begin_section(struct text_reader *reader, const char *word, struct gpumc_error *error)
 {
   char found[SHOWN_BYTES];
-  enum gpumc_status status = GPUMC_OK;
   enum section next = NOTHING;
   for (enum section section = SHAPE; section <= FIELDS; section++)
     if (strcmp(word, section_names[section]) == 0)
@@ -124,14 +123,14 @@ begin_section(struct text_reader *reader, const char *word, struct gpumc_error *
         error, GPUMC_INVALID, "%s:%zu: expected %s, found %s", reader->path, reader->line,
         reader->section == NOTHING ? "'shape'" : "'couplings' or 'fields'", quoted(word, found));
   if (next == FIELDS)
-    status = begin_fields(reader, error);
-  if (next == COUPLINGS)
-    status = check_sample(reader, error);
-  if (next == COUPLINGS && status == GPUMC_OK)
+    GPUMC_TRY(begin_fields(reader, error));
+  if (next == COUPLINGS) {
+    GPUMC_TRY(check_sample(reader, error));
     reader->pass->samples++;
+  }
   reader->section = next;
   reader->filled = 0;
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status check_shape(const struct text_reader *reader, struct gpumc_error *error)
@@ -249,18 +248,21 @@ static void skip_mark(struct text_reader *reader)
 static enum gpumc_status take_words(struct text_reader *reader, struct gpumc_error *error)
 {
   char word[WORD_BYTES];
-  enum gpumc_status status = next_word(reader, word, error);
-  while (status == GPUMC_OK && word[0] != '\0') {
-    status = reader->filled < numbers_wanted(reader) ? take_number(reader, word, error)
-                                                     : begin_section(reader, word, error);
-    if (status == GPUMC_OK)
-      status = next_word(reader, word, error);
+  GPUMC_TRY(next_word(reader, word, error));
+  while (word[0] != '\0') {
+    GPUMC_TRY(reader->filled < numbers_wanted(reader) ? take_number(reader, word, error)
+                                                      : begin_section(reader, word, error));
+    GPUMC_TRY(next_word(reader, word, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
+/* Whether the file was read to its end, and ends where it may. */
 static enum gpumc_status check_end(const struct text_reader *reader, struct gpumc_error *error)
 {
+  if (ferror(reader->stream))
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader->path,
+                           strerror(errno));
   if (reader->line == 0)
     return gpumc_error_set(error, GPUMC_INVALID, "%s: is empty, and must begin with 'shape'",
                            reader->path);
@@ -286,12 +288,10 @@ ising_samples_read_text(struct ising_samples_pass *pass, struct gpumc_error *err
   if (reader.stream == NULL)
     return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader.path, reason);
   skip_mark(&reader);
-  enum gpumc_status status = take_words(&reader, error);
-  if (status == GPUMC_OK && ferror(reader.stream))
-    status =
-        gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader.path, strerror(errno));
-  if (status == GPUMC_OK)
-    status = check_end(&reader, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, take_words(&reader, error));
+  GPUMC_TRY_OUT(status, check_end(&reader, error));
+out:
   fclose(reader.stream);
   return status;
 }

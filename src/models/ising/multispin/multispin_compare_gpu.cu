@@ -304,16 +304,16 @@ launch(const struct ising_multispin_comparison *arguments, struct gpumc_error *e
   const uint32_t runs = arguments->runs, first = arguments->first, second = arguments->second;
   const bool apart = !arguments->pairs || first + runs <= second || second + runs <= first;
   const uint32_t together = arguments->in_shared || apart ? runs : 1;
-  enum gpumc_status status = GPUMC_CUDA(
-      cudaFuncSetAttribute((const void *)compare<KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           (int)arguments->shared_bytes),
-      error);
-  for (uint32_t i = 0; i < runs && status == GPUMC_OK; i += together) {
+  GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute((const void *)compare<KIND>,
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            (int)arguments->shared_bytes),
+                       error));
+  for (uint32_t i = 0; i < runs; i += together) {
     compare<KIND><<<dim3(arguments->replicas.groups, together), THREADS, arguments->shared_bytes,
                     (cudaStream_t)arguments->replicas.batch.stream>>>(*arguments, i);
-    status = GPUMC_CUDA_LAUNCHED("compare", error);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("compare", error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 template <int WIDTH>

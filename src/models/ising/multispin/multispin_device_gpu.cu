@@ -87,18 +87,18 @@ launch_sweeps(const struct ising_multispin_sweep *sweep, struct gpumc_error *err
   const uint32_t threads = sweep->spread.threads, part = threads * KIND::WIDTH * STEPS;
   const uint32_t parts = (uint32_t)lattice_parts(sweep->replicas.colour, part);
   const size_t queues = ising_multispin_queue_bytes(&sweep->replicas, threads);
-  enum gpumc_status status =
+  GPUMC_TRY(
       GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_device<KIND>,
                                       cudaFuncAttributeMaxDynamicSharedMemorySize, (int)queues),
-                 error);
+                 error));
   for (uint32_t s = 0; s < sweep->sweeps; s++)
-    for (uint32_t number = 0; number < 2 && status == GPUMC_OK; number++) {
+    for (uint32_t number = 0; number < 2; number++) {
       sweep_device<KIND>
           <<<dim3(sweep->replicas.groups * parts, sweep->replicas.batch.runs), threads, queues,
              (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep, s, number);
-      status = GPUMC_CUDA_LAUNCHED("sweep_device", error);
+      GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_device", error));
     }
-  return status;
+  return GPUMC_OK;
 }
 
 struct device_launch {
@@ -109,11 +109,8 @@ struct device_launch {
     const dim3 groups(sweep->replicas.groups, sweep->replicas.batch.runs);
     cudaStream_t stream = (cudaStream_t)sweep->replicas.batch.stream;
     load_device<<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);
-    enum gpumc_status status = GPUMC_CUDA_LAUNCHED("load_device", error);
-    if (status == GPUMC_OK)
-      status = launch_sweeps<KIND>(sweep, error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("load_device", error));
+    GPUMC_TRY(launch_sweeps<KIND>(sweep, error));
     store_device<
         struct ising_multispin_kind<KIND::WIDTH, KIND::DIMENSION, KIND::SIGNS, true, true, 10, 0>>
         <<<groups, ISING_MULTISPIN_THREADS, 0, stream>>>(*sweep);

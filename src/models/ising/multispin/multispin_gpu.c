@@ -294,13 +294,12 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
   };
   struct ising_multispin_comparison waves = {
       .runs = (uint32_t)ensemble->runs, .square = channel != NULL ? channel[ISING_WAVE] : NULL};
-  enum gpumc_status status =
-      set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error);
+  GPUMC_TRY(set_rule(ensemble, sweeps > 0 ? target->control : NULL, &arguments, error));
   arguments.spread = spread_of(ensemble->device, &arguments.replicas);
-  if (status == GPUMC_OK && (sweeps > 0 || ising_wanted(&arguments.channels)))
-    status = arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
-                                        : ising_multispin_sweep_global(&arguments, error);
-  return status == GPUMC_OK && waves.square != NULL ? compare(ensemble, &waves, error) : status;
+  if (sweeps > 0 || ising_wanted(&arguments.channels))
+    GPUMC_TRY(arguments.spread.in_shared ? ising_multispin_sweep_shared(&arguments, error)
+                                         : ising_multispin_sweep_global(&arguments, error));
+  return waves.square != NULL ? compare(ensemble, &waves, error) : GPUMC_OK;
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,

@@ -103,13 +103,10 @@ struct shared_launch {
   {
     const struct ising_multispin_spread *spread = &sweep->spread;
     const uint32_t blocks = (uint32_t)lattice_parts(sweep->replicas.groups, spread->slots);
-    enum gpumc_status status =
-        GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_shared<KIND>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)spread->shared_bytes),
-                   error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_shared<KIND>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              (int)spread->shared_bytes),
+                         error));
     sweep_shared<KIND>
         <<<dim3(blocks, sweep->replicas.batch.runs), spread->slots * spread->threads,
            spread->shared_bytes, (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep);

@@ -61,16 +61,20 @@ ising_multispin_signs_of_group(const struct gpumc_model *model,
   struct sample sample = {.lattice = &parameters->lattice,
                           .fields = ising_disorder_traits(model).fields,
                           .negative = parameters->coupling_quanta < 0.0};
-  enum gpumc_status status = gpumc_allocate_array(
-      &sample.coupling, model->sites * sample.lattice->dimension, "couplings of a sample", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&sample.field, model->sites, "fields of a sample", error);
-  for (size_t lane = 0; status == GPUMC_OK && lane < ISING_LANES && lane < left; lane++) {
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&sample.coupling, model->sites * sample.lattice->dimension,
+                                     "couplings of a sample", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&sample.field, model->sites, "fields of a sample", error));
+  for (size_t lane = 0; lane < ISING_LANES && lane < left; lane++) {
     const uint32_t lanes = plan->samples == 1 ? UINT32_MAX : (uint32_t)1 << lane;
-    status = ising_disorder_sample(model, first + lane, sample.coupling, sample.field, error);
-    for (size_t i = 0; status == GPUMC_OK && i < model->sites; i++)
+    GPUMC_TRY_OUT(status,
+                  ising_disorder_sample(model, first + lane, sample.coupling, sample.field, error));
+    for (size_t i = 0; i < model->sites; i++)
       tell_site(&sample, i, lanes, to);
   }
+out:
   free(sample.coupling);
   free(sample.field);
   return status;
@@ -135,14 +139,13 @@ set_samples(const struct gpumc_model *model, const struct gpumc_ensemble_plan *p
 {
   const struct ising_multispin_instance *instance = &tables->instance;
   const size_t group_words = 2 * ising_multispin_sign_words(&instance->lattice, instance->signs);
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t group = 0; status == GPUMC_OK && group < tables->sign_groups; group++) {
+  for (size_t group = 0; group < tables->sign_groups; group++) {
     struct sign_words words = {instance, tables->signs + group * group_words};
     const struct ising_multispin_signs_to to = {
         .words = &words, .bond = set_bond, .field = set_field};
-    status = ising_multispin_signs_of_group(model, plan, group, &to, error);
+    GPUMC_TRY(ising_multispin_signs_of_group(model, plan, group, &to, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static void describe(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan,
@@ -187,12 +190,8 @@ enum gpumc_status ising_multispin_tables_begin(const struct gpumc_model *model,
 {
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
   const struct ising_wave wave = ising_wave_of(model);
-  enum gpumc_status status =
-      gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&tables->wave_table, (size_t)2 * wave.length, "waves", error));
+  GPUMC_TRY(gpumc_allocate_array(&tables->rule, plan->runs, "rules of the runs", error));
   describe(model, plan, &traits, tables);
   set_waves(&wave, tables);
   return GPUMC_OK;

@@ -97,17 +97,14 @@ static enum gpumc_status bring_set(const struct gpumc_ensemble *ensemble,
       .words = words, .turned = true, .bond = set_bond, .field = set_turned};
   memset(words->signs, 0, signs);
   memset(words->turned, 0, turned);
-  enum gpumc_status status =
-      ising_multispin_signs_of_group(ensemble->model, &ensemble->plan, set, &to, error);
-  if (status == GPUMC_OK)
-    status =
-        device->ops->copy_to_device(device, lattice_gpu_table(ensemble, table->signs + set * signs),
-                                    words->signs, signs, error);
-  if (status == GPUMC_OK && turned > 0)
-    status = device->ops->copy_to_device(device,
-                                         lattice_gpu_table(ensemble, table->turned + set * turned),
-                                         words->turned, turned, error);
-  return status;
+  GPUMC_TRY(ising_multispin_signs_of_group(ensemble->model, &ensemble->plan, set, &to, error));
+  GPUMC_TRY(device->ops->copy_to_device(
+      device, lattice_gpu_table(ensemble, table->signs + set * signs), words->signs, signs, error));
+  if (turned == 0)
+    return GPUMC_OK;
+  return device->ops->copy_to_device(device,
+                                     lattice_gpu_table(ensemble, table->turned + set * turned),
+                                     words->turned, turned, error);
 }
 
 static enum gpumc_status bring_disorder(const struct gpumc_ensemble *ensemble,
@@ -115,12 +112,14 @@ static enum gpumc_status bring_disorder(const struct gpumc_ensemble *ensemble,
                                         struct gpumc_error *error)
 {
   struct set_words words = {.lattice = &ising_parameters(ensemble->model)->lattice};
-  enum gpumc_status status =
-      gpumc_allocate_array(&words.signs, table->signs_words, "words of couplings", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&words.turned, table->turned_words + 1, "words of fields", error);
-  for (size_t set = 0; set < table->sets && status == GPUMC_OK; set++)
-    status = bring_set(ensemble, table, &words, set, error);
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&words.signs, table->signs_words, "words of couplings", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&words.turned, table->turned_words + 1,
+                                             "words of fields", error));
+  for (size_t set = 0; set < table->sets; set++)
+    GPUMC_TRY_OUT(status, bring_set(ensemble, table, &words, set, error));
+out:
   free(words.signs);
   free(words.turned);
   return status;

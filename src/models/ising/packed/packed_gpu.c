@@ -168,15 +168,15 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
       .spread = {.slots = 1, .threads = block_of(ensemble->device), .width = 1},
       .sweeps = sweeps,
   };
-  enum gpumc_status status = GPUMC_OK;
   if (arguments.replicas.row.value % ISING_MULTISPIN_VECTOR == 0)
     arguments.spread.width = ISING_MULTISPIN_VECTOR;
-  if (sweeps > 0)
-    status = ising_multispin_set_temperatures(
-        ensemble, target->control, lattice_gpu_storage_of(ensemble)->notes, &arguments.rule, error);
-  if (status == GPUMC_OK && sweeps > 0)
-    status = ising_packed_sweep(&arguments, error);
-  return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
+  if (sweeps > 0) {
+    GPUMC_TRY(ising_multispin_set_temperatures(ensemble, target->control,
+                                               lattice_gpu_storage_of(ensemble)->notes,
+                                               &arguments.rule, error));
+    GPUMC_TRY(ising_packed_sweep(&arguments, error));
+  }
+  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
 static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, size_t second,

@@ -259,18 +259,17 @@ launch_waves(const struct ising_packed_measurement *measurement, struct gpumc_er
   const uint32_t of_columns =
       (uint32_t)lattice_parts(lattice_parts(lines, ROWS) * 2 * row, THREADS);
   const uint32_t of_rows = (uint32_t)lattice_parts(lines, WARP_ROWS * (THREADS / 32));
-  enum gpumc_status status = GPUMC_OK;
   if (wave->along[0]) {
     add_columns<<<dim3(replicas->groups * of_columns, measurement->runs), THREADS, 0, stream>>>(
         *measurement, of_columns);
-    status = GPUMC_CUDA_LAUNCHED("add_columns", error);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("add_columns", error));
   }
-  if (status == GPUMC_OK && (wave->along[1] || wave->along[2])) {
+  if (wave->along[1] || wave->along[2]) {
     add_rows<<<dim3(replicas->groups * of_rows, measurement->runs), THREADS, 0, stream>>>(
         *measurement, of_rows);
-    status = GPUMC_CUDA_LAUNCHED("add_rows", error);
+    GPUMC_TRY(GPUMC_CUDA_LAUNCHED("add_rows", error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 enum gpumc_status
@@ -280,15 +279,12 @@ ising_packed_measure(const struct ising_packed_measurement *measurement, struct 
   cudaStream_t stream = (cudaStream_t)replicas->batch.stream;
   const size_t elements = measurement->runs * replicas->batch.capacity;
   const dim3 grid((uint32_t)lattice_parts(replicas->batch.capacity, THREADS), measurement->runs);
-  enum gpumc_status status = GPUMC_CUDA(
-      cudaMemsetAsync(measurement->sums, 0, elements * sizeof *measurement->sums, stream), error);
-  if (status == GPUMC_OK)
-    status = measurement->by_fours ? launch_lattice<ISING_MULTISPIN_VECTOR>(measurement, error)
-                                   : launch_lattice<1>(measurement, error);
-  if (status == GPUMC_OK && measurement->square != NULL)
-    status = launch_waves(measurement, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(GPUMC_CUDA(
+      cudaMemsetAsync(measurement->sums, 0, elements * sizeof *measurement->sums, stream), error));
+  GPUMC_TRY(measurement->by_fours ? launch_lattice<ISING_MULTISPIN_VECTOR>(measurement, error)
+                                  : launch_lattice<1>(measurement, error));
+  if (measurement->square != NULL)
+    GPUMC_TRY(launch_waves(measurement, error));
   record<<<grid, THREADS, 0, stream>>>(*measurement);
   return GPUMC_CUDA_LAUNCHED("record", error);
 }

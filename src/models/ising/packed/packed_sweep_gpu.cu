@@ -65,17 +65,17 @@ struct packed_launch {
     const uint32_t parts = (uint32_t)lattice_parts(replicas->colour, part);
     const dim3 grid(replicas->groups * parts, replicas->batch.runs);
     const size_t queues = ising_multispin_queue_bytes(replicas, threads);
-    enum gpumc_status status =
+    GPUMC_TRY(
         GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_packed<packed>,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize, (int)queues),
-                   error);
+                   error));
     for (uint32_t s = 0; s < sweep->sweeps; s++)
-      for (uint32_t number = 0; number < 2 && status == GPUMC_OK; number++) {
+      for (uint32_t number = 0; number < 2; number++) {
         sweep_packed<packed><<<grid, threads, queues, (cudaStream_t)replicas->batch.stream>>>(
             *sweep, s, number, part, parts);
-        status = GPUMC_CUDA_LAUNCHED("sweep_packed", error);
+        GPUMC_TRY(GPUMC_CUDA_LAUNCHED("sweep_packed", error));
       }
-    return status;
+    return GPUMC_OK;
   }
 };
 

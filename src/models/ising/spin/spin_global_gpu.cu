@@ -97,9 +97,7 @@ ising_spin_sweep_global(const struct ising_spin_gpu_sweep *arguments, struct gpu
   for (uint32_t s = 0; s < arguments->sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++) {
       kernel<<<grid, threads, 0, stream>>>(*arguments, chunks, colour, batch->time + s);
-      enum gpumc_status status = GPUMC_CUDA_LAUNCHED("update_colour", error);
-      if (status != GPUMC_OK)
-        return status;
+      GPUMC_TRY(GPUMC_CUDA_LAUNCHED("update_colour", error));
     }
   if (!ising_wanted(&arguments->channels))
     return GPUMC_OK;

@@ -106,13 +106,11 @@ fill_masks(const struct gpumc_ensemble *ensemble, void *own, struct gpumc_error 
   const struct ising_spin_gpu_lattice lattice = lattice_of(ensemble->model);
   const size_t n = masks_bytes(&lattice);
   void *masks;
-  enum gpumc_status status = gpumc_allocate(1, n, "masks of rows", &masks, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate(1, n, "masks of rows", &masks, error));
   struct ising_spin_row_masks *rows = masks;
   for (uint32_t k = 0; k < lattice.colour; k++)
     mask_spin(&lattice, k, rows, (void *)(rows + words_of(&lattice)));
-  status = device->ops->copy_to_device(device, own, masks, n, error);
+  const enum gpumc_status status = device->ops->copy_to_device(device, own, masks, n, error);
   free(masks);
   return status;
 }

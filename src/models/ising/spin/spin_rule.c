@@ -176,17 +176,18 @@ enum gpumc_status ising_spin_samples_fill(const struct gpumc_model *model,
   int32_t *coupling = NULL, *field = NULL;
   if (samples->kind == ISING_SPIN_UNIFORM)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&coupling, bonds, "couplings of a sample", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&field, model->sites, "fields of a sample", error);
-  for (size_t s = 0; status == GPUMC_OK && s < count; s++) {
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&coupling, bonds, "couplings of a sample", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&field, model->sites, "fields of a sample", error));
+  for (size_t s = 0; s < count; s++) {
     uint8_t *sample = (uint8_t *)data + s * samples->bytes;
-    status = ising_disorder_sample(model, first + s, coupling, field, error);
-    if (status == GPUMC_OK && samples->kind == ISING_SPIN_SIGNS)
+    GPUMC_TRY_OUT(status, ising_disorder_sample(model, first + s, coupling, field, error));
+    if (samples->kind == ISING_SPIN_SIGNS)
       fill_signs(model, samples->stride, coupling, field, sample);
-    else if (status == GPUMC_OK)
+    else
       fill_terms(model, samples->stride, coupling, field, (int32_t *)(void *)sample);
   }
+out:
   free(coupling);
   free(field);
   return status;

@@ -282,14 +282,10 @@ ising_spin_sweep_shared(const struct ising_spin_gpu_sweep *arguments, struct gpu
   const struct shape shape = choose_shape(&arguments->replicas, table_sweeps);
   sweep_kernel *kernel = batch->rounds == 7 ? choose_kernel<7>(arguments, shape.table)
                                             : choose_kernel<10>(arguments, shape.table);
-  if (shape.shared_bytes + STATIC_BYTES > DEFAULT_SHARED_BYTES) {
-    enum gpumc_status status =
-        GPUMC_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)shape.shared_bytes),
-                   error);
-    if (status != GPUMC_OK)
-      return status;
-  }
+  if (shape.shared_bytes + STATIC_BYTES > DEFAULT_SHARED_BYTES)
+    GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              (int)shape.shared_bytes),
+                         error));
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, shape.replicas), batch->runs);
   kernel<<<grid, shape.threads, shape.shared_bytes, (cudaStream_t)batch->stream>>>(*arguments,
                                                                                    shape);

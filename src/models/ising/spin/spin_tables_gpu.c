@@ -83,20 +83,20 @@ static enum gpumc_status bring_samples(struct gpumc_ensemble *ensemble,
   void *made = NULL, *packed = NULL;
   if (samples.kind == ISING_SPIN_UNIFORM)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate(lanes, samples.bytes, "samples", &made, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate(1, layout->group_bytes, "samples", &packed, error);
-  for (size_t s = 0; status == GPUMC_OK && s < samples.count; s += lanes) {
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate(lanes, samples.bytes, "samples", &made, error));
+  GPUMC_TRY_OUT(status, gpumc_allocate(1, layout->group_bytes, "samples", &packed, error));
+  for (size_t s = 0; s < samples.count; s += lanes) {
     const size_t count = samples.count - s < lanes ? samples.count - s : lanes;
     memset(made, 0, lanes * samples.bytes);
     memset(packed, 0, layout->group_bytes);
-    status = ising_spin_samples_fill(ensemble->model, &samples, s, count, made, error);
-    if (status != GPUMC_OK)
-      break;
+    GPUMC_TRY_OUT(status,
+                  ising_spin_samples_fill(ensemble->model, &samples, s, count, made, error));
     layout->pack(ensemble->model, &samples, made, count, lanes, packed);
-    status = device->ops->copy_to_device(device, to + s / lanes * layout->group_bytes, packed,
-                                         layout->group_bytes, error);
+    GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, to + s / lanes * layout->group_bytes,
+                                                      packed, layout->group_bytes, error));
   }
+out:
   free(made);
   free(packed);
   return status;
@@ -143,8 +143,7 @@ enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
   const size_t runs = ensemble->runs;
   double *there = lattice_gpu_storage_of(ensemble)->notes;
   struct ising_rules_part part = {.rules = tables->rules, .stream = ensemble->device->stream};
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t m = 0; status == GPUMC_OK && m < runs; m += part.count) {
+  for (size_t m = 0; m < runs; m += part.count) {
     part.first = (uint32_t)m;
     part.count = (uint32_t)(runs - m < ISING_RULES_AT_ONCE ? runs - m : ISING_RULES_AT_ONCE);
     const double *known = there + m * ISING_CONTROLS, *now = ising_controls_of(control, m);
@@ -155,11 +154,10 @@ enum gpumc_status ising_tables_set_rules(struct gpumc_ensemble *ensemble,
       part.rule[i] = i > 0 && ising_same_controls(now, i, i - 1)
                          ? part.rule[i - 1]
                          : ising_run_rule_of(ensemble, ising_controls_of(now, i));
-    status = ising_rules_store(&part, error);
-    if (status == GPUMC_OK)
-      memcpy(there + m * ISING_CONTROLS, now, bytes);
+    GPUMC_TRY(ising_rules_store(&part, error));
+    memcpy(there + m * ISING_CONTROLS, now, bytes);
   }
-  return status;
+  return GPUMC_OK;
 }
 
 struct ising_measured ising_measured_channels(size_t runs, int64_t *const *channel)

@@ -82,15 +82,10 @@ static enum gpumc_status create_own(const struct gpumc_model *model,
   struct ising_tiled_own *own = own_memory;
   *own = own_for(model, plan);
   const size_t length = own->waves.wave.length;
-  enum gpumc_status status =
-      gpumc_allocate(plan->runs * plan->capacity, (own->state_words + 1) * sizeof *own->state,
-                     "states of generators", (void **)&own->state, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&own->rule, plan->runs, "rules of the runs", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&own->wave_table, 2 * length, "tables of waves", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate(plan->runs * plan->capacity, (own->state_words + 1) * sizeof *own->state,
+                           "states of generators", (void **)&own->state, error));
+  GPUMC_TRY(gpumc_allocate_array(&own->rule, plan->runs, "rules of the runs", error));
+  GPUMC_TRY(gpumc_allocate_array(&own->wave_table, 2 * length, "tables of waves", error));
   own->waves.cosine = own->wave_table;
   own->waves.sine = own->wave_table + length;
   ising_wave_table(&own->waves.wave, own->wave_table, own->wave_table + length);

@@ -159,13 +159,11 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 {
   const struct ising_tiling tiling = ising_tiling_of(&ensemble->plan.options);
   struct ising_tiled_sweep arguments = {.replicas = replicas_of(ensemble)};
-  enum gpumc_status status = GPUMC_OK;
   if (sweeps > 0)
-    status = set_rules(ensemble, arguments.replicas.rule, target->control, error);
-  for (uint32_t v = 0;
-       status == GPUMC_OK && ising_tiled_visit(&tiling, sweeps, v, &arguments.visit); v++)
-    status = ising_tiled_visit_blocks(&arguments, error);
-  return status == GPUMC_OK && channel != NULL ? measure(ensemble, channel, error) : status;
+    GPUMC_TRY(set_rules(ensemble, arguments.replicas.rule, target->control, error));
+  for (uint32_t v = 0; ising_tiled_visit(&tiling, sweeps, v, &arguments.visit); v++)
+    GPUMC_TRY(ising_tiled_visit_blocks(&arguments, error));
+  return channel != NULL ? measure(ensemble, channel, error) : GPUMC_OK;
 }
 
 static size_t state_bytes(const struct gpumc_ensemble *ensemble)

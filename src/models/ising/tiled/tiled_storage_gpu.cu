@@ -105,9 +105,9 @@ ising_tiled_randomize(const struct ising_tiled_replicas *arguments, struct gpumc
   cudaStream_t stream = (cudaStream_t)batch->stream;
   randomize_spins<<<dim3(blocks_for(sites_of(arguments)), batch->runs), THREADS, 0, stream>>>(
       *arguments);
-  enum gpumc_status status = GPUMC_CUDA_LAUNCHED("randomize_spins", error);
-  if (status != GPUMC_OK || elements == 0)
-    return status;
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("randomize_spins", error));
+  if (elements == 0)
+    return GPUMC_OK;
   randomize_states<<<dim3(blocks_for(elements), batch->runs), THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("randomize_states", error);
 }
@@ -200,15 +200,11 @@ ising_tiled_measure_all(const struct ising_tiled_measurement *arguments, struct 
   const struct lattice_batch *batch = &replicas->batch;
   const size_t sums = batch->runs * batch->capacity * sizeof *arguments->sums;
   cudaStream_t stream = (cudaStream_t)batch->stream;
-  enum gpumc_status status = GPUMC_CUDA(cudaMemsetAsync(arguments->sums, 0, sums, stream), error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(GPUMC_CUDA(cudaMemsetAsync(arguments->sums, 0, sums, stream), error));
   const dim3 tiles((uint32_t)batch->capacity * replicas->geometry.n_tiles, batch->runs);
   measure_tiles<<<tiles, ising_tiled_threads(replicas),
                   2 * replicas->geometry.copy_words * sizeof(uint32_t), stream>>>(*arguments);
-  status = GPUMC_CUDA_LAUNCHED("measure_tiles", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(GPUMC_CUDA_LAUNCHED("measure_tiles", error));
   const dim3 grid((uint32_t)lattice_parts(batch->capacity, FINISH_THREADS), batch->runs);
   finish<<<grid, FINISH_THREADS, 0, stream>>>(*arguments);
   return GPUMC_CUDA_LAUNCHED("finish", error);
