@@ -256,6 +256,7 @@ static const struct gpumc_kernel_ops cuda_wide = {.device = "cuda",
                                                   EVERYTHING};
 static const struct gpumc_kernel_ops cuda_deep = {.device = "cuda",
                                                   .variant = "deep",
+                                                  .former = "bottom",
                                                   .summary = "On no CPU.",
                                                   .trajectory = "chain-deep",
                                                   EVERYTHING};

@@ -26,6 +26,17 @@ static void test_variant(void **state)
   gpumc_config_free(&config);
 }
 
+/* A configuration may give the name that a variant had before. */
+static void test_former_variant(void **state)
+{
+  struct gpumc_config config;
+  (void)state;
+  language_accept(GOOD "kernel: {variant: bottom}\n", &config);
+  const struct gpumc_params kernel = gpumc_task_params(&config.tasks[0], "kernel");
+  assert_string_equal(gpumc_params_string(&kernel, "variant"), "deep");
+  gpumc_config_free(&config);
+}
+
 static void test_variant_errors(void **state)
 {
   (void)state;
@@ -197,6 +208,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_variant),
+      cmocka_unit_test(test_former_variant),
       cmocka_unit_test(test_variant_errors),
       cmocka_unit_test(test_updates_that_no_kernel_has),
       cmocka_unit_test(test_updates_that_one_kernel_has),

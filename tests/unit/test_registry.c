@@ -26,6 +26,17 @@ static void test_find(void **state)
   assert_non_null(gpumc_algorithm_find("pa"));
 }
 
+/* Names that variants of the models here had before. */
+static void test_former_names(void **state)
+{
+  const struct gpumc_model_ops *ising = gpumc_model_find("ising2d");
+  const struct gpumc_kernel_ops *kernel = gpumc_kernel_named(ising, "cpu", "replica");
+  (void)state;
+  assert_non_null(kernel);
+  assert_string_equal(kernel->variant, "walker");
+  assert_ptr_equal(kernel, gpumc_kernel_named(ising, "cpu", "walker"));
+}
+
 static void test_find_errors(void **state)
 {
   (void)state;
@@ -325,6 +336,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_find),
       cmocka_unit_test(test_find_errors),
+      cmocka_unit_test(test_former_names),
       cmocka_unit_test(test_lists_have_room_in_a_configuration),
       cmocka_unit_test(test_choose),
       cmocka_unit_test(test_choose_errors),

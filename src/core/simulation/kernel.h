@@ -98,6 +98,7 @@ struct gpumc_ensemble {
 struct gpumc_kernel_ops {
   const char *device;     /* "cpu", "cuda" */
   const char *variant;    /* its name in `kernel.variant` */
+  const char *former;     /* a name that the variant had before, still accepted; NULL: none */
   const char *summary;    /* one line */
   const char *takes;      /* what it asks of instances; NULL: nothing */
   const char *trajectory; /* kernels with the same id produce the same replicas, bit for bit */

@@ -136,12 +136,22 @@ static void append_names(struct gpumc_text *text, const char *const *names, size
     gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", names[i]);
 }
 
+/* The name that a variant has today. */
+static const char *present_name(const struct gpumc_model_ops *model, const char *variant)
+{
+  for (size_t i = 0; variant != NULL && model->kernels[i] != NULL; i++)
+    if (model->kernels[i]->former != NULL && strcmp(model->kernels[i]->former, variant) == 0)
+      return model->kernels[i]->variant;
+  return variant;
+}
+
 /* A kernel on that device, or of that variant: the first, one of this build before others. NULL for
  * any device or any variant. */
 static const struct gpumc_kernel_ops *
 find_kernel(const struct gpumc_model_ops *model, const char *device, const char *variant)
 {
   const struct gpumc_kernel_ops *found = NULL;
+  variant = present_name(model, variant);
   for (size_t i = 0; model->kernels[i] != NULL; i++) {
     const struct gpumc_kernel_ops *kernel = model->kernels[i];
     if ((device == NULL || strcmp(kernel->device, device) == 0) &&
@@ -293,6 +303,7 @@ enum gpumc_status gpumc_kernel_choose(const struct gpumc_kernel_wish *wish, cons
   struct gpumc_text why_not = {0};
   const char *remedy = NULL;
   bool any = strcmp(variant, "auto") == 0, on_device = false;
+  variant = present_name(model, variant);
   *kernel = NULL;
   for (size_t i = 0; model->kernels[i] != NULL && (any || *kernel == NULL); i++) {
     const struct gpumc_kernel_ops *candidate = model->kernels[i];

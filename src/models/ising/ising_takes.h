@@ -32,7 +32,7 @@
   .moves = ising_moves, .n_moves = ISING_MOVES
 
 #define ISING_WALKER_CUDA_NAMES                                                                    \
-  .device = "cuda", .variant = "walker", .refuses = ising_gpu_refuses,                             \
+  .device = "cuda", .variant = "walker", .former = "replica", .refuses = ising_gpu_refuses,        \
   .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \
              "number a spin",                                                                      \
   .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
