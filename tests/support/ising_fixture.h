@@ -4,7 +4,7 @@
 
 #include "core/simulation/ensemble.h"
 #include "models/ising/ising.h"
-#include "models/ising/tiled/tiling.h"
+#include "models/ising/tiled/tiled.h"
 #include "support/ising_reference.h"
 #include "support/test_device.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_TILED_DEVIATION_H
 #define TESTS_SUPPORT_TILED_DEVIATION_H
 
-#include "models/ising/tiled/tiling.h"
+#include "models/ising/tiled/tiled.h"
 #include "support/ising_fixture.h"
 
 /* A square lattice; sweeps before, and measurements every four sweeps. */

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_TILED_REFERENCE_H
 #define TESTS_SUPPORT_TILED_REFERENCE_H
 
-#include "models/ising/tiled/tiling.h"
+#include "models/ising/tiled/tiled.h"
 #include "support/ising_reference.h"
 
 enum { TILED_FIBONACCI_MAXIMUM = 1279 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/simulation/registry.h"
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising_keys.h"
 #include "models/ising2d/ising2d.h"
 #include "support/work_directory.h"

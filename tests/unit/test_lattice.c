@@ -9,8 +9,7 @@
 
 #include "core/numerics/random.h"
 #include "core/numerics/simd_philox.h"
-#include "models/lattice/bit_matrix.h"
-#include "models/lattice/bit_serial.h"
+#include "models/lattice/bit_sliced.h"
 #include "models/lattice/checkerboard_simd.h"
 #include "models/lattice/vertical_counter.h"
 

@@ -8,7 +8,6 @@
 #define GPUMC_ISING_H
 
 #include "core/simulation/model.h"
-#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising_physics.h"
 #include "models/lattice/checkerboard.h"
 
@@ -22,6 +21,55 @@ enum { ISING_DIMENSIONS_MAXIMUM = 3 };
 
 /* The wave channel is |sum_i s_i exp(i k r_i)|^2, the mean over the smallest wave vectors. */
 enum ising_channel { ISING_ENERGY, ISING_MAGNETIZATION, ISING_WAVE, ISING_CHANNELS };
+
+/* Quenched disorder of Ising spins: couplings J_ij and fields h_i of a sample.
+ *
+ * Everything is an integer number of quanta of the energy, so that energies are exact; a Gaussian
+ * number is rounded to the next one. A sample is known by its number: it depends on the seed of the
+ * disorder and this number alone, never on shape of a batch, kernel or device. */
+
+enum ising_distribution {
+  ISING_UNIFORM,  /* the same value everywhere: no disorder */
+  ISING_BIMODAL,  /* +-width, + with probability p */
+  ISING_GAUSSIAN, /* mean 0, standard deviation width */
+  ISING_FILE      /* read */
+};
+
+/* The number of a sample is below 2^32: a word of the counter. */
+#define ISING_SAMPLES_MAXIMUM 4294967295
+
+struct ising_disorder_settings {
+  /* fields: never ISING_FILE, since a file of couplings may have fields too. */
+  enum ising_distribution couplings, fields;
+  double positive; /* p: probability of +J */
+  double width;    /* of the random fields, energy */
+  uint64_t seed;
+  uint64_t first_sample;
+  const char *path; /* of ISING_FILE; docs/file-format.md says what stands in it */
+};
+
+struct ising_disorder;
+
+/* What kernels must know before they see a sample. */
+struct ising_disorder_traits {
+  bool couplings; /* J_ij differ from bond to bond */
+  bool fields;    /* so do h_i from site to site */
+  /* Every J_ij is +1 or -1 times the coupling, every random field +1 or -1 times one width. */
+  bool couplings_are_signs, fields_are_signs;
+  double field_width; /* of random fields that are signs, in quanta; else 0 */
+};
+/* Of a model without disorder: all false. */
+struct ising_disorder_traits ising_disorder_traits(const struct gpumc_model *model);
+/* Why couplings and fields cannot be kept as one bit each, NULL where they can. */
+const char *ising_disorder_no_bits(const struct gpumc_model *model);
+
+/* Sample `number` after the first: coupling[sites][dimension] = J(i, i + e_d) and field[sites] =
+ * h_i, the uniform field included, in quanta; sites in the order x + Lx (y + Ly z). NULL: not
+ * wanted. For any instance, with disorder or without. Samples of a file are read into memory when
+ * one of them is first needed, so calls for one instance must follow one another. */
+GPUMC_MUST_CHECK enum gpumc_status ising_disorder_sample(const struct gpumc_model *model,
+                                                         size_t number, int32_t *coupling,
+                                                         int32_t *field, struct gpumc_error *error);
 
 /* What makes an instance. */
 struct ising_settings {
@@ -120,28 +168,11 @@ extern const struct gpumc_quantity ising_quantities[ISING_QUANTITIES];
 /* The moves that all these kernels have, enum ising_move. */
 extern const struct gpumc_move ising_moves[ISING_MOVES];
 
-/* gpumc_kernel_ops.cost of these kernels, on every device. */
-double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);
-double ising_spin_cost(const struct gpumc_model *model, size_t replicas);
-double ising_packed_cost(const struct gpumc_model *model, size_t replicas);
-
-/* gpumc_kernel_ops.refuses: of kernels that number sites with 32 bits, and of those that have but
- * bits for couplings and fields. */
+/* gpumc_kernel_ops.refuses of kernels that number sites with 32 bits and refuse nothing else. */
 const char *ising_cpu_refuses(const struct gpumc_model *model,
                               const struct gpumc_kernel_options *options, const char **key);
 const char *ising_gpu_refuses(const struct gpumc_model *model,
                               const struct gpumc_kernel_options *options, const char **key);
-const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
-                                        const struct gpumc_kernel_options *options,
-                                        const char **key);
-const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
-                                        const struct gpumc_kernel_options *options,
-                                        const char **key);
-const char *ising_packed_refuses(const struct gpumc_model *model,
-                                 const struct gpumc_kernel_options *options, const char **key);
-/* GPUMC_INVALID, with why. */
-GPUMC_MUST_CHECK enum gpumc_status
-ising_packed_check(const struct gpumc_model *model, struct gpumc_error *error);
 
 /* What a run's row of gpumc_target.control is, and whether two are the same. */
 static inline const double *ising_controls_of(const double *control, size_t m)

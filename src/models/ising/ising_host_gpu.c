@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/ising_wave.h"
+#include "models/ising/ising_channels.h"
 
 struct ising_channels ising_channels_of(const struct gpumc_model *model, int64_t *const *channel)
 {

@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 #include "core/simulation/curves.h"
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
 
 enum {
@@ -276,4 +276,36 @@ void ising_destroy(struct gpumc_model *model)
     ising_samples_free(parameters->disorder);
   free(parameters);
   memset(model, 0, sizeof *model);
+}
+
+/* ---- what kernels refuse ---- */
+
+/* Sites below 2^31 are what kernels on a GPU take. */
+static const size_t gpu_sites_limit = (size_t)1 << 31;
+
+static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)
+{
+  if (model->sites > ISING_WORD_SITES_MAXIMUM)
+    return "it numbers sites with 32 bits, and there are more than 2^32; `packed` takes lattices "
+           "without disorder below 2^37 sites";
+  if (on_gpu && model->sites >= gpu_sites_limit)
+    return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "
+           "disorder";
+  return NULL;
+}
+
+const char *ising_cpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key)
+{
+  (void)options;
+  (void)key;
+  return refuses_sites(model, false);
+}
+
+const char *ising_gpu_refuses(const struct gpumc_model *model,
+                              const struct gpumc_kernel_options *options, const char **key)
+{
+  (void)options;
+  (void)key;
+  return refuses_sites(model, true);
 }

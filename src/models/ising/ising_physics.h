@@ -22,7 +22,7 @@
  *   initial: word w = output w & 3 of the counter {w >> 2, group, 0, (LATTICE_INITIAL, 0)}; bit 1
  *            is up.
  *   sweep:   the bit of weight 2^(31 - p) of every lane's u is word p & 3 of the counter {w, group,
- *            time, (LATTICE_SWEEP, p >> 2)} (lattice/bit_serial.h). With random fields u decides
+ *            time, (LATTICE_SWEEP, p >> 2)} (lattice/bit_sliced.h). With random fields u decides
  *            about s sign(h_i).
  * Trajectory "ising.spin.1": site number i = colour N/2 + k.
  *   initial: spin i of replica r = bit i & 31 of word v = i >> 5, which is output v & 3 of the

@@ -7,7 +7,7 @@
 #define GPUMC_LATTICE_CHECKERBOARD_SIMD_H
 
 #include "core/numerics/simd.h"
-#include "models/lattice/checkerboard_edges.h"
+#include "models/lattice/checkerboard.h"
 
 GPUMC_INLINE void gpumc_copy_vector(uint8_t *to, const uint8_t *from)
 {

@@ -82,6 +82,8 @@ enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
 {
   const struct gpumc_ensemble_plan *plan = &ensemble->plan;
   struct lattice_cpu_storage *storage;
+  if (layout->check != NULL)
+    GPUMC_TRY(layout->check(ensemble, error));
   GPUMC_TRY(gpumc_allocate_array(&storage, 1, "an ensemble", error));
   ensemble->storage = storage;
   storage->layout = layout;

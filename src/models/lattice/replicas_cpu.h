@@ -3,8 +3,8 @@
  * with one says the kernel's layout; nothing here knows a model.
  *
  *   static const struct lattice_cpu_layout layout = {.replicas = 1, .buffers = 1, ...};
- *   ... .bytes = lattice_cpu_bytes(&layout, ...), .create = lattice_cpu_create(&layout, ...)
- *   const struct gpumc_kernel_ops kernel = {LATTICE_CPU_OPERATIONS, .variant = "plain", ...};
+ *   LATTICE_CPU_BYTES_AND_CREATE(layout)
+ *   const struct gpumc_kernel_ops kernel = {LATTICE_CPU_OPERATIONS, .bytes = bytes, ...};
  */
 #ifndef GPUMC_LATTICE_REPLICAS_CPU_H
 #define GPUMC_LATTICE_REPLICAS_CPU_H
@@ -23,6 +23,8 @@ struct lattice_cpu_place;
 struct lattice_cpu_layout {
   size_t replicas; /* in a block: 1, or a power of two */
   size_t buffers;  /* 1: replicas are copied in place; 2: from one buffer to the other */
+  /* GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: nothing. */
+  enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
   /* NULL: a block is a replica in portable form; `set` and `get` are NULL then. */
   size_t (*block_bytes)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
   /* Of one thread; NULL: none. */
@@ -151,6 +153,17 @@ size_t lattice_cpu_bytes(const struct lattice_cpu_layout *layout, const struct g
 GPUMC_MUST_CHECK enum gpumc_status lattice_cpu_create(const struct lattice_cpu_layout *layout,
                                                       struct gpumc_ensemble *ensemble,
                                                       struct gpumc_error *error);
+/* Defines both, as `bytes` and `create`, for a kernel that keeps nothing beside its layout. */
+#define LATTICE_CPU_BYTES_AND_CREATE(layout)                                                       \
+  static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,          \
+                      const struct gpumc_ensemble_plan *plan)                                      \
+  {                                                                                                \
+    return lattice_cpu_bytes(&(layout), model, device, plan);                                      \
+  }                                                                                                \
+  static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)      \
+  {                                                                                                \
+    return lattice_cpu_create(&(layout), ensemble, error);                                         \
+  }
 void lattice_cpu_destroy(struct gpumc_ensemble *ensemble);
 GPUMC_MUST_CHECK enum gpumc_status
 lattice_cpu_set(struct gpumc_ensemble *ensemble, size_t m, size_t first, size_t count,

@@ -86,6 +86,8 @@ enum gpumc_status lattice_gpu_create(const struct lattice_gpu_layout *layout,
 {
   struct lattice_gpu_storage *storage;
   assert(layout->unit_bytes == 1 || layout->unit_bytes == 16 || layout->unit_bytes == 32);
+  if (layout->check != NULL)
+    GPUMC_TRY(layout->check(ensemble, error));
   GPUMC_TRY(check_limits(layout, ensemble, error));
   GPUMC_TRY(gpumc_allocate_array(&storage, 1, "the kernel's storage", error));
   ensemble->storage = storage;

@@ -3,8 +3,8 @@
  * becomes portable says the kernel's layout; nothing here knows a model.
  *
  *   static const struct lattice_gpu_layout layout = {.group = 1, .unit_bytes = 16, ...};
- *   ... .bytes = lattice_gpu_bytes(&layout, model, plan), .create = lattice_gpu_create(&layout,
- * ...)
+ *   LATTICE_GPU_BYTES_AND_CREATE(layout)
+ *   const struct gpumc_kernel_ops kernel = {LATTICE_GPU_COMMON, .bytes = bytes, ...};
  */
 #ifndef GPUMC_LATTICE_REPLICAS_GPU_H
 #define GPUMC_LATTICE_REPLICAS_GPU_H
@@ -22,6 +22,8 @@ struct lattice_gpu_layout {
   size_t group;       /* replicas that lie side by side: a power of two up to 32 */
   size_t unit_bytes;  /* of one replica that lie together: 1, 16 or 32 */
   size_t sites_limit; /* lattices have fewer sites */
+  /* GPUMC_INVALID for what the kernel refuses, before anything is allocated; NULL: nothing. */
+  enum gpumc_status (*check)(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
   /* Replicas go in and out by pieces of this size, and so does `convert`; 0: by whole replicas. */
   size_t piece_bytes;
   size_t (*units)(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan);
@@ -78,6 +80,19 @@ size_t lattice_gpu_bytes(const struct lattice_gpu_layout *layout, const struct g
 GPUMC_MUST_CHECK enum gpumc_status lattice_gpu_create(const struct lattice_gpu_layout *layout,
                                                       struct gpumc_ensemble *ensemble,
                                                       struct gpumc_error *error);
+
+/* Defines both, as `bytes` and `create`, for a kernel that keeps nothing beside its layout. */
+#define LATTICE_GPU_BYTES_AND_CREATE(layout)                                                       \
+  static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,          \
+                      const struct gpumc_ensemble_plan *plan)                                      \
+  {                                                                                                \
+    (void)device;                                                                                  \
+    return lattice_gpu_bytes(&(layout), model, plan);                                              \
+  }                                                                                                \
+  static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)      \
+  {                                                                                                \
+    return lattice_gpu_create(&(layout), ensemble, error);                                         \
+  }
 
 /* The operations of gpumc_kernel_ops with these names. */
 void lattice_gpu_destroy(struct gpumc_ensemble *ensemble);

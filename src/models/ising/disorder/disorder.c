@@ -9,7 +9,6 @@
 #include "core/numerics/threshold.h"
 #include "core/storage/recorder.h"
 #include "models/ising/disorder/disorder.h"
-#include "models/ising/disorder/disorder_state.h"
 #include "models/ising/ising.h"
 
 /* A Gaussian number is below (-2 ln s)^(1/2), s >= 2^-63. */

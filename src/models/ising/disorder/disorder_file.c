@@ -1,5 +1,5 @@
 /* Samples of quenched disorder from a file: which kind it is, and what is done with its numbers. */
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "core/base/memory.h"
 #include "core/storage/hdf5_values.h"
 #include "core/storage/result_info.h"
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 
 /* ROOM: numbers that are read at a time. */
 enum { RANK_MAXIMUM = 3, ROOM = 1 << 19 };

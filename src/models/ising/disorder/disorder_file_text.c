@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/files.h"
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 
 /* Of UTF-8, which some editors write. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";

@@ -7,9 +7,9 @@
 #include "core/numerics/isa.h"
 #include "core/numerics/random.h"
 #include "models/ising/ising_physics.h"
-#include "models/ising/ising_wave.h"
-#include "models/lattice/bit_serial.h"
-#include "models/lattice/checkerboard_edges.h"
+#include "models/ising/ising_channels.h"
+#include "models/lattice/bit_sliced.h"
+#include "models/lattice/checkerboard.h"
 
 enum { ISING_LANES = 32, ISING_AXES = 3 };
 

@@ -2,9 +2,8 @@
 #include <assert.h>
 
 #include "models/ising/ising.h"
-#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
-#include "models/lattice/bit_matrix.h"
+#include "models/lattice/bit_sliced.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* Where the sites i .. i+31, in site order, stand in a group; returns how many there are. */
@@ -255,27 +254,14 @@ static const struct lattice_cpu_layout layout = {
 
 static_assert((int)ISING_LANES <= (int)LATTICE_CPU_BLOCK, "a group is a block");
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  return lattice_cpu_bytes(&layout, model, device, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return lattice_cpu_create(&layout, ensemble, error);
-}
+LATTICE_CPU_BYTES_AND_CREATE(layout)
 
 const struct gpumc_kernel_ops ising_multispin_cpu = {
     LATTICE_CPU_OPERATIONS,
-    .variant = "multispin",
-    .cost = ising_multispin_cost,
+    ISING_MULTISPIN_NAMES,
     .refuses = ising_multispin_cpu_refuses,
     .summary = "one bit a spin, 32 replicas a word, bit-serial comparison",
-    .takes = ISING_TAKES_MULTISPIN ISING_TAKES_ON_CPUS,
-    .trajectory = "ising.multispin.1",
-    .moves = ising_moves,
-    .n_moves = ISING_MOVES,
+    .takes = ISING_MULTISPIN_TAKES ISING_TAKES_ON_CPUS,
     .bytes = bytes,
     .create = create,
     .compare = lattice_cpu_compare,

@@ -7,7 +7,7 @@
 #include "core/device/device.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"
-#include "models/ising/ising_takes.h"
+#include "models/ising/multispin/multispin_tables.h"
 #include "models/lattice/replicas_gpu.h"
 
 /* lattice_gpu_storage.notes: sums of the table of waves, cosines and sines, and control
@@ -98,17 +98,7 @@ static const struct lattice_gpu_layout layout = {
     .convert = convert,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  return lattice_gpu_bytes(&layout, model, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return lattice_gpu_create(&layout, ensemble, error);
-}
+LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {

@@ -3,7 +3,7 @@
 #define GPUMC_ISING_MULTISPIN_GROUP_CUH
 
 #include "models/ising/multispin/multispin_update.cuh"
-#include "models/lattice/vertical_counter.cuh"
+#include "models/lattice/bit_sliced.cuh"
 
 /* Of a thread's counter of bonds. */
 enum { ISING_MULTISPIN_BOND_PLANES = 16 };

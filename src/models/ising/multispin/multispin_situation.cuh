@@ -4,8 +4,7 @@
 #define GPUMC_ISING_MULTISPIN_SITUATION_CUH
 
 #include "models/ising/multispin/multispin_gpu.h"
-#include "models/lattice/bit_serial.cuh"
-#include "models/lattice/lop3.cuh"
+#include "models/lattice/bit_sliced.cuh"
 
 /* WIDTH: words that a thread takes at once. SIGNS: couplings differ, and have words of their own.
  * PLAIN: Metropolis without a field. EACH: every run has its own temperature. ROUNDS: of Philox.

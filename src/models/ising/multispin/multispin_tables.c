@@ -271,3 +271,32 @@ void ising_multispin_set_rules(const struct gpumc_ensemble *ensemble,
     tables->rule[m].random = gpumc_ensemble_random(ensemble, m);
   }
 }
+
+/* ---- cost and refusals ---- */
+
+/* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. A replica
+ * that has a word for itself costs as much as 32. */
+static const double rate = 16.0;
+
+double ising_multispin_cost(const struct gpumc_model *model, size_t replicas)
+{
+  const size_t words = (replicas + ISING_LANES - 1) / ISING_LANES;
+  return (double)model->sites * (double)(words * ISING_LANES) / rate;
+}
+
+const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key)
+{
+  const char *why = ising_cpu_refuses(model, options, key);
+  return why != NULL ? why : ising_disorder_no_bits(model);
+}
+
+const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key)
+{
+  const char *why = ising_gpu_refuses(model, options, key);
+  return why != NULL ? why : ising_disorder_no_bits(model);
+}

@@ -6,6 +6,7 @@
 
 #include "core/simulation/kernel.h"
 #include "models/ising/ising.h"
+#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin.h"
 #include "models/lattice/checkerboard.h"
 
@@ -78,6 +79,29 @@ ising_multispin_signs(const struct ising_multispin_tables *tables, size_t group)
   return tables->signs + (tables->sign_groups == 1 ? 0 : group) * 2 *
                              ising_multispin_sign_words(&instance->lattice, instance->signs);
 }
+
+/* gpumc_kernel_ops.cost and refuses. */
+double ising_multispin_cost(const struct gpumc_model *model, size_t replicas);
+const char *ising_multispin_cpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key);
+const char *ising_multispin_gpu_refuses(const struct gpumc_model *model,
+                                        const struct gpumc_kernel_options *options,
+                                        const char **key);
+
+/* What the kernels of all devices say of themselves, and that on GPUs also in builds that lack it:
+ * designated initialisers of a struct gpumc_kernel_ops. */
+#define ISING_MULTISPIN_TAKES                                                                      \
+  "couplings that are all J, or +J and -J; random fields of one size. Replicas go in words of "    \
+  "32, and each word takes the time of 32 however few there are"
+#define ISING_MULTISPIN_NAMES                                                                      \
+  .variant = "multispin", .cost = ising_multispin_cost, .trajectory = "ising.multispin.1",         \
+  .moves = ising_moves, .n_moves = ISING_MOVES
+#define ISING_MULTISPIN_CUDA_NAMES                                                                 \
+  ISING_MULTISPIN_NAMES,                                                                           \
+      .device = "cuda", .refuses = ising_multispin_gpu_refuses,                                    \
+      .summary = "one bit a spin, 32 replicas a word, bit-serial comparison in shared memory",     \
+      .takes = ISING_MULTISPIN_TAKES ISING_TAKES_ON_GPUS
 
 struct ising_multispin_rule ising_multispin_rule(const struct ising_multispin_tables *tables,
                                                  enum ising_move update,

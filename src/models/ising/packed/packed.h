@@ -6,6 +6,7 @@
 #ifndef GPUMC_ISING_PACKED_H
 #define GPUMC_ISING_PACKED_H
 
+#include "core/simulation/kernel.h"
 #include "models/ising/multispin/multispin.h"
 #include "models/lattice/checkerboard.h"
 
@@ -79,5 +80,22 @@ extern const struct ising_packed_ops ising_packed_v2, ising_packed_v3, ising_pac
 #else
 extern const struct ising_packed_ops ising_packed_portable;
 #endif
+
+/* ---- on every device ---- */
+
+/* gpumc_kernel_ops.cost and refuses; `check` of the layouts. */
+double ising_packed_cost(const struct gpumc_model *model, size_t replicas);
+const char *ising_packed_refuses(const struct gpumc_model *model,
+                                 const struct gpumc_kernel_options *options, const char **key);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
+
+/* What the kernels of all devices say of themselves, in builds that lack one, too: designated
+ * initialisers of a struct gpumc_kernel_ops. */
+#define ISING_PACKED_NAMES                                                                         \
+  .variant = "packed", .cost = ising_packed_cost, .refuses = ising_packed_refuses,                 \
+  .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",  \
+  .takes = "Lx a multiple of 64; no disorder", .trajectory = "ising.packed.1",                     \
+  .moves = ising_moves, .n_moves = ISING_MOVES
 
 #endif

@@ -5,11 +5,47 @@
 
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_tables.h"
 #include "models/ising/packed/packed.h"
-#include "models/lattice/bit_matrix.h"
+#include "models/lattice/bit_sliced.h"
 #include "models/lattice/replicas_cpu.h"
+
+/* ---- cost and refusals, on every device ---- */
+
+/* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond on
+ * large lattices. On small ones the two halves of a sweep, in which nobody goes on before all are
+ * done, cost as much time as so many sites more. */
+static const double rate = 10.0, waiting_sites = 20000;
+
+double ising_packed_cost(const struct gpumc_model *model, size_t replicas)
+{
+  return ((double)model->sites + waiting_sites) * (double)replicas / rate;
+}
+
+const char *ising_packed_refuses(const struct gpumc_model *model,
+                                 const struct gpumc_kernel_options *options, const char **key)
+{
+  (void)options;
+  (void)key;
+  const struct ising_disorder_traits traits = ising_disorder_traits(model);
+  if (ising_parameters(model)->lattice.length_x % ISING_PACKED_PAIR != 0)
+    return "Lx must be a multiple of 64, since a word holds 32 sites of one colour of a row";
+  if (traits.couplings || traits.fields)
+    return "the sites of a word share their coupling and field, and there is disorder";
+  return NULL;
+}
+
+enum gpumc_status
+ising_packed_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error)
+{
+  const char *refusal = ising_packed_refuses(ensemble->model, NULL, NULL);
+  return refusal == NULL ? GPUMC_OK
+                         : gpumc_error_set(error, GPUMC_INVALID,
+                                           "the packed kernel cannot take this: %s", refusal);
+}
+
+/* ---- memory ---- */
 
 /* lattice_cpu_storage.own. counts[plan.runs][plan.capacity] */
 struct own {
@@ -244,6 +280,7 @@ static void free_own(void *own_memory)
 static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
+    .check = ising_packed_check,
     .block_bytes = block_bytes,
     .scratch_bytes = scratch_bytes,
     .own_size = sizeof(struct own),
@@ -254,17 +291,7 @@ static const struct lattice_cpu_layout layout = {
     .get = get_replica,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  return lattice_cpu_bytes(&layout, model, device, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  GPUMC_TRY(ising_packed_check(ensemble->model, error));
-  return lattice_cpu_create(&layout, ensemble, error);
-}
+LATTICE_CPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
@@ -330,21 +357,8 @@ static enum gpumc_status sweep(struct gpumc_ensemble *ensemble, const struct gpu
 }
 
 const struct gpumc_kernel_ops ising_packed_cpu = {
-    LATTICE_CPU_COMMON,
-    .variant = "packed",
-    .cost = ising_packed_cost,
-    .refuses = ising_packed_refuses,
-    .summary = "one bit a spin, 32 sites of a row a word, for few large lattices without disorder",
-    .takes = ISING_TAKES_PACKED,
-    .trajectory = "ising.packed.1",
-    .moves = ising_moves,
-    .n_moves = ISING_MOVES,
-    .bytes = bytes,
-    .create = create,
-    .start = randomize,
-    .sweep = sweep,
-    .measure = measure,
-    .gather = lattice_cpu_gather,
-    .exchange = lattice_cpu_exchange,
+    LATTICE_CPU_COMMON, ISING_PACKED_NAMES,           .bytes = bytes,
+    .create = create,   .start = randomize,           .sweep = sweep,
+    .measure = measure, .gather = lattice_cpu_gather, .exchange = lattice_cpu_exchange,
     .compare = overlap,
 };

@@ -6,7 +6,6 @@
 
 #include "models/ising/ising.h"
 #include "models/ising/ising_host_gpu.h"
-#include "models/ising/ising_takes.h"
 #include "models/ising/multispin/multispin_gpu.h"
 #include "models/ising/packed/packed.h"
 #include "models/lattice/replicas_gpu.h"
@@ -94,6 +93,7 @@ static const struct lattice_gpu_layout layout = {
     .group = 1,
     .unit_bytes = 4 * sizeof(uint32_t),
     .sites_limit = ISING_SITES_LIMIT,
+    .check = ising_packed_check,
     .piece_bytes = sizeof(uint64_t),
     .units = units,
     .table_bytes = table_bytes,
@@ -102,18 +102,7 @@ static const struct lattice_gpu_layout layout = {
     .convert = convert,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  return lattice_gpu_bytes(&layout, model, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  GPUMC_TRY(ising_packed_check(ensemble->model, error));
-  return lattice_gpu_create(&layout, ensemble, error);
-}
+LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {
@@ -196,8 +185,15 @@ static enum gpumc_status overlap(struct gpumc_ensemble *ensemble, size_t first, 
 }
 
 const struct gpumc_kernel_ops ising_packed_cuda = {
-    ISING_PACKED_CUDA_NAMES, LATTICE_GPU_COMMON,           .bytes = bytes,
-    .create = create,        .start = randomize,           .sweep = sweep,
-    .measure = measure,      .gather = lattice_gpu_gather, .exchange = lattice_gpu_exchange,
+    ISING_PACKED_NAMES,
+    .device = "cuda",
+    LATTICE_GPU_COMMON,
+    .bytes = bytes,
+    .create = create,
+    .start = randomize,
+    .sweep = sweep,
+    .measure = measure,
+    .gather = lattice_gpu_gather,
+    .exchange = lattice_gpu_exchange,
     .compare = overlap,
 };

@@ -4,7 +4,7 @@
 #include "models/ising/multispin/multispin_situation.cuh"
 #include "models/ising/multispin/multispin_update.cuh"
 #include "models/ising/packed/packed_gpu.h"
-#include "models/lattice/vertical_counter.cuh"
+#include "models/lattice/bit_sliced.cuh"
 
 enum {
   THREADS = 256,

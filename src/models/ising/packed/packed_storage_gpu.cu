@@ -2,7 +2,7 @@
  * sides are even, so that a replica has a multiple of four. */
 #include "models/ising/ising_channels.h"
 #include "models/ising/packed/packed_gpu.h"
-#include "models/lattice/bit_matrix.h"
+#include "models/lattice/bit_sliced.h"
 
 enum { THREADS = 256, VECTOR = 4 };
 

@@ -4,8 +4,7 @@
 
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
-#include "models/ising/ising_takes.h"
-#include "models/ising/ising_wave.h"
+#include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin.h"
 #include "models/lattice/replicas_cpu.h"
 
@@ -325,14 +324,10 @@ const struct ising_spin_samples *ising_spin_cpu_samples(const struct gpumc_ensem
 
 const struct gpumc_kernel_ops ising_spin_cpu = {
     LATTICE_CPU_OPERATIONS,
-    .variant = "spin",
-    .cost = ising_spin_cost,
+    ISING_SPIN_NAMES,
     .refuses = ising_cpu_refuses,
     .summary = "one byte and one 32-bit random number a spin",
     .takes = ISING_TAKES_SPIN ISING_TAKES_ON_CPUS,
-    .trajectory = "ising.spin.1",
-    .moves = ising_moves,
-    .n_moves = ISING_MOVES,
     .bytes = ising_spin_cpu_bytes,
     .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,

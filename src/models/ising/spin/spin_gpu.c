@@ -5,7 +5,6 @@
 
 #include "core/base/memory.h"
 #include "models/ising/ising_host_gpu.h"
-#include "models/ising/ising_takes.h"
 #include "models/lattice/replicas_gpu.h"
 
 static struct ising_spin_gpu_lattice lattice_of(const struct gpumc_model *model)
@@ -178,17 +177,7 @@ static const struct lattice_gpu_layout layout = {
     .convert = convert,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  return lattice_gpu_bytes(&layout, model, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  return lattice_gpu_create(&layout, ensemble, error);
-}
+LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {

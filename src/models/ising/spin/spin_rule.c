@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "models/ising/disorder/disorder_state.h"
+#include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
 #include "models/lattice/checkerboard.h"
 
@@ -191,4 +191,13 @@ out:
   free(coupling);
   free(field);
   return status;
+}
+
+/* Nanoseconds of one core with AVX-512, for the choice of `kernel.variant: auto`, which must be the
+ * same on every device (docs/performance.md, "Few replicas"): spin flips per nanosecond. */
+static const double rate = 4.8;
+
+double ising_spin_cost(const struct gpumc_model *model, size_t replicas)
+{
+  return (double)model->sites * (double)replicas / rate;
 }

@@ -17,6 +17,7 @@
 
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
+#include "models/ising/ising_takes.h"
 
 struct gpumc_model;
 
@@ -176,5 +177,18 @@ ising_spin_sample(const struct ising_spin_samples *samples, size_t replica)
     sample.terms = (const int32_t *)data;
   return sample;
 }
+
+/* gpumc_kernel_ops.cost */
+double ising_spin_cost(const struct gpumc_model *model, size_t replicas);
+
+/* What the kernels `spin` of all devices say of themselves, and that on GPUs also in builds that
+ * lack it: designated initialisers of a struct gpumc_kernel_ops. */
+#define ISING_SPIN_NAMES                                                                           \
+  .variant = "spin", .cost = ising_spin_cost, .trajectory = "ising.spin.1", .moves = ising_moves,  \
+  .n_moves = ISING_MOVES
+#define ISING_SPIN_CUDA_NAMES                                                                      \
+  ISING_SPIN_NAMES, .device = "cuda", .refuses = ising_gpu_refuses,                                \
+                    .summary = "one bit and one 32-bit random number a spin",                      \
+                    .takes = ISING_TAKES_SPIN ISING_TAKES_ON_GPUS
 
 #endif

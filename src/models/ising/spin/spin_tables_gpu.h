@@ -5,7 +5,7 @@
 
 #include "core/device/cuda_error.h"
 #include "core/simulation/kernel.h"
-#include "models/ising/ising_wave.h"
+#include "models/ising/ising_channels.h"
 #include "models/ising/spin/spin_rule.h"
 
 #ifdef __cplusplus

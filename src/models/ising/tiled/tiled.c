@@ -1,7 +1,137 @@
-/* Tiles of a lattice and the order of their updates. */
+/* The tiled kernel on every device: its keys, the tiles of a lattice and the order of their
+ * updates, generators that are not Philox, and the working copy of a tile on the CPU. */
 #include "models/ising/tiled/tiled.h"
 
+#include <string.h>
+
 #include "models/ising/ising.h"
+#include "models/ising/tiled/tiled_isa.h"
+
+/* ---- keys ---- */
+
+const char *const ising_tiling_orders[] = {"forward", "symmetrised", NULL};
+
+#define UNSAFE_GENERATORS(OF)                                                                      \
+  OF(LCG32, "lcg32")                                                                               \
+  OF(LCG32_RANDOM, "lcg32_random")                                                                 \
+  OF(LCG64, "lcg64")                                                                               \
+  OF(LCG64_RANDOM, "lcg64_random")                                                                 \
+  OF(FIBONACCI_521, "lagged_fibonacci_521")                                                        \
+  OF(FIBONACCI_1279, "lagged_fibonacci_1279")
+#define NAME(generator, name) [ISING_GENERATOR_##generator] = name,
+#define WARNING(generator, name)                                                                   \
+  [ISING_GENERATOR_##generator] =                                                                  \
+      "kernel.generator = " name " is UNSAFE: results with such generators are known to be "       \
+      "wrong; use kernel.generator: philox",
+
+const char *const ising_generators[ISING_GENERATORS + 1] = {NAME(PHILOX, "philox")
+                                                                UNSAFE_GENERATORS(NAME)};
+
+const struct gpumc_key ising_tiling_keys[] = {
+    {.name = "hits",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "How many times the spins of a tile are updated before it is the turn of "
+            "the other half of the tiles; fewer in the last round where the sweeps "
+            "between two measurements are not a multiple of it. Kernel `tiled` only.",
+     .default_text = "1",
+     .unit = "sweeps",
+     .minimum = 1,
+     .maximum = ISING_HITS_MAXIMUM,
+     .sweepable = true},
+    {.name = "tile",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Side of the tiles; every side of the lattice must be a multiple of "
+            "twice this. 0 picks the largest that fits, up to 32 (square lattices) "
+            "or 8 (cubic ones). Kernel `tiled` only.",
+     .default_text = "0",
+     .unit = "sites",
+     .minimum = 0,
+     .maximum = ISING_TILE_MAXIMUM,
+     .multiple_of = 2,
+     .sweepable = true},
+    {.name = "order",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "Order of the updates: all hits of one half of the tiles, then all of "
+            "the other (forward), or a palindrome, which has detailed balance "
+            "(symmetrised; `hits` must be even, and divide the sweeps between two "
+            "measurements). Kernel `tiled` only.",
+     .default_text = "forward",
+     .choices = ising_tiling_orders,
+     .sweepable = true},
+    {.name = "generator",
+     .type = GPUMC_KEY_CHOICE,
+     .doc = "Generator of the random numbers of the updates. All but philox are "
+            "UNSAFE: linear congruential and lagged Fibonacci generators are known "
+            "to give wrong results, some only in long runs, and exist to demonstrate "
+            "it. Kernel `tiled` only.",
+     .default_text = "philox",
+     .choices = ising_generators,
+     .sweepable = true},
+    {0}};
+
+static int choice_of(const struct gpumc_params *kernel, const char *key, const char *const *choices)
+{
+  const char *name = gpumc_params_string(kernel, key);
+  int choice = 0;
+  while (choices[choice] != NULL && strcmp(choices[choice], name) != 0)
+    choice++;
+  return choices[choice] != NULL ? choice : 0;
+}
+
+struct gpumc_kernel_options ising_tiling_options(const struct ising_tiling *tiling)
+{
+  struct gpumc_kernel_options options = {.together = tiling->hits};
+  _Static_assert(sizeof *tiling <= sizeof options.own, "options have room for a tiling");
+  memcpy(options.own, tiling, sizeof *tiling);
+  return options;
+}
+
+struct ising_tiling ising_tiling_of(const struct gpumc_kernel_options *options)
+{
+  struct ising_tiling tiling;
+  memcpy(&tiling, options->own, sizeof tiling);
+  return tiling;
+}
+
+void ising_tiling_read(const struct gpumc_params *kernel, struct gpumc_kernel_options *options)
+{
+  struct ising_tiling tiling = {0};
+  if (gpumc_params_has(kernel, "hits"))
+    tiling.hits = (uint32_t)gpumc_params_integer(kernel, "hits");
+  if (gpumc_params_has(kernel, "tile"))
+    tiling.tile = (uint32_t)gpumc_params_integer(kernel, "tile");
+  if (gpumc_params_has(kernel, "order"))
+    tiling.order = (enum ising_tiling_order)choice_of(kernel, "order", ising_tiling_orders);
+  if (gpumc_params_has(kernel, "generator"))
+    tiling.generator = (enum ising_generator)choice_of(kernel, "generator", ising_generators);
+  *options = ising_tiling_options(&tiling);
+}
+
+/* A palindrome of hits that the next measurement cuts off has no detailed balance, which it is for.
+ */
+void ising_tiling_check(const struct gpumc_params *kernel, int64_t interval,
+                        struct gpumc_report *report)
+{
+  const int64_t hits = gpumc_params_integer(kernel, "hits");
+  if (strcmp(gpumc_params_string(kernel, "order"), ising_tiling_orders[ISING_ORDER_SYMMETRISED]) ==
+          0 &&
+      interval % hits != 0)
+    gpumc_params_mistake(
+        kernel, report, "order",
+        "kernel.order: symmetrised has detailed balance only if the sweeps between "
+        "two measurements, algorithm.interval = %lld, are a multiple of "
+        "kernel.hits = %lld: make them one, or use kernel.order: forward",
+        (long long)interval, (long long)hits);
+}
+
+const char *ising_tiling_warning(const struct gpumc_kernel_options *options, const char **name)
+{
+  static const char *const warnings[ISING_GENERATORS] = {UNSAFE_GENERATORS(WARNING)};
+  *name = "generator_warning";
+  return warnings[ising_tiling_of(options).generator];
+}
+
+/* ---- tiles, and the order of their updates ---- */
 
 enum {
   SIDE_2D = 32, /* the largest sides of a tile that are chosen, and that there may be */
@@ -157,4 +287,115 @@ bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint3
     return symmetrised_visit(hits, even, v, visit);
   *visit = (struct ising_tiled_visit){.half = v - balanced, .first = even, .hits = 1, .turn = 1};
   return sweeps % 2 == 1 && v < balanced + 2;
+}
+
+/* ---- generators that are not Philox ---- */
+
+static const struct ising_tiled_step lcg32 = {1664525, 1013904223};
+static const struct ising_tiled_step lcg64 = {2862933555777941757, 1442695040888963407};
+
+static void set_fibonacci(struct ising_tiled_generator *made, uint32_t r, uint32_t s)
+{
+  made->kind = ISING_TILED_FIBONACCI;
+  made->lag_r = made->block_words = r;
+  made->lag_s = s;
+}
+
+static void set_congruential(struct ising_tiled_generator *made, enum ising_tiled_kind kind,
+                             uint32_t places, bool skipping)
+{
+  made->kind = kind;
+  made->skipping = skipping;
+  made->block_words = kind == ISING_TILED_LCG64 ? 2 * places : places;
+  made->one = kind == ISING_TILED_LCG64 ? lcg64 : lcg32;
+  made->thread = ising_tiled_power(made->one, skipping ? (uint64_t)made->blocks * places : 1);
+}
+
+struct ising_tiled_generator
+ising_tiled_generator(const struct ising_tiled_geometry *geometry, enum ising_generator generator)
+{
+  struct ising_tiled_generator made = {.kind = ISING_TILED_PHILOX, .blocks = geometry->n_tiles / 2};
+  const uint32_t places = geometry->places;
+  switch (generator) {
+  case ISING_GENERATOR_LCG32:
+  case ISING_GENERATOR_LCG32_RANDOM:
+    set_congruential(&made, ISING_TILED_LCG32, places, generator == ISING_GENERATOR_LCG32);
+    break;
+  case ISING_GENERATOR_LCG64:
+  case ISING_GENERATOR_LCG64_RANDOM:
+    set_congruential(&made, ISING_TILED_LCG64, places, generator == ISING_GENERATOR_LCG64);
+    break;
+  case ISING_GENERATOR_FIBONACCI_521:
+    set_fibonacci(&made, 521, 353);
+    break;
+  case ISING_GENERATOR_FIBONACCI_1279:
+    set_fibonacci(&made, 1279, 861);
+    break;
+  case ISING_GENERATOR_PHILOX:
+  case ISING_GENERATORS:
+    break;
+  }
+  return made;
+}
+
+/* ---- a tile and its boundary into its working copy, on the CPU ---- */
+
+/* `tile`: the words of one colour of the tile and, by axis and side, of its neighbours. */
+struct surroundings {
+  const uint32_t *tile, *next[ISING_TILED_AXES][2];
+};
+
+static void
+copy_line(const struct ising_tiled_geometry *geometry, uint32_t *to, const uint32_t *from)
+{
+  memcpy(to, from, geometry->row_words * sizeof *to);
+}
+
+static void load_inside(const struct ising_tiled_geometry *geometry,
+                        const struct surroundings *from, uint32_t *copy)
+{
+  for (uint32_t l = 0; l < geometry->lines; l++) {
+    const uint32_t at = ising_tiled_line(geometry, l), line = l * geometry->row_words;
+    const uint8_t *before = (const uint8_t *)(from->next[0][0] + line);
+    const uint8_t *behind = (const uint8_t *)(from->next[0][1] + line);
+    copy_line(geometry, copy + at, from->tile + line);
+    uint8_t *bytes = (uint8_t *)(copy + at);
+    bytes[-1] = before[geometry->row - 1];
+    bytes[geometry->row] = behind[0];
+  }
+}
+
+static void load_boundary(const struct ising_tiled_geometry *geometry,
+                          const struct surroundings *from, uint32_t *copy)
+{
+  const uint32_t t = geometry->tile, row = geometry->row_words;
+  const uint32_t planes = geometry->lines / t;
+  for (uint32_t z = 0; z < planes; z++) {
+    copy_line(geometry, copy + ising_tiled_copy_line(geometry, -1, (int)z),
+              from->next[1][0] + (z * t + t - 1) * row);
+    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)t, (int)z),
+              from->next[1][1] + z * t * row);
+  }
+  for (uint32_t y = 0; y < t && geometry->dimension == 3; y++) {
+    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)y, -1),
+              from->next[2][0] + ((t - 1) * t + y) * row);
+    copy_line(geometry, copy + ising_tiled_copy_line(geometry, (int)y, (int)t),
+              from->next[2][1] + y * row);
+  }
+}
+
+void ising_tiled_load(const struct ising_tiled_geometry *geometry, const uint32_t *words,
+                      struct ising_tiled_tile tile, uint32_t *const copy[2])
+{
+  for (uint32_t colour = 0; colour < 2; colour++) {
+    const uint32_t *of_colour = words + colour * geometry->words;
+    struct surroundings from = {.tile = of_colour + ising_tiled_words(geometry, tile)};
+    for (uint32_t axis = 0; axis < geometry->dimension; axis++)
+      for (int side = 0; side < 2; side++)
+        from.next[axis][side] =
+            of_colour +
+            ising_tiled_words(geometry, ising_tiled_next(geometry, tile, axis, 2 * side - 1));
+    load_boundary(geometry, &from, copy[colour]);
+    load_inside(geometry, &from, copy[colour]);
+  }
 }

@@ -24,8 +24,37 @@
 
 #include "core/simulation/kernel.h"
 #include "core/simulation/model.h"
+#include "models/ising/tiled/tiled_generator.h"
 #include "models/ising/tiled/tiled_lattice.h"
-#include "models/ising/tiled/tiling.h"
+
+/* ---- how one large lattice is updated ---- */
+
+/* How one large lattice is updated tile by tile (M. Weigel, Comput. Phys. Commun. 182, 1833
+ * (2011); J. Comput. Phys. 231, 3064 (2012)): the keys that the tiled kernels add to the block
+ * `kernel`. All of them decide numbers. */
+
+/* A and B are the two halves of a checkerboard of tiles. With k hits k sweeps are done as k updates
+ * of A, then k of B (forward), or as a palindrome: k/2 of A, k of B, k/2 of A in reversed order. */
+enum ising_tiling_order { ISING_ORDER_FORWARD, ISING_ORDER_SYMMETRISED };
+
+/* Zeroed: one hit, the kernel's own side, forward, Philox. */
+struct ising_tiling {
+  uint32_t hits; /* updates of a tile before the other half has its turn; 0 is 1 */
+  uint32_t tile; /* side in sites; 0: the kernel's choice by the shape of the lattice */
+  enum ising_tiling_order order;
+  enum ising_generator generator;
+};
+
+enum { ISING_HITS_MAXIMUM = 1000, ISING_TILE_MAXIMUM = 64 };
+
+/* The names of the choices; NULL-terminated. */
+extern const char *const ising_tiling_orders[], *const ising_generators[];
+
+/* Options of a plan and what they hold. */
+struct gpumc_kernel_options ising_tiling_options(const struct ising_tiling *tiling);
+struct ising_tiling ising_tiling_of(const struct gpumc_kernel_options *options);
+
+/* ---- operations of the kernels of all devices ---- */
 
 /* gpumc_kernel_ops.keys, read, check and warning of the tiled kernels. */
 extern const struct gpumc_key ising_tiling_keys[];
@@ -38,7 +67,7 @@ const char *ising_tiling_warning(const struct gpumc_kernel_options *options, con
 const char *ising_tiled_refuses(const struct gpumc_model *model,
                                 const struct gpumc_kernel_options *options, const char **key);
 
-/* gpumc_kernel_ops.create begins with it: GPUMC_INVALID for what is refused. */
+/* `check` of the layouts. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_tiled_check(const struct gpumc_ensemble *ensemble, struct gpumc_error *error);
 
@@ -51,5 +80,15 @@ struct ising_tiled_rule ising_tiled_rule(const struct gpumc_model *model, enum i
 /* Number `v` of the visits that a call of `sweeps` sweeps consists of; false: there are no more. */
 bool ising_tiled_visit(const struct ising_tiling *tiling, uint32_t sweeps, uint32_t v,
                        struct ising_tiled_visit *visit);
+
+/* What the tiled kernels of all devices say of themselves. */
+#define ISING_TILED_NAMES                                                                          \
+  .variant = "tiled",                                                                              \
+  .summary = "one large lattice, tiles in a double checkerboard, several hits a tile",             \
+  .takes = "sides that are multiples of 4, and of twice `kernel.tile` where that is given; no "    \
+           "disorder",                                                                             \
+  .trajectory = "ising.tiled.1", .moves = ising_moves, .n_moves = ISING_MOVES,                     \
+  .keys = ising_tiling_keys, .read = ising_tiling_read, .refuses = ising_tiled_refuses,            \
+  .check = ising_tiling_check, .warning = ising_tiling_warning, .recorded_key = "generator"
 
 #endif

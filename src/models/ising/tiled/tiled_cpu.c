@@ -7,7 +7,6 @@
 #include "models/ising/tiled/tiled.h"
 #include "models/ising/tiled/tiled_isa.h"
 #include "models/ising/tiled/tiled_lattice.h"
-#include "models/ising/tiled/tiled_names.h"
 #include "models/lattice/replicas_cpu.h"
 
 /* lattice_cpu_storage.own. state[plan.runs][plan.capacity][state_words], those of the generators;
@@ -105,6 +104,7 @@ static void free_own(void *own_memory)
 static const struct lattice_cpu_layout layout = {
     .replicas = 1,
     .buffers = 1,
+    .check = ising_tiled_check,
     .block_bytes = block_bytes,
     .scratch_bytes = scratch_bytes,
     .own_size = sizeof(struct ising_tiled_own),
@@ -113,17 +113,7 @@ static const struct lattice_cpu_layout layout = {
     .own_free = free_own,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  return lattice_cpu_bytes(&layout, model, device, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  GPUMC_TRY(ising_tiled_check(ensemble, error));
-  return lattice_cpu_create(&layout, ensemble, error);
-}
+LATTICE_CPU_BYTES_AND_CREATE(layout)
 
 static void
 randomize_replica(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)

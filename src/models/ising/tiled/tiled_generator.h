@@ -23,7 +23,18 @@
 #define GPUMC_ISING_TILED_GENERATOR_H
 
 #include "core/numerics/random.h"
-#include "models/ising/tiled/tiling.h"
+
+/* All but Philox are unsafe, there to reproduce what they do wrong. */
+enum ising_generator {
+  ISING_GENERATOR_PHILOX,
+  ISING_GENERATOR_LCG32,        /* all threads skip through one sequence */
+  ISING_GENERATOR_LCG32_RANDOM, /* every thread from a random state of its own */
+  ISING_GENERATOR_LCG64,
+  ISING_GENERATOR_LCG64_RANDOM,
+  ISING_GENERATOR_FIBONACCI_521, /* lagged, a sequence for each block of threads */
+  ISING_GENERATOR_FIBONACCI_1279,
+  ISING_GENERATORS
+};
 
 enum ising_tiled_kind {
   ISING_TILED_PHILOX,

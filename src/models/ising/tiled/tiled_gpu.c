@@ -3,7 +3,6 @@
 
 #include "models/ising/ising_host_gpu.h"
 #include "models/ising/tiled/tiled.h"
-#include "models/ising/tiled/tiled_names.h"
 #include "models/lattice/replicas_gpu.h"
 
 /* The table of lattice_gpu_storage: where its parts begin, in bytes. */
@@ -92,24 +91,14 @@ static const struct lattice_gpu_layout layout = {
     .group = 1,
     .unit_bytes = 1,
     .sites_limit = LATTICE_GPU_SITES_LIMIT,
+    .check = ising_tiled_check,
     .units = units,
     .table_bytes = table_bytes,
     .fill = fill,
     .convert = convert,
 };
 
-static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
-                    const struct gpumc_ensemble_plan *plan)
-{
-  (void)device;
-  return lattice_gpu_bytes(&layout, model, plan);
-}
-
-static enum gpumc_status create(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  GPUMC_TRY(ising_tiled_check(ensemble, error));
-  return lattice_gpu_create(&layout, ensemble, error);
-}
+LATTICE_GPU_BYTES_AND_CREATE(layout)
 
 static enum gpumc_status randomize(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
 {

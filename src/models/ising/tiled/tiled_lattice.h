@@ -7,7 +7,7 @@
 
 #include "core/numerics/random.h"
 #include "models/ising/ising_physics.h"
-#include "models/ising/ising_wave.h"
+#include "models/ising/ising_channels.h"
 
 enum {
   ISING_TILED_LANES = 4, /* spins of a word: a byte each, 1 up */
@@ -183,7 +183,7 @@ ising_tiled_initial(const struct ising_tiled_geometry *geometry, struct gpumc_ra
   return drawn[i / 32 % 4] >> i % 32 & 1;
 }
 
-/* cosine, sine: [wave.length], NULL where waves are not wanted (models/ising/ising_wave.h). */
+/* cosine, sine: [wave.length], NULL where waves are not wanted (models/ising/ising_channels.h). */
 struct ising_tiled_waves {
   struct ising_wave wave;
   const int32_t *cosine, *sine;
