@@ -177,19 +177,19 @@ class Couplings(ProgramCase):
         cases = [
             ({"shape": None}, "holds no dataset shape"),
             ({"couplings": None}, "holds no dataset couplings"),
-            ({"shape": [6, 4]}, "the dataset shape is not that of the lattice of the model, 4 x 6"),
-            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2], and "
+            ({"shape": [6, 4]}, "the dataset shape does not match the lattice of the model, 4 x 6"),
+            ({"shape": [4, 6, 2]}, "the dataset shape must hold numbers [dimension], here [2], but "
              "holds numbers [3]"),
-            ({"shape": 4}, "the dataset shape must hold numbers [dimension], here [2], and holds "
+            ({"shape": 4}, "the dataset shape must hold numbers [dimension], here [2], but holds "
              "a single number"),
-            ({"couplings": np.ones((24, 2))}, f"{wanted}, and holds numbers [24][2]"),
-            ({"couplings": np.ones((0, 24, 2))}, f"{wanted}, and holds numbers [0][24][2]"),
-            ({"couplings": np.ones((1, 1, 24, 2))}, f"{wanted}, and holds numbers [1][1][24][2]"),
-            ({"couplings": np.full((1, 24, 2), b"x")}, f"{wanted}, and holds other values [1][24][2]"),
-            ({"couplings": h5py.Empty("f8")}, f"{wanted}, and holds nothing"),
+            ({"couplings": np.ones((24, 2))}, f"{wanted}, but holds numbers [24][2]"),
+            ({"couplings": np.ones((0, 24, 2))}, f"{wanted}, but holds numbers [0][24][2]"),
+            ({"couplings": np.ones((1, 1, 24, 2))}, f"{wanted}, but holds numbers [1][1][24][2]"),
+            ({"couplings": np.full((1, 24, 2), b"x")}, f"{wanted}, but holds other values [1][24][2]"),
+            ({"couplings": h5py.Empty("f8")}, f"{wanted}, but holds nothing"),
             ({"couplings": bad}, "element 7 of the dataset couplings is nan, beyond +-1e+06"),
             ({"fields": np.ones((2, 24))}, "the dataset fields must hold numbers "
-             "[samples][sites], here [1][24], and holds numbers [2][24]"),
+             "[samples][sites], here [1][24], but holds numbers [2][24]"),
         ]
         for changed, message in cases:
             with self.subTest(message):
@@ -221,14 +221,14 @@ class Couplings(ProgramCase):
                 if number < len(usual):
                     self.gpumc("validate", self.config("couplings: file, file: types.h5"))
                 else:
-                    self.assertIn("and holds other values [1][24][2]",
+                    self.assertIn("but holds other values [1][24][2]",
                                   self.refused("couplings: file, file: types.h5"))
 
     def test_text_files_that_are_refused(self):
-        for text, message in (("", ": is empty, and must begin with 'shape'"),
+        for text, message in (("", ": the file is empty; it must begin with 'shape'"),
                               ("shape 4 6\ncouplings 1 1e7", ":2: number 2 of the 48 couplings of sample 0 "
                                "is 1e7, beyond +-1e+06"),
-                              ("shape 4 6\ncouplings 1 1\0 1 1", ":2: a zero byte: this is no text file")):
+                              ("shape 4 6\ncouplings 1 1\0 1 1", ":2: a zero byte: this is not a text file")):
             self.write("c.txt", text)
             self.assertEqual(self.refused("couplings: file, file: c.txt"), f"3:57: c.txt{message}")
 
@@ -285,11 +285,11 @@ class Couplings(ProgramCase):
 
     def test_kernels_that_cannot_take_the_model(self):
         """Asked for, they are refused with what does; `auto` takes the next."""
-        cases = [("couplings: gaussian", "a coupling as one bit, and these are not all +1 or -1"),
+        cases = [("couplings: gaussian", "a coupling as one bit, but not all of these are +1 or -1"),
                  ("random_field: {distribution: gaussian, width: 1}",
-                  "a random field as one bit, and these differ in size"),
+                  "a random field as one bit, but these differ in size"),
                  ("h: 1, random_field: {distribution: bimodal, width: 1}",
-                  "a field as one bit, and random fields with a uniform one differ in size")]
+                  "a field as one bit, but random fields with a uniform one differ in size")]
         for model, reason in cases:
             with self.subTest(model):
                 self.assertEqual(
@@ -308,8 +308,8 @@ class Couplings(ProgramCase):
         field = ", random_field: {distribution: bimodal, width: 1}"
         self.gpumc("validate", self.config(model + field, variant="multispin"))
         self.write("c.txt", text.format("2 -2 " * 24))
-        self.assertIn("these are all of another size: give their signs, and take the size into "
-                      "beta", self.refused(model, variant="multispin"))
+        self.assertIn("these all have another size: give their signs, and multiply "
+                      "beta by the size", self.refused(model, variant="multispin"))
 
     def kernels_but_multispin(self):
         models = json.loads(self.gpumc("list", "--json").out)["models"]

@@ -253,11 +253,11 @@ static void test_text_file_errors(void **state)
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"", "c.txt: is empty, and must begin with 'shape'"},
+      {"", "c.txt: the file is empty; it must begin with 'shape'"},
       {"shape 2 4\n", "c.txt:1: expected 'couplings', found the end of the file"},
       {"shape 2.7 4\n", "c.txt:1: expected a side of the shape, found '2.7'"},
       {"couplings " ONES, "c.txt:1: expected 'shape', found 'couplings'"},
-      {"shape 4\n2", "c.txt:2: the shape is 4 x 2, and the lattice of the model 2 x 4"},
+      {"shape 4\n2", "c.txt:2: the shape is 4 x 2, but the lattice of the model is 2 x 4"},
       {"shape 2", "c.txt:1: expected a side of the shape, found the end of the file"},
       {"shape 2 x", "c.txt:1: expected a side of the shape, found 'x'"},
       {"shape 2 -4", "c.txt:1: expected a side of the shape, found '-4'"},
@@ -275,9 +275,9 @@ static void test_text_file_errors(void **state)
        "c.txt:1: expected 'couplings' or 'fields', found 'shape'"},
       {"shape 2 4 fields 1", "c.txt:1: fields must follow the couplings of their sample"},
       {"shape 2 4 couplings " ONES " fields 1 1 1 1 1 1 1 1 couplings " ONES,
-       "c.txt:1: sample 1 has no fields, and those before it have"},
+       "c.txt:1: sample 1 has no fields, but those before it have"},
       {"shape 2 4 couplings " ONES " couplings " ONES " fields 1 1 1 1 1 1 1 1",
-       "c.txt:1: sample 1 has fields, and those before it have none"},
+       "c.txt:1: sample 1 has fields, but those before it have none"},
       {"shape 2 4 couplings " ONES " fields 1 1 1 1 1 1 1 1 fields 1",
        "c.txt:1: fields must follow the couplings of their sample"},
   };
@@ -300,7 +300,7 @@ static void test_file_errors(void **state)
   struct ising_settings settings[3] = {of_file("absent.txt"), of_file("c.txt"), of_file("c.txt")};
   static const char *const messages[] = {
       "cannot read absent.txt: No such file or directory",
-      "c.txt holds the samples 0 to 0, and sample 1 is asked for",
+      "c.txt holds samples 0 to 0, not sample 1",
       "c.txt holds random fields already: leave out random_field, or take the fields out of the "
       "file"};
   (void)state;
@@ -386,7 +386,7 @@ static void test_more_samples_than_a_file_has(void **state)
   open_model(&settings, &model);
   assert_int_equal(ising_disorder_sample(&model, 1, coupling, NULL, &error), GPUMC_FAILURE);
   assert_string_equal(gpumc_error_text(&error),
-                      "sample 1 after the first is asked for, and there are 1 of them");
+                      "sample 1 after the first requested, but only 1 exist");
   gpumc_error_free(&error);
   ising_destroy(&model);
 }

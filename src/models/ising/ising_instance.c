@@ -286,7 +286,7 @@ static const size_t gpu_sites_limit = (size_t)1 << 31;
 static const char *refuses_sites(const struct gpumc_model *model, bool on_gpu)
 {
   if (model->sites > ISING_WORD_SITES_MAXIMUM)
-    return "it numbers sites with 32 bits, and there are more than 2^32; `packed` takes lattices "
+    return "it numbers sites with 32 bits, but there are more than 2^32; `packed` takes lattices "
            "without disorder below 2^37 sites";
   if (on_gpu && model->sites >= gpu_sites_limit)
     return "on a GPU it takes lattices below 2^31 sites; `packed` takes larger ones without "

@@ -30,8 +30,8 @@ void ising_check_shape(const struct gpumc_params *params, const struct gpumc_sub
   for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
     sites *= (double)gpumc_list_integer(&shape);
   if (sites >= (double)ISING_SITES_LIMIT)
-    gpumc_params_mistake(params, report, "shape", "shape: a lattice of %g sites, not below 2^37",
-                         sites);
+    gpumc_params_mistake(params, report, "shape",
+                         "shape: %g sites are too many: lattices have fewer than 2^37", sites);
 }
 
 void ising_check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,

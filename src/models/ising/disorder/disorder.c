@@ -50,8 +50,7 @@ static enum gpumc_status read_file(const struct ising_settings *settings,
   GPUMC_TRY(ising_samples_open(path, settings->dimension, settings->shape, (size_t)first,
                                &disorder->file, error));
   if (first >= disorder->file.samples)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s holds the samples 0 to %zu, and sample %llu is asked for", path,
+    return gpumc_error_set(error, GPUMC_INVALID, "%s holds samples 0 to %zu, not sample %llu", path,
                            disorder->file.samples - 1, (unsigned long long)first);
   if (disorder->file.has_fields && disorder->fields != ISING_UNIFORM)
     return gpumc_error_set(error, GPUMC_INVALID,
@@ -165,14 +164,14 @@ const char *ising_disorder_no_bits(const struct gpumc_model *model)
   const struct ising_disorder_traits traits = ising_disorder_traits(model);
   if (traits.couplings && !traits.couplings_are_signs &&
       ising_parameters(model)->disorder->couplings_are_alike)
-    return "it keeps a coupling as one bit, for +1 or -1, and these are all of another size: give "
-           "their signs, and take the size into beta";
+    return "it keeps a coupling as one bit, +1 or -1, but these all have another size: give their "
+           "signs, and multiply beta by the size";
   if (traits.couplings && !traits.couplings_are_signs)
-    return "it keeps a coupling as one bit, and these are not all +1 or -1";
+    return "it keeps a coupling as one bit, but not all of these are +1 or -1";
   if (traits.fields && !traits.fields_are_signs)
-    return "it keeps a random field as one bit, and these differ in size";
+    return "it keeps a random field as one bit, but these differ in size";
   if (traits.fields && ising_parameters(model)->field != 0.0)
-    return "it keeps a field as one bit, and random fields with a uniform one differ in size";
+    return "it keeps a field as one bit, but random fields with a uniform one differ in size";
   return NULL;
 }
 
@@ -284,8 +283,8 @@ enum gpumc_status ising_disorder_sample(const struct gpumc_model *model, size_t 
   struct ising_disorder *disorder = ising_parameters(model)->disorder;
   if (disorder != NULL && number >= ising_samples_count(disorder))
     return gpumc_error_set(error, GPUMC_FAILURE,
-                           "sample %zu after the first is asked for, and there are %zu of them",
-                           number, ising_samples_count(disorder));
+                           "sample %zu after the first requested, but only %zu exist", number,
+                           ising_samples_count(disorder));
   const uint32_t sample = disorder != NULL ? (uint32_t)(disorder->first_sample + number) : 0;
   if (disorder != NULL && disorder->couplings == ISING_FILE)
     GPUMC_TRY(ising_samples_keep(&disorder->file, sample, error));

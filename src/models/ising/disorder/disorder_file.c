@@ -50,7 +50,7 @@ run_pass(struct ising_samples_pass *pass, size_t begin, size_t end, struct gpumc
 static enum gpumc_status
 has_changed(const struct ising_samples_file *file, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_INVALID, "%s: has changed while it was read", file->path);
+  return gpumc_error_set(error, GPUMC_INVALID, "%s: changed while it was being read", file->path);
 }
 
 /* Room grows with the numbers that are there, not with those that a file declares. */

@@ -111,7 +111,7 @@ static enum gpumc_status refuse_extent(const struct gpumc_hdf5_file *file, hid_t
       gpumc_text_append(&sizes, "[%zu]", wanted->extent[d]);
   append_found(&found, data);
   enum gpumc_status status = gpumc_error_set(
-      error, GPUMC_INVALID, "%s: the dataset %s must hold numbers %s, here %s, and holds %s",
+      error, GPUMC_INVALID, "%s: the dataset %s must hold numbers %s, here %s, but holds %s",
       file->path, wanted->name, wanted->layout, gpumc_text_string(&sizes),
       gpumc_text_string(&found));
   gpumc_text_free(&sizes);
@@ -246,7 +246,7 @@ static enum gpumc_status check_shape(const struct gpumc_hdf5_file *file, hid_t g
     same = same && sides[d] >= (double)shape[d] && sides[d] <= (double)shape[d];
   if (!same)
     status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s: the dataset shape is not that of the lattice of the model, %s",
+                             "%s: the dataset shape does not match the lattice of the model, %s",
                              file->path, ising_shape_text(dimension, shape, text));
 out:
   gpumc_hdf5_release(data);

@@ -89,7 +89,7 @@ static enum gpumc_status check_sample(const struct text_reader *reader, struct g
 {
   if (reader->section == COUPLINGS && reader->has_fields)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s:%zu: sample %zu has no fields, and those before it have",
+                           "%s:%zu: sample %zu has no fields, but those before it have",
                            reader->path, reader->line, reader->pass->samples - 1);
   return GPUMC_OK;
 }
@@ -103,7 +103,7 @@ static enum gpumc_status begin_fields(struct text_reader *reader, struct gpumc_e
                            reader->line);
   if (samples > 1 && !reader->has_fields)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s:%zu: sample %zu has fields, and those before it have none",
+                           "%s:%zu: sample %zu has fields, but those before it have none",
                            reader->path, reader->line, samples - 1);
   reader->has_fields = true;
   return GPUMC_OK;
@@ -140,7 +140,7 @@ static enum gpumc_status check_shape(const struct text_reader *reader, struct gp
   for (size_t d = 0; d < dimension; d++)
     if (reader->shape_read[d] != reader->shape[d])
       return gpumc_error_set(
-          error, GPUMC_INVALID, "%s:%zu: the shape is %s, and the lattice of the model %s",
+          error, GPUMC_INVALID, "%s:%zu: the shape is %s, but the lattice of the model is %s",
           reader->path, reader->line, ising_shape_text(dimension, reader->shape_read, found),
           ising_shape_text(dimension, reader->shape, wanted));
   return GPUMC_OK;
@@ -203,7 +203,7 @@ static bool is_space(int byte)
 
 static enum gpumc_status no_text(const struct text_reader *reader, struct gpumc_error *error)
 {
-  return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is no text file",
+  return gpumc_error_set(error, GPUMC_INVALID, "%s:%zu: a zero byte: this is not a text file",
                          reader->path, reader->line);
 }
 
@@ -264,8 +264,8 @@ static enum gpumc_status check_end(const struct text_reader *reader, struct gpum
     return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", reader->path,
                            strerror(errno));
   if (reader->line == 0)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s: is empty, and must begin with 'shape'",
-                           reader->path);
+    return gpumc_error_set(error, GPUMC_INVALID,
+                           "%s: the file is empty; it must begin with 'shape'", reader->path);
   if (reader->filled < numbers_wanted(reader))
     return refuse(reader, "the end of the file", error);
   if (reader->pass->samples == 0)

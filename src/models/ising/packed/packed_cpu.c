@@ -32,7 +32,7 @@ const char *ising_packed_refuses(const struct gpumc_model *model,
   if (ising_parameters(model)->lattice.length_x % ISING_PACKED_PAIR != 0)
     return "Lx must be a multiple of 64, since a word holds 32 sites of one colour of a row";
   if (traits.couplings || traits.fields)
-    return "the sites of a word share their coupling and field, and there is disorder";
+    return "the sites of a word share their coupling and field, which rules out disorder";
   return NULL;
 }
 
