@@ -145,28 +145,27 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   canonical_settings_read(params, &canonical.settings);
   const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
   canonical_quantities_make(model, &observables, &canonical.quantities);
-  enum gpumc_status status = canonical_betas_make(params, &canonical.betas, error);
-  if (status == GPUMC_OK)
-    status = canonical_grid_make(params, &canonical.betas, &canonical.grid, error);
-  if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
-                                               canonical.betas.count, &canonical.request, error);
-  if (status == GPUMC_OK) {
-    const double channels = (double)observables.n_channels;
-    const double replicas = (double)canonical.betas.count * (double)settings->replicas;
-    memset(demanded, 0, sizeof *demanded);
-    demanded->replicas = settings->replicas;
-    demanded->plan =
-        (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
-                                     .capacity = settings->replicas,
-                                     .samples = settings->each_sample ? settings->replicas : 1};
-    demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
-    demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
-    demand_disk(&canonical, demanded);
-    configurations_demand(&canonical, model, demanded);
-    demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
-    demand_work(&canonical, model, &demanded->work);
-  }
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, canonical_betas_make(params, &canonical.betas, error));
+  GPUMC_TRY_OUT(status, canonical_grid_make(params, &canonical.betas, &canonical.grid, error));
+  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                                          canonical.betas.count, &canonical.request,
+                                                          error));
+  const double channels = (double)observables.n_channels;
+  const double replicas = (double)canonical.betas.count * (double)settings->replicas;
+  memset(demanded, 0, sizeof *demanded);
+  demanded->replicas = settings->replicas;
+  demanded->plan =
+      (struct gpumc_ensemble_plan){.runs = canonical.betas.count,
+                                   .capacity = settings->replicas,
+                                   .samples = settings->each_sample ? settings->replicas : 1};
+  demanded->host_bytes = gpumc_demand_bytes(host_bytes(&canonical, device));
+  demanded->device_bytes = gpumc_demand_bytes(replicas * channels * sizeof(int64_t));
+  demand_disk(&canonical, demanded);
+  configurations_demand(&canonical, model, demanded);
+  demanded->updates = replicas * (double)model->sites * (double)canonical_end(settings);
+  demand_work(&canonical, model, &demanded->work);
+out:
   gpumc_configurations_request_free(&canonical.request);
   canonical_grid_free(&canonical.grid);
   canonical_betas_free(&canonical.betas);
@@ -208,22 +207,19 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
   return GPUMC_OK;
 }
 
+/* Leaves nothing half-made: the position of a state may be asked for at any time. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
-  struct canonical *canonical = NULL;
-  *state = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&canonical, 1, "a canonical run", error);
-  if (status != GPUMC_OK)
-    return status;
+  struct canonical *canonical;
+  GPUMC_TRY(gpumc_allocate_array(&canonical, 1, "a canonical run", error));
   canonical->context = *context;
-  status = build(canonical, error);
-  if (status != GPUMC_OK) {
+  const enum gpumc_status status = build(canonical, error);
+  if (status == GPUMC_OK)
+    *state = canonical;
+  else
     destroy(canonical);
-    return status;
-  }
-  *state = canonical;
-  return GPUMC_OK;
+  return status;
 }
 
 /* ---- progress ---- */
@@ -263,20 +259,20 @@ sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
   const uint32_t whole = after_whole_groups(ensemble, end);
   const uint32_t to = next < whole ? next : whole;
   const bool pending = canonical->pending;
-  enum gpumc_status status = pending ? canonical_fetch(canonical, error) : GPUMC_OK;
   canonical->pending = false;
+  if (pending)
+    GPUMC_TRY(canonical_fetch(canonical, error));
   enter(canonical, STAGE_SWEEP);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_sweep_each(ensemble, to - ensemble->time, canonical->betas.beta,
-                                       to == next ? canonical->device_channel : NULL, error);
+  GPUMC_TRY(gpumc_ensemble_sweep_each(ensemble, to - ensemble->time, canonical->betas.beta,
+                                      to == next ? canonical->device_channel : NULL, error));
   enter(canonical, STAGE_TALLY);
-  if (status == GPUMC_OK && pending)
-    status = canonical_digest(canonical, error);
+  if (pending)
+    GPUMC_TRY(canonical_digest(canonical, error));
   enter(canonical, STAGE_OTHER);
-  if (status == GPUMC_OK && to == next)
-    status = configurations_write(canonical, error);
-  canonical->pending = status == GPUMC_OK && to == next;
-  return status;
+  if (to == next)
+    GPUMC_TRY(configurations_write(canonical, error));
+  canonical->pending = to == next;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status settle(void *state, struct gpumc_error *error)
@@ -294,16 +290,16 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   struct canonical *canonical = state;
   struct gpumc_ensemble *ensemble = canonical->context.ensemble;
   const uint32_t total = canonical_end(&canonical->settings);
-  enum gpumc_status status = GPUMC_OK;
+  *finished = false;
   if (ensemble->runs == 0)
-    status = gpumc_ensemble_start(ensemble, 0, canonical->betas.count, canonical->settings.replicas,
-                                  error);
+    GPUMC_TRY(gpumc_ensemble_start(ensemble, 0, canonical->betas.count,
+                                   canonical->settings.replicas, error));
   const uint32_t left = total - ensemble->time;
   const uint32_t end = ensemble->time + (left < canonical->unit ? left : canonical->unit);
-  while (ensemble->time < end && status == GPUMC_OK)
-    status = sweep_to(canonical, end, error);
-  *finished = status == GPUMC_OK && ensemble->time == total;
-  return *finished ? settle(canonical, error) : status;
+  while (ensemble->time < end)
+    GPUMC_TRY(sweep_to(canonical, end, error));
+  *finished = ensemble->time == total;
+  return *finished ? settle(canonical, error) : GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)
@@ -372,9 +368,8 @@ static enum gpumc_status load_sums(struct canonical *canonical, size_t m,
   struct gpumc_part part[PARTS_MAXIMUM];
   char prefix[LONGEST_NAME];
   const size_t parts = list_parts(canonical, m, part);
-  enum gpumc_status status =
-      gpumc_parts_load(part, parts, NULL, reader, prefix_of(m, prefix), error);
-  return status == GPUMC_OK ? gpumc_bins_check(&canonical->sums[m].bins, error) : status;
+  GPUMC_TRY(gpumc_parts_load(part, parts, NULL, reader, prefix_of(m, prefix), error));
+  return gpumc_bins_check(&canonical->sums[m].bins, error);
 }
 
 static enum gpumc_status
@@ -429,12 +424,10 @@ static enum gpumc_status
 load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct canonical *canonical = state;
-  enum gpumc_status status = gpumc_checkpoint_get_rows(reader, "canonical/measured", GPUMC_UINT64,
-                                                       0, 1, 1, &canonical->measured, error);
-  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
-    status = load_sums(canonical, m, reader, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "canonical/measured", GPUMC_UINT64, 0, 1, 1,
+                                      &canonical->measured, error));
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    GPUMC_TRY(load_sums(canonical, m, reader, error));
   if (!fits(canonical))
     return gpumc_error_set(error, GPUMC_FAILURE,
                            "the checkpoint's counters, sums and rows contradict each other");

@@ -82,12 +82,9 @@ static enum gpumc_status
 make_channels(struct canonical *canonical, size_t channel, struct gpumc_error *error)
 {
   size_t values = canonical->betas.count * canonical->settings.replicas;
-  enum gpumc_status status =
-      gpumc_device_array(canonical->context.device, &canonical->device_channel[channel], values,
-                         "measured quantities", error);
-  return status == GPUMC_OK ? gpumc_allocate_array(&canonical->channel[channel], values,
-                                                   "measured quantities", error)
-                            : status;
+  GPUMC_TRY(gpumc_device_array(canonical->context.device, &canonical->device_channel[channel],
+                               values, "measured quantities", error));
+  return gpumc_allocate_array(&canonical->channel[channel], values, "measured quantities", error);
 }
 
 static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct gpumc_error *error)
@@ -108,16 +105,13 @@ static enum gpumc_status make_sums(struct canonical *canonical, size_t m, struct
 enum gpumc_status canonical_sums_make(struct canonical *canonical, struct gpumc_error *error)
 {
   const size_t threads = canonical_threads(canonical->context.device);
-  enum gpumc_status status =
-      gpumc_allocate_array(&canonical->sums, canonical->betas.count, "sums", error);
-  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++)
-    status = make_sums(canonical, m, error);
-  for (size_t c = 0; c < canonical->quantities.observables.n_channels && status == GPUMC_OK; c++)
-    status = make_channels(canonical, c, error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&canonical->scratch, threads * canonical_scratch_width(canonical),
-                                  "work space of the threads", error);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&canonical->sums, canonical->betas.count, "sums", error));
+  for (size_t m = 0; m < canonical->betas.count; m++)
+    GPUMC_TRY(make_sums(canonical, m, error));
+  for (size_t c = 0; c < canonical->quantities.observables.n_channels; c++)
+    GPUMC_TRY(make_channels(canonical, c, error));
+  return gpumc_allocate_array(&canonical->scratch, threads * canonical_scratch_width(canonical),
+                              "work space of the threads", error);
 }
 
 void canonical_sums_free(struct canonical *canonical)

@@ -96,14 +96,16 @@ static enum gpumc_status write_runs(const struct canonical *canonical, struct gp
   const size_t replicas = canonical->settings.replicas;
   const size_t most = replicas > GPUMC_BINS_MOST ? replicas : GPUMC_BINS_MOST;
   double *scratch = NULL;
-  enum gpumc_status status = gpumc_allocate_array(
-      &scratch, (1 + canonical->quantities.count) * most + canonical_scratch_width(canonical),
-      "tables of the result", error);
-  for (size_t m = 0; m < canonical->betas.count && status == GPUMC_OK; m++) {
-    status = write_bins(canonical, m, scratch, error);
-    if (status == GPUMC_OK)
-      status = write_replicas(canonical, m, scratch, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch,
+                                             (1 + canonical->quantities.count) * most +
+                                                 canonical_scratch_width(canonical),
+                                             "tables of the result", error));
+  for (size_t m = 0; m < canonical->betas.count; m++) {
+    GPUMC_TRY_OUT(status, write_bins(canonical, m, scratch, error));
+    GPUMC_TRY_OUT(status, write_replicas(canonical, m, scratch, error));
   }
+out:
   free(scratch);
   return status;
 }
@@ -245,18 +247,15 @@ take_series(struct summary *summary, size_t m, const struct canonical_estimates 
 
 static enum gpumc_status take_temperatures(struct summary *summary, struct gpumc_error *error)
 {
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t m = 0; m < summary->direct.count && status == GPUMC_OK; m++) {
+  for (size_t m = 0; m < summary->direct.count; m++) {
     struct canonical_estimates estimates;
-    status = canonical_estimates_make(summary->canonical, m, &estimates, error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(canonical_estimates_make(summary->canonical, m, &estimates, error));
     take_point(&summary->direct, m, &estimates, 0, true);
     take_grid(summary, m, &estimates);
     take_series(summary, m, &estimates);
     canonical_estimates_free(&estimates);
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static struct gpumc_label label_of_series(const struct canonical_quantities *quantities, size_t k)
@@ -278,15 +277,14 @@ static enum gpumc_status write_curves(const struct summary *summary,
                                       const struct gpumc_curve_place *place, const double *beta,
                                       const struct curves *curves, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error);
-  for (size_t q = 0; q < summary->results && status == GPUMC_OK; q++) {
+  GPUMC_TRY(gpumc_curve_write_axis(place, 0, &gpumc_label_beta, false, beta, error));
+  for (size_t q = 0; q < summary->results; q++) {
     const struct gpumc_label label =
         gpumc_quantity_label(&summary->canonical->quantities.observables, q);
-    status = gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
-                                          curves->error + q * curves->count, error);
+    GPUMC_TRY(gpumc_curve_write_with_error(place, &label, curves->value + q * curves->count,
+                                           curves->error + q * curves->count, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status write_direct(const struct summary *summary, struct gpumc_error *error)
@@ -298,10 +296,8 @@ static enum gpumc_status write_direct(const struct summary *summary, struct gpum
                                     "1", ""};
   const struct gpumc_curve_place place =
       place_of(summary, "summary", "summary/beta", summary->direct.count);
-  enum gpumc_status status =
-      write_curves(summary, &place, summary->canonical->betas.beta, &summary->direct, error);
-  return status == GPUMC_OK ? gpumc_curve_write(&place, &label, true, summary->converged, error)
-                            : status;
+  GPUMC_TRY(write_curves(summary, &place, summary->canonical->betas.beta, &summary->direct, error));
+  return gpumc_curve_write(&place, &label, true, summary->converged, error);
 }
 
 static enum gpumc_status write_reweighted(const struct summary *summary, struct gpumc_error *error)
@@ -314,13 +310,10 @@ static enum gpumc_status write_reweighted(const struct summary *summary, struct 
     return GPUMC_OK;
   const struct gpumc_curve_place place =
       place_of(summary, "summary/reweighted", "summary/reweighted/beta", summary->reweighted.count);
-  enum gpumc_status status =
-      write_curves(summary, &place, summary->canonical->grid.beta, &summary->reweighted, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write(&place, &share, false, summary->share, error);
-  return status == GPUMC_OK
-             ? gpumc_curve_write(&place, &served_by, false, summary->served_by, error)
-             : status;
+  GPUMC_TRY(
+      write_curves(summary, &place, summary->canonical->grid.beta, &summary->reweighted, error));
+  GPUMC_TRY(gpumc_curve_write(&place, &share, false, summary->share, error));
+  return gpumc_curve_write(&place, &served_by, false, summary->served_by, error);
 }
 
 /* A group of curves of the plain means: values[M][T], and their errors unless NULL. */
@@ -475,19 +468,15 @@ enum gpumc_status canonical_summarize(void *state, struct gpumc_error *error)
 {
   const struct canonical *canonical = state;
   struct summary summary;
-  enum gpumc_status status = summary_init(&summary, canonical, error);
-  if (status == GPUMC_OK)
-    status = take_temperatures(&summary, error);
-  if (status == GPUMC_OK)
-    status = write_runs(canonical, error);
-  if (status == GPUMC_OK)
-    status = write_direct(&summary, error);
-  if (status == GPUMC_OK)
-    status = write_series(&summary, error);
-  if (status == GPUMC_OK)
-    status = write_reweighted(&summary, error);
-  if (status == GPUMC_OK)
-    status = write_trust(&summary, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, summary_init(&summary, canonical, error));
+  GPUMC_TRY_OUT(status, take_temperatures(&summary, error));
+  GPUMC_TRY_OUT(status, write_runs(canonical, error));
+  GPUMC_TRY_OUT(status, write_direct(&summary, error));
+  GPUMC_TRY_OUT(status, write_series(&summary, error));
+  GPUMC_TRY_OUT(status, write_reweighted(&summary, error));
+  GPUMC_TRY_OUT(status, write_trust(&summary, error));
+out:
   summary_free(&summary);
   return status;
 }

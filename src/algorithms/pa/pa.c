@@ -10,20 +10,18 @@
 
 /* ---- the state to and from a checkpoint ---- */
 
-/* ---- state ---- */
-
 enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
 
 static enum gpumc_status save_families(const struct pa *pa, struct gpumc_checkpoint_writer *writer,
                                        struct gpumc_error *error)
 {
   struct pa_families families;
-  enum gpumc_status status = pa_families_make(pa, &families, error);
-  if (status == GPUMC_OK)
-    status = pa_families_fetch(pa, &families, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas, 1,
-                                  families.family, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, pa_families_make(pa, &families, error));
+  GPUMC_TRY_OUT(status, pa_families_fetch(pa, &families, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas,
+                                             1, families.family, error));
+out:
   pa_families_free(&families);
   return status;
 }
@@ -39,12 +37,13 @@ save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gp
   struct gpumc_device *device = pa->context.device;
   const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
   uint64_t *bins = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
-  if (status == GPUMC_OK)
-    status = device->ops->copy_to_host(device, bins, pa->population.bins,
-                                       rows * levels * sizeof *bins, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
+                                                  rows * levels * sizeof *bins, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error));
+out:
   free(bins);
   return status;
 }
@@ -56,18 +55,15 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
   const int64_t counters[N_COUNTERS] = {[COUNTER_FIRST] = (int64_t)pa->batch.first,
                                         [COUNTER_COUNT] = (int64_t)pa->batch.count,
                                         [COUNTER_ROW] = (int64_t)pa->row};
-  enum gpumc_status status =
-      gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
-                                  pa->population.plan.runs, 1, pa->log_partition, error);
-  if (status == GPUMC_OK)
-    status = save_families(pa, writer, error);
-  if (status == GPUMC_OK && pa->settings.reweight)
-    status = save_bins(pa, writer, error);
-  return status;
+  GPUMC_TRY(
+      gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
+                                 pa->population.plan.runs, 1, pa->log_partition, error));
+  GPUMC_TRY(save_families(pa, writer, error));
+  if (pa->settings.reweight)
+    GPUMC_TRY(save_bins(pa, writer, error));
+  return GPUMC_OK;
 }
 
 static enum gpumc_status
@@ -76,13 +72,13 @@ load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_er
   struct gpumc_device *device = pa->context.device;
   const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
   uint64_t *bins = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&bins, rows * levels, "energy histograms", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels, bins, error);
-  if (status == GPUMC_OK)
-    status = device->ops->copy_to_device(device, pa->population.bins, bins,
-                                         rows * levels * sizeof *bins, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels,
+                                                  bins, error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
+                                                    rows * levels * sizeof *bins, error));
+out:
   free(bins);
   return status;
 }
@@ -154,14 +150,13 @@ static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_re
                                        struct gpumc_error *error)
 {
   struct pa_families families;
-  enum gpumc_status status = pa_families_make(pa, &families, error);
-  if (status == GPUMC_OK)
-    status = gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0, families.replicas, 1,
-                                       families.family, error);
-  if (status == GPUMC_OK)
-    status = check_position(pa, counters, &families, error);
-  if (status == GPUMC_OK)
-    status = pa_families_bring(pa, &families, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, pa_families_make(pa, &families, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0,
+                                                  families.replicas, 1, families.family, error));
+  GPUMC_TRY_OUT(status, check_position(pa, counters, &families, error));
+  GPUMC_TRY_OUT(status, pa_families_bring(pa, &families, error));
+out:
   pa_families_free(&families);
   return status;
 }
@@ -222,37 +217,35 @@ static enum gpumc_status create_population(struct pa *pa, struct gpumc_error *er
                               &pa->population, error);
 }
 
-static enum gpumc_status
-create(struct gpumc_context *context, void **state, struct gpumc_error *error)
+static enum gpumc_status build(struct pa *pa, struct gpumc_error *error)
 {
-  struct pa *pa = NULL;
-  *state = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&pa, 1, "population annealing", error);
-  if (status != GPUMC_OK)
-    return status;
-  pa->context = *context;
+  const struct gpumc_context *context = &pa->context;
   pa_settings_read(&context->params, context->model, &pa->settings);
   pa->axis = gpumc_moved_label(context->model, &pa->settings.moved);
   snprintf(pa->axis_of_summary, sizeof pa->axis_of_summary, "summary/%s", pa->axis.name);
   pa->batch = pa_batch_from(&pa->settings, context->model, 0);
-  status = pa_schedule_make(&context->params, &pa->schedule, error);
+  GPUMC_TRY(pa_schedule_make(&context->params, &pa->schedule, error));
+  GPUMC_TRY(create_population(pa, error));
+  GPUMC_TRY(allocate_host_arrays(pa, error));
+  GPUMC_TRY(pa_tables_declare(pa, error));
+  GPUMC_TRY(gpumc_configurations_request_read(&context->params, GPUMC_CONFIGURATIONS_BETAS, 0,
+                                              &pa->request, error));
+  return pa_configurations_declare(pa, error);
+}
+
+/* Leaves nothing half-made: the position of a state may be asked for at any time. */
+static enum gpumc_status
+create(struct gpumc_context *context, void **state, struct gpumc_error *error)
+{
+  struct pa *pa;
+  GPUMC_TRY(gpumc_allocate_array(&pa, 1, "population annealing", error));
+  pa->context = *context;
+  const enum gpumc_status status = build(pa, error);
   if (status == GPUMC_OK)
-    status = create_population(pa, error);
-  if (status == GPUMC_OK)
-    status = allocate_host_arrays(pa, error);
-  if (status == GPUMC_OK)
-    status = pa_tables_declare(pa, error);
-  if (status == GPUMC_OK)
-    status = gpumc_configurations_request_read(&context->params, GPUMC_CONFIGURATIONS_BETAS, 0,
-                                               &pa->request, error);
-  if (status == GPUMC_OK)
-    status = pa_configurations_declare(pa, error);
-  if (status != GPUMC_OK) {
+    *state = pa;
+  else
     destroy(pa);
-    return status;
-  }
-  *state = pa;
-  return GPUMC_OK;
+  return status;
 }
 
 static bool batch_is_over(const struct pa *pa)
@@ -269,8 +262,8 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   return pa_collect(pa, &pa->step, pa->row - 1, error);
 }
 
-/* Record the row that was on its way. What went wrong there is told, and not what followed from it.
- */
+/* Records the row that was on its way. If that fails, its error is reported, not the one that
+ * followed from it. */
 static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *step,
                                          enum gpumc_status status, struct gpumc_error *error)
 {
@@ -293,21 +286,16 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   pa->pending = false;
   enum gpumc_status status = pa_enqueue(pa, error);
   *finished = false;
-  if (pending)
-    status = collect_earlier(pa, &step, status, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(pending ? collect_earlier(pa, &step, status, error) : status);
   pa->pending = true;
   pa->row++;
   if (!batch_is_over(pa))
     return GPUMC_OK;
-  status = settle(pa, error);
-  if (status == GPUMC_OK) {
-    pa->batch = pa_batch_from(&pa->settings, pa->context.model, pa->batch.first + pa->batch.count);
-    pa->row = 0;
-    *finished = pa->batch.count == 0;
-  }
-  return status;
+  GPUMC_TRY(settle(pa, error));
+  pa->batch = pa_batch_from(&pa->settings, pa->context.model, pa->batch.first + pa->batch.count);
+  pa->row = 0;
+  *finished = pa->batch.count == 0;
+  return GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)

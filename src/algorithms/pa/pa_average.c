@@ -29,13 +29,9 @@ pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_er
   average->pa = pa;
   average->row = SIZE_MAX;
   average->n_means = pa->settings.observables.n_means;
-  enum gpumc_status status =
-      gpumc_allocate_array(&average->log_partition, estimates, "averages", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->mean, estimates * average->n_means, "averages", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&average->weight, pa->settings.runs, "averages", error);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&average->log_partition, estimates, "averages", error));
+  GPUMC_TRY(gpumc_allocate_array(&average->mean, estimates * average->n_means, "averages", error));
+  return gpumc_allocate_array(&average->weight, pa->settings.runs, "averages", error);
 }
 
 void pa_average_free(struct pa_average *average)
@@ -196,15 +192,12 @@ enum gpumc_status pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gp
   trust->watched = gpumc_observables_reported(
       &pa->settings.observables,
       gpumc_observables_power(&pa->settings.observables, pa->context.model->ops->tracked, 1));
-  enum gpumc_status status =
-      gpumc_allocate_array(&trust->families, trust->temperatures, "the summary", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&trust->determined, trust->temperatures, "the summary", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&trust->chance, trust->temperatures, "the summary", error);
-  for (size_t t = 0; t < trust->temperatures && status == GPUMC_OK; t++)
+  GPUMC_TRY(gpumc_allocate_array(&trust->families, trust->temperatures, "the summary", error));
+  GPUMC_TRY(gpumc_allocate_array(&trust->determined, trust->temperatures, "the summary", error));
+  GPUMC_TRY(gpumc_allocate_array(&trust->chance, trust->temperatures, "the summary", error));
+  for (size_t t = 0; t < trust->temperatures; t++)
     trust->determined[t] = trust->chance[t] = 1;
-  return status;
+  return GPUMC_OK;
 }
 
 static const char *tracked_name(const struct pa_trust *trust)
@@ -324,16 +317,17 @@ enum gpumc_status pa_trust_write(const struct pa_trust *trust, struct gpumc_erro
   warn_of_events(trust, &all);
   if (trust->chance[worst] < GPUMC_FALSE_ALARMS / comparisons)
     warn_of_runs(trust, worst, &all);
-  enum gpumc_status status = write_curves(trust, error);
-  if (status == GPUMC_OK)
-    status = gpumc_recorder_number(pa->context.recorder, "summary", "rho_t_maximum", rho, error);
-  if (status == GPUMC_OK)
-    status = gpumc_trust_record(&pa->context, all.length == 0, error);
-  if (status == GPUMC_OK && all.failed)
-    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
-  if (status == GPUMC_OK && all.length > 0)
-    status = gpumc_recorder_text(pa->context.recorder, "summary", "warning",
-                                 gpumc_text_string(&all), error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, write_curves(trust, error));
+  GPUMC_TRY_OUT(
+      status, gpumc_recorder_number(pa->context.recorder, "summary", "rho_t_maximum", rho, error));
+  GPUMC_TRY_OUT(status, gpumc_trust_record(&pa->context, all.length == 0, error));
+  if (all.failed)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings"));
+  if (all.length > 0)
+    GPUMC_TRY_OUT(status, gpumc_recorder_text(pa->context.recorder, "summary", "warning",
+                                              gpumc_text_string(&all), error));
+out:
   gpumc_text_free(&all);
   return status;
 }

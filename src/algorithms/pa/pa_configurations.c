@@ -16,15 +16,12 @@ pa_families_make(const struct pa *pa, struct pa_families *families, struct gpumc
 {
   const struct gpumc_ensemble *ensemble = pa->context.ensemble;
   memset(families, 0, sizeof *families);
-  enum gpumc_status status =
-      gpumc_allocate_array(&families->size, ensemble->runs + 1, "sizes of the populations", error);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_get_sizes(ensemble, families->size, error);
-  for (size_t m = 0; m < ensemble->runs && status == GPUMC_OK; m++)
+  GPUMC_TRY(
+      gpumc_allocate_array(&families->size, ensemble->runs + 1, "sizes of the populations", error));
+  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, families->size, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
     families->replicas += families->size[m];
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&families->family, families->replicas + 1, "families", error);
-  return status;
+  return gpumc_allocate_array(&families->family, families->replicas + 1, "families", error);
 }
 
 void pa_families_free(struct pa_families *families)
@@ -176,13 +173,15 @@ pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_m
                          double steps, struct gpumc_demand *demanded, struct gpumc_error *error)
 {
   struct gpumc_configurations_request request;
-  enum gpumc_status status =
-      gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_BETAS, 0, &request, error);
-  if (status == GPUMC_OK && gpumc_configurations_request_any(&request)) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_BETAS, 0,
+                                                          &request, error));
+  if (gpumc_configurations_request_any(&request)) {
     const double rows = populations(&request, settings, schedule, steps) *
                         (double)settings->population * (double)settings->runs;
     gpumc_configurations_demand(model, LABELS, rows, (double)demanded->plan.capacity, demanded);
   }
+out:
   gpumc_configurations_request_free(&request);
   return status;
 }

@@ -419,9 +419,7 @@ pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_erro
   if (schedule->count == schedule->capacity) {
     double *longer = NULL;
     size_t capacity = schedule->capacity == 0 ? 256 : 2 * schedule->capacity;
-    enum gpumc_status status = gpumc_allocate_array(&longer, capacity, "the steps", error);
-    if (status != GPUMC_OK)
-      return status;
+    GPUMC_TRY(gpumc_allocate_array(&longer, capacity, "the steps", error));
     if (schedule->count > 0)
       memcpy(longer, schedule->value, schedule->count * sizeof *longer);
     free(schedule->value);

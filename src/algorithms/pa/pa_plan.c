@@ -133,11 +133,8 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   struct pa_settings settings;
   struct pa_schedule schedule = {0};
   pa_settings_read(params, model, &settings);
-  enum gpumc_status status = pa_schedule_make(params, &schedule, error);
-  if (status != GPUMC_OK) {
-    free(schedule.value);
-    return status;
-  }
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, pa_schedule_make(params, &schedule, error));
   const double first = schedule.value[0];
   const struct pa_population_plan plan = pa_population_plan(&settings, model, first);
   const double replicas = (double)plan.runs * (double)plan.capacity;
@@ -164,6 +161,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->estimated = settings.adaptive;
   demand_disk(&settings, model, steps + 1, replicas, demanded);
   status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
+out:
   free(schedule.value);
   return status;
 }

@@ -120,9 +120,10 @@ enum gpumc_status pa_population_create(struct gpumc_device *device,
                                        .steps = steps_of(device),
                                        .size = size,
                                        .layout = layout_make(plan)};
-  enum gpumc_status status = allocate_on_device(population, error);
-  if (status == GPUMC_OK)
-    status = allocate_on_host(population, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, allocate_on_device(population, error));
+  GPUMC_TRY_OUT(status, allocate_on_host(population, error));
+out:
   if (status != GPUMC_OK)
     pa_population_free(population);
   return status;

@@ -148,9 +148,8 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   const size_t width = pa_curve_width(&pa->settings);
   struct gpumc_column *columns = NULL;
   struct named named;
-  enum gpumc_status status = gpumc_allocate_array(&columns, width, "columns", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&columns, width, "columns", error));
   size_t count = 0;
   columns[count++] = column_of(pa->axis);
   for (size_t q = 0; q < observables->n_quantities; q++)
@@ -159,8 +158,9 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   for (size_t c = 0; c < PA_BEHIND_COUNT; c++)
     if (c != PA_ENTROPY || pa_knows_partition(&pa->settings))
       columns[count++] = behind_column(pa, c, &named);
-  status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, width,
-                                 table, error);
+  GPUMC_TRY_OUT(status, gpumc_curve_add_table(pa->context.recorder, pa->context.model, group,
+                                              columns, width, table, error));
+out:
   free(columns);
   return status;
 }
@@ -172,9 +172,8 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
   const size_t count = 1 + PA_BLOCK_MEANS + observables->n_means;
   struct gpumc_column *columns = NULL;
   struct named named;
-  enum gpumc_status status = gpumc_allocate_array(&columns, count, "columns", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&columns, count, "columns", error));
   columns[0] = column_of(pa->axis);
   memcpy(columns + 1, block_columns, sizeof block_columns);
   for (size_t k = 0; k < observables->n_means; k++)
@@ -183,8 +182,9 @@ declare_blocks(struct pa *pa, const char *group, size_t *table, struct gpumc_err
     columns[c].width = pa->settings.blocks;
     columns[c].across = "block";
   }
-  status = gpumc_curve_add_table(pa->context.recorder, pa->context.model, group, columns, count,
-                                 table, error);
+  GPUMC_TRY_OUT(status, gpumc_curve_add_table(pa->context.recorder, pa->context.model, group,
+                                              columns, count, table, error));
+out:
   free(columns);
   return status;
 }

@@ -98,19 +98,19 @@ static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_densi
   double *scratch = NULL;
   struct gpumc_reweighted *without = NULL;
   double *column = NULL;
-  enum gpumc_status status =
-      gpumc_allocate_array(&scratch, (size_t)threads * density->levels, "reweighting", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&without, (size_t)threads * blocks, "reweighting", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&column, (size_t)threads * blocks, "reweighting", error);
-  if (status == GPUMC_OK) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch, (size_t)threads * density->levels,
+                                             "reweighting", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&without, (size_t)threads * blocks, "reweighting", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&column, (size_t)threads * blocks, "reweighting", error));
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int t = 0; t < threads; t++)
-      for (size_t point = (size_t)t; point < grid->points; point += (size_t)threads)
-        fill_point(density, grid, point, sites, scratch + (size_t)t * density->levels,
-                   without + (size_t)t * blocks, column + (size_t)t * blocks);
-  }
+  for (int t = 0; t < threads; t++)
+    for (size_t point = (size_t)t; point < grid->points; point += (size_t)threads)
+      fill_point(density, grid, point, sites, scratch + (size_t)t * density->levels,
+                 without + (size_t)t * blocks, column + (size_t)t * blocks);
+out:
   free(scratch);
   free(without);
   free(column);
@@ -130,14 +130,13 @@ static enum gpumc_status
 write_grid(const struct pa *pa, const struct grid *grid, struct gpumc_error *error)
 {
   const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/beta", grid->points);
-  enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, grid->beta, error);
-  for (size_t q = 0; q < QUANTITIES && status == GPUMC_OK; q++) {
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, grid->beta, error));
+  for (size_t q = 0; q < QUANTITIES; q++) {
     const struct gpumc_label label = label_of(pa, q);
-    status = gpumc_curve_write_with_error(&place, &label, grid->curve + 2 * q * grid->points,
-                                          grid->curve + (2 * q + 1) * grid->points, error);
+    GPUMC_TRY(gpumc_curve_write_with_error(&place, &label, grid->curve + 2 * q * grid->points,
+                                           grid->curve + (2 * q + 1) * grid->points, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* The density of states where it was seen, over the energy of the whole system. */
@@ -149,10 +148,9 @@ write_density(const struct pa *pa, const struct gpumc_density *density, struct g
   const struct gpumc_label log_dos = {"log_dos", "logarithm of the density of states", "1", "ln Ω"};
   double *columns = NULL;
   size_t seen = 0;
-  enum gpumc_status status =
-      gpumc_allocate_array(&columns, 3 * density->levels, "the density of states", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(
+      status, gpumc_allocate_array(&columns, 3 * density->levels, "the density of states", error));
   for (size_t k = 0; k < density->levels; k++) {
     if (!isfinite(density->log_dos[k]))
       continue;
@@ -162,10 +160,10 @@ write_density(const struct pa *pa, const struct gpumc_density *density, struct g
     seen++;
   }
   const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/level_energy", seen);
-  status = gpumc_curve_write_axis(&place, 0, &energy, false, columns, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write_with_error(&place, &log_dos, columns + density->levels,
-                                          columns + 2 * density->levels, error);
+  GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &energy, false, columns, error));
+  GPUMC_TRY_OUT(status, gpumc_curve_write_with_error(&place, &log_dos, columns + density->levels,
+                                                     columns + 2 * density->levels, error));
+out:
   free(columns);
   return status;
 }
@@ -199,34 +197,32 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
   size_t temperatures = pa->schedule.count;
   double *samples = NULL;
   uint64_t *bins = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&samples, temperatures, "samples", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&bins, blocks * grid->levels, "energy histograms", error);
-  if (status == GPUMC_OK)
-    status = device->ops->copy_to_host(device, bins, pa->population.bins,
-                                       blocks * grid->levels * sizeof *bins, error);
-  if (status == GPUMC_OK) {
-    for (size_t t = 0; t < temperatures; t++)
-      for (size_t b = 0; b < blocks; b++)
-        samples[t] += curves->population[b * temperatures + t];
-    struct gpumc_histograms histograms = {
-        .temperatures = temperatures,
-        .levels = grid->levels,
-        .blocks = blocks,
-        .strata = pa->settings.strata,
-        .lowest = (double)grid->lowest * model->quantum[conjugate],
-        .spacing = (double)grid->spacing * model->quantum[conjugate],
-        .beta = pa->schedule.value,
-        .samples = samples,
-        .log_partition = curves->log_partition,
-        .freedom = curves->freedom,
-        .block_samples = curves->population,
-        .block_log_partition = curves->log_partition + temperatures,
-        .bins = bins,
-    };
-    status = gpumc_density_make(&histograms, device->threads, density, error);
-  }
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&samples, temperatures, "samples", error));
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&bins, blocks * grid->levels, "energy histograms", error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
+                                                  blocks * grid->levels * sizeof *bins, error));
+  for (size_t t = 0; t < temperatures; t++)
+    for (size_t b = 0; b < blocks; b++)
+      samples[t] += curves->population[b * temperatures + t];
+  struct gpumc_histograms histograms = {
+      .temperatures = temperatures,
+      .levels = grid->levels,
+      .blocks = blocks,
+      .strata = pa->settings.strata,
+      .lowest = (double)grid->lowest * model->quantum[conjugate],
+      .spacing = (double)grid->spacing * model->quantum[conjugate],
+      .beta = pa->schedule.value,
+      .samples = samples,
+      .log_partition = curves->log_partition,
+      .freedom = curves->freedom,
+      .block_samples = curves->population,
+      .block_log_partition = curves->log_partition + temperatures,
+      .bins = bins,
+  };
+  GPUMC_TRY_OUT(status, gpumc_density_make(&histograms, device->threads, density, error));
+out:
   free(samples);
   free(bins);
   return status;
@@ -237,15 +233,13 @@ pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *e
 {
   struct gpumc_density density = {0};
   struct grid grid = {0};
-  enum gpumc_status status = make_density(pa, curves, &density, error);
-  if (status == GPUMC_OK)
-    status = make_grid(pa, curves->freedom, &grid, error);
-  if (status == GPUMC_OK)
-    status = fill_grid(pa, &density, &grid, error);
-  if (status == GPUMC_OK)
-    status = write_grid(pa, &grid, error);
-  if (status == GPUMC_OK)
-    status = write_density(pa, &density, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, make_density(pa, curves, &density, error));
+  GPUMC_TRY_OUT(status, make_grid(pa, curves->freedom, &grid, error));
+  GPUMC_TRY_OUT(status, fill_grid(pa, &density, &grid, error));
+  GPUMC_TRY_OUT(status, write_grid(pa, &grid, error));
+  GPUMC_TRY_OUT(status, write_density(pa, &density, error));
+out:
   free(grid.beta);
   free(grid.curve);
   free(grid.freedom);

@@ -21,10 +21,9 @@ static size_t slot_of(size_t row)
  * replicas were counted before. */
 static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      pa_population_tally(&pa->population, (uint32_t)pa->batch.first, histogram, error);
-  pa->tallied = status == GPUMC_OK;
-  return status;
+  GPUMC_TRY(pa_population_tally(&pa->population, (uint32_t)pa->batch.first, histogram, error));
+  pa->tallied = true;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status measure(struct pa *pa, struct gpumc_error *error)
@@ -35,16 +34,15 @@ static enum gpumc_status measure(struct pa *pa, struct gpumc_error *error)
 
 static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
 {
-  enum gpumc_status status = gpumc_ensemble_start(pa->context.ensemble, (uint32_t)pa->batch.first,
-                                                  pa->batch.count, pa->settings.population, error);
+  GPUMC_TRY(gpumc_ensemble_start(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
+                                 pa->settings.population, error));
   pa->population.runs = pa->batch.count;
   pa->step = (struct pa_step){.value = pa->schedule.value[0], .weighing = 0.0};
   for (size_t m = 0; m < pa->batch.count; m++)
     pa->log_partition[m] = pa_first_log_partition(&pa->settings, pa->context.model);
-  if (status == GPUMC_OK)
-    status = pa_population_found(&pa->population, error);
-  if (status != GPUMC_OK || pa->settings.thermalization == 0)
-    return status == GPUMC_OK ? measure(pa, error) : status;
+  GPUMC_TRY(pa_population_found(&pa->population, error));
+  if (pa->settings.thermalization == 0)
+    return measure(pa, error);
   enter(pa, PA_STAGE_SWEEP);
   return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.thermalization, pa->step.value,
                               pa->population.channel, error);
@@ -78,9 +76,9 @@ bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_er
   for (;; step *= 2) {
     double overlap = 0;
     *high = fmin(present + step, end);
-    enum gpumc_status status = overlap_at(pa, *high, &overlap, error);
-    if (status != GPUMC_OK || overlap < pa->settings.overlap)
-      return status;
+    GPUMC_TRY(overlap_at(pa, *high, &overlap, error));
+    if (overlap < pa->settings.overlap)
+      return GPUMC_OK;
     *low = *high;
     *reached = *high >= end;
     if (*reached)
@@ -95,23 +93,23 @@ static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc
   double low;
   double high;
   bool reached;
-  enum gpumc_status status = bracket(pa, &low, &high, &reached, error);
-  for (int i = 0; i < BISECTIONS && !reached && status == GPUMC_OK; i++) {
+  GPUMC_TRY(bracket(pa, &low, &high, &reached, error));
+  for (int i = 0; i < BISECTIONS && !reached; i++) {
     double overlap = 0;
     double middle = 0.5 * (low + high);
-    status = overlap_at(pa, middle, &overlap, error);
+    GPUMC_TRY(overlap_at(pa, middle, &overlap, error));
     if (overlap < pa->settings.overlap)
       high = middle;
     else
       low = middle;
   }
   *value = low;
-  if (status == GPUMC_OK && !(low > pa->schedule.value[pa->row - 1]))
-    status = gpumc_error_set(error, GPUMC_FAILURE,
-                             "at %s = %.17g the next step with an overlap of %g is too small to "
-                             "be taken; use a smaller algorithm.%s.overlap",
-                             pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
-  return status;
+  if (low > pa->schedule.value[pa->row - 1])
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "at %s = %.17g the next step with an overlap of %g is too small to "
+                         "be taken; use a smaller algorithm.%s.overlap",
+                         pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
 }
 
 /* Weights refer to a reference, the lowest energy, which a tally finds; after a resume there was
@@ -146,40 +144,32 @@ static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
   };
   struct gpumc_ensemble *ensemble = pa->context.ensemble;
   enter(pa, PA_STAGE_RESAMPLE);
-  enum gpumc_status status = pa_population_resample(&pa->population, &request, error);
+  GPUMC_TRY(pa_population_resample(&pa->population, &request, error));
   enter(pa, PA_STAGE_GATHER);
-  return status == GPUMC_OK ? ensemble->ops->gather(ensemble, pa->population.parent, error)
-                            : status;
+  return ensemble->ops->gather(ensemble, pa->population.parent, error);
 }
 
 static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
 {
-  enum gpumc_status status = ensure_tally(pa, error);
-  if (status == GPUMC_OK)
-    status = next_value(pa, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(ensure_tally(pa, error));
+  GPUMC_TRY(next_value(pa, error));
   pa->step.value = pa->schedule.value[pa->row];
   pa->step.weighing = weighing_to(pa, pa->step.value);
-  status = resample(pa, error);
+  GPUMC_TRY(resample(pa, error));
   pa->tallied = false;
   enter(pa, PA_STAGE_SWEEP);
-  if (status == GPUMC_OK)
-    status = gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.value,
-                                  pa->population.channel, error);
-  return status;
+  return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.value,
+                              pa->population.channel, error);
 }
 
 enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error)
 {
-  enum gpumc_status status = pa->row == 0 ? start_batch(pa, error) : anneal(pa, error);
+  GPUMC_TRY(pa->row == 0 ? start_batch(pa, error) : anneal(pa, error));
   enter(pa, PA_STAGE_TALLY);
-  if (status == GPUMC_OK)
-    status = tally(pa, true, error);
-  if (status == GPUMC_OK)
-    status = pa_population_publish(&pa->population, slot_of(pa->row), error);
+  GPUMC_TRY(tally(pa, true, error));
+  GPUMC_TRY(pa_population_publish(&pa->population, slot_of(pa->row), error));
   enter(pa, PA_STAGE_OTHER);
-  return status == GPUMC_OK ? pa_configurations_write(pa, error) : status;
+  return pa_configurations_write(pa, error);
 }
 
 static enum gpumc_status
@@ -199,12 +189,10 @@ check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
 enum gpumc_status
 pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
 {
-  enum gpumc_status status =
-      pa_population_collect(&pa->population, slot_of(row), pa->outcome, error);
-  for (size_t m = 0; m < pa->batch.count && status == GPUMC_OK; m++) {
-    status = check_size(pa, m, row, error);
-    if (status == GPUMC_OK)
-      status = pa_record(pa, step, m, error);
+  GPUMC_TRY(pa_population_collect(&pa->population, slot_of(row), pa->outcome, error));
+  for (size_t m = 0; m < pa->batch.count; m++) {
+    GPUMC_TRY(check_size(pa, m, row, error));
+    GPUMC_TRY(pa_record(pa, step, m, error));
   }
-  return status;
+  return GPUMC_OK;
 }

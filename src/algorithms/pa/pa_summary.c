@@ -221,15 +221,14 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
                                           .group = "summary",
                                           .axis = {pa->axis_of_summary},
                                           .count = {summary->temperatures}};
-  enum gpumc_status status =
-      gpumc_curve_write_axis(&place, 0, &pa->axis, false, pa->schedule.value, error);
-  for (size_t q = 0; q < summary->quantities && status == GPUMC_OK; q++) {
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pa->axis, false, pa->schedule.value, error));
+  for (size_t q = 0; q < summary->quantities; q++) {
     const struct gpumc_label label = label_of(&pa->settings, q);
-    status =
-        gpumc_curve_write_with_error(&place, &label, summary->value + q * summary->temperatures,
-                                     summary->error + q * summary->temperatures, error);
+    GPUMC_TRY(gpumc_curve_write_with_error(&place, &label,
+                                           summary->value + q * summary->temperatures,
+                                           summary->error + q * summary->temperatures, error));
   }
-  return status;
+  return GPUMC_OK;
 }
 
 /* The lowest value of all runs and rows of the tracked channel, the first value of the moved
@@ -275,24 +274,19 @@ enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
   struct pa *pa = state;
   struct summary summary;
   struct pa_average average = {0};
-  enum gpumc_status status = summary_init(&summary, pa, error);
-  if (status == GPUMC_OK)
-    status = pa_average_init(pa, &average, error);
-  if (status != GPUMC_OK)
-    goto out;
-  for (size_t t = 0; t < summary.temperatures && status == GPUMC_OK; t++) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, summary_init(&summary, pa, error));
+  GPUMC_TRY_OUT(status, pa_average_init(pa, &average, error));
+  for (size_t t = 0; t < summary.temperatures; t++) {
     pa_average_next(&average);
-    status = summarize_temperature(&summary, &average, error);
+    GPUMC_TRY_OUT(status, summarize_temperature(&summary, &average, error));
   }
-  if (status == GPUMC_OK)
-    status = write_curves(&summary, error);
-  if (status == GPUMC_OK)
-    status = pa_trust_write(&summary.trust, error);
-  if (status == GPUMC_OK)
-    status = write_lowest(&summary, error);
-  struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
-  if (status == GPUMC_OK && pa->settings.reweight)
-    status = pa_reweight(pa, &curves, error);
+  GPUMC_TRY_OUT(status, write_curves(&summary, error));
+  GPUMC_TRY_OUT(status, pa_trust_write(&summary.trust, error));
+  GPUMC_TRY_OUT(status, write_lowest(&summary, error));
+  const struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
+  if (pa->settings.reweight)
+    GPUMC_TRY_OUT(status, pa_reweight(pa, &curves, error));
 out:
   pa_average_free(&average);
   summary_free(&summary);

@@ -140,9 +140,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   pt_settings_read(params, model, &settings);
   pt_terms_make(model, &settings.observables, &terms);
   pt_tempering_plan(&settings, model, &terms, &plan);
-  enum gpumc_status status = pt_timeline_make(&settings, &timeline, error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(pt_timeline_make(&settings, &timeline, error));
   memset(demanded, 0, sizeof *demanded);
   demanded->plan = ensemble_plan(&settings, model);
   demanded->replicas = settings.samples;
@@ -314,36 +312,26 @@ static enum gpumc_status allocate_bin(struct pt *pt, struct gpumc_error *error)
 {
   const struct pt_settings *settings = &pt->settings;
   const size_t places = settings->temperatures * settings->samples;
-  enum gpumc_status status =
-      gpumc_allocate_array(&pt->bin.measurements, settings->blocks, "measurements", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->bin.sums, settings->blocks * pt->terms.count * places,
-                                  "sums of a bin of time", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->bin.accepted, settings->temperatures, "exchanges", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->history, PT_BINS_COMPARED * pt->terms.n_compared * places,
-                                  "averages of the last bins", error);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&pt->bin.measurements, settings->blocks, "measurements", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->bin.sums, settings->blocks * pt->terms.count * places,
+                                 "sums of a bin of time", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->bin.accepted, settings->temperatures, "exchanges", error));
+  return gpumc_allocate_array(&pt->history, PT_BINS_COMPARED * pt->terms.n_compared * places,
+                              "averages of the last bins", error);
 }
 
 static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *error)
 {
   const size_t temperatures = pt->settings.temperatures;
   struct pt_counts *counts = &pt->counts;
-  enum gpumc_status status =
-      gpumc_allocate_array(&counts->accepted, temperatures, "exchanges", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&counts->labelled, temperatures, "walkers", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&counts->from_hottest, temperatures, "walkers", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest energies", error);
-  for (size_t s = 0; s < pt->settings.samples && status == GPUMC_OK; s++)
+  GPUMC_TRY(gpumc_allocate_array(&counts->accepted, temperatures, "exchanges", error));
+  GPUMC_TRY(gpumc_allocate_array(&counts->labelled, temperatures, "walkers", error));
+  GPUMC_TRY(gpumc_allocate_array(&counts->from_hottest, temperatures, "walkers", error));
+  GPUMC_TRY(gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest energies", error));
+  for (size_t s = 0; s < pt->settings.samples; s++)
     pt->lowest[s] = INT64_MAX;
-  return status;
+  return GPUMC_OK;
 }
 
 static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *error)
@@ -360,13 +348,9 @@ static enum gpumc_status allocate_histograms(struct pt *pt, struct gpumc_error *
 static enum gpumc_status make_temperatures(struct pt *pt, struct gpumc_error *error)
 {
   const size_t temperatures = pt->settings.temperatures;
-  enum gpumc_status status =
-      gpumc_allocate_array(&pt->value, temperatures, "inverse temperatures", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&pt->run_value, pt->settings.copies * temperatures,
-                                  "inverse temperatures", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&pt->value, temperatures, "inverse temperatures", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->run_value, pt->settings.copies * temperatures,
+                                 "inverse temperatures", error));
   gpumc_ladder_read(&pt->context.params, gpumc_ladder_block(&pt->context.params), pt->value);
   return pt_set_temperatures(pt, error);
 }
@@ -395,22 +379,19 @@ static enum gpumc_status build(struct pt *pt, struct gpumc_error *error)
   return pt_configurations_declare(pt, error);
 }
 
+/* Leaves nothing half-made: the position of a state may be asked for at any time. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
-  struct pt *pt = NULL;
-  *state = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&pt, 1, "parallel tempering", error);
-  if (status != GPUMC_OK)
-    return status;
+  struct pt *pt;
+  GPUMC_TRY(gpumc_allocate_array(&pt, 1, "parallel tempering", error));
   pt->context = *context;
-  status = build(pt, error);
-  if (status != GPUMC_OK) {
+  const enum gpumc_status status = build(pt, error);
+  if (status == GPUMC_OK)
+    *state = pt;
+  else
     destroy(pt);
-    return status;
-  }
-  *state = pt;
-  return GPUMC_OK;
+  return status;
 }
 
 static enum gpumc_status settle(void *state, struct gpumc_error *error)
@@ -442,16 +423,15 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   const uint64_t rounds = pt->timeline.stretch[pt->stretch].rounds - pt->done;
   const uint64_t left = rounds * pt->settings.round_sweeps - pt->swept;
   const uint64_t unit = pt_unit_sweeps(&pt->settings, pt->context.model);
-  enum gpumc_status status = pt->begun ? GPUMC_OK : pt_begin(pt, error);
   *finished = false;
-  if (status == GPUMC_OK)
-    status = pt_enqueue(pt, left < unit ? left : unit, error);
-  if (status == GPUMC_OK)
-    status = settle(pt, error);
-  if (status == GPUMC_OK && pt->done == pt->timeline.stretch[pt->stretch].rounds)
-    status = end_stretch(pt, error);
-  *finished = status == GPUMC_OK && pt->stretch == pt->timeline.count;
-  return status;
+  if (!pt->begun)
+    GPUMC_TRY(pt_begin(pt, error));
+  GPUMC_TRY(pt_enqueue(pt, left < unit ? left : unit, error));
+  GPUMC_TRY(settle(pt, error));
+  if (pt->done == pt->timeline.stretch[pt->stretch].rounds)
+    GPUMC_TRY(end_stretch(pt, error));
+  *finished = pt->stretch == pt->timeline.count;
+  return GPUMC_OK;
 }
 
 static void position(const void *state, struct gpumc_position *where)

@@ -78,20 +78,14 @@ pt_average_init(const struct pt *pt, struct pt_average *average, struct gpumc_er
 {
   const size_t width = gpumc_averages(&pt->settings.observables);
   const size_t left_outs = pt->settings.by_time ? pt->bin.blocks : pt->settings.samples;
-  enum gpumc_status status = GPUMC_OK;
   *average = (struct pt_average){.pt = pt, .width = width};
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->by_sample, pt->settings.samples * width,
-                                             "averages of the samples", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->mean, width, "averages", error));
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&average->without, width * left_outs,
-                                             "averages for the jackknife", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&average->variance, pt->settings.observables.n_quantities,
-                                     "averages", error));
-out:
-  if (status != GPUMC_OK)
-    pt_average_free(average);
-  return status;
+  GPUMC_TRY(gpumc_allocate_array(&average->by_sample, pt->settings.samples * width,
+                                 "averages of the samples", error));
+  GPUMC_TRY(gpumc_allocate_array(&average->mean, width, "averages", error));
+  GPUMC_TRY(gpumc_allocate_array(&average->without, width * left_outs, "averages for the jackknife",
+                                 error));
+  return gpumc_allocate_array(&average->variance, pt->settings.observables.n_quantities, "averages",
+                              error);
 }
 
 void pt_average_free(struct pt_average *average)

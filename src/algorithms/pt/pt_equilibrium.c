@@ -160,10 +160,8 @@ enum gpumc_status pt_find_drift(const struct pt *pt, double *steady, struct gpum
     steady[t] = 1;
   if (pt->settings.by_time || pt->timeline.bins < PT_BINS_COMPARED)
     return GPUMC_OK;
-  enum gpumc_status status = gpumc_allocate_array(&differences.of_sample, pt->settings.samples,
-                                                  "differences between bins", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&differences.of_sample, pt->settings.samples,
+                                 "differences between bins", error));
   form_pools(pt, &differences, &flips);
   if (gpumc_flips_chance(&flips, &strongest) <= PT_ALARMS_OF_DRIFT)
     mark(pt, strongest, &differences, steady);

@@ -147,10 +147,7 @@ enum gpumc_status pt_timeline_make(const struct pt_settings *settings, struct pt
   enum { BINS_MAXIMUM = 32 };
   memset(timeline, 0, sizeof *timeline);
   const size_t most = settings->tuning_iterations + 1 + BINS_MAXIMUM * settings->blocks;
-  enum gpumc_status status =
-      gpumc_allocate_array(&timeline->stretch, most, "order of events", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&timeline->stretch, most, "order of events", error));
   int halvings = 0;
   while (settings->measurements >> (halvings + 1) > 0)
     halvings++;
@@ -369,12 +366,14 @@ enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
   const uint64_t sweeps =
       settings->measurements * settings->measure_rounds * settings->round_sweeps;
   const struct gpumc_configurations_chains chains = chains_of(settings, model);
-  const enum gpumc_status status = gpumc_configurations_request_read(
-      params, GPUMC_CONFIGURATIONS_TIMES, settings->temperatures, &request, error);
-  if (status == GPUMC_OK && gpumc_configurations_request_any(&request))
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
+                                                          settings->temperatures, &request, error));
+  if (gpumc_configurations_request_any(&request))
     gpumc_configurations_demand(
         model, LABELS, gpumc_configurations_chain_rows(&request, &chains, (uint32_t)sweeps),
         (double)settings->samples, demanded);
+out:
   gpumc_configurations_request_free(&request);
   return status;
 }

@@ -28,9 +28,8 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
   const size_t n_columns = PT_BIN_QUANTITIES + 2 * quantities + 1;
   struct gpumc_error_texts texts[GPUMC_QUANTITIES_MAXIMUM];
   struct gpumc_column *columns = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&columns, n_columns, "columns", error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&columns, n_columns, "columns", error));
   columns[PT_BIN_SWEEP] = (struct gpumc_column){.label = sweep, .width = 1, .integer = true};
   columns[PT_BIN_MEASUREMENTS] =
       (struct gpumc_column){.label = measurements, .width = 1, .integer = true};
@@ -41,8 +40,9 @@ static enum gpumc_status declare_bins(struct pt *pt, struct gpumc_error *error)
     column[1] = over_temperatures(pt, gpumc_error_label(label, &texts[q]));
   }
   columns[n_columns - 1] = over_temperatures(pt, acceptance);
-  status = gpumc_curve_add_table(pt->context.recorder, pt->context.model, "runs/0000", columns,
-                                 n_columns, &pt->table_bins, error);
+  GPUMC_TRY_OUT(status, gpumc_curve_add_table(pt->context.recorder, pt->context.model, "runs/0000",
+                                              columns, n_columns, &pt->table_bins, error));
+out:
   free(columns);
   return status;
 }
@@ -130,20 +130,20 @@ static enum gpumc_status record_bin(struct pt *pt, size_t bin, struct gpumc_erro
   struct pt_average average;
   const int halvings = (int)(pt->timeline.bins - 1 - bin);
   double measurements = 0;
-  enum gpumc_status status = pt_average_init(pt, &average, error);
-  if (status != GPUMC_OK)
-    return status;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
   for (size_t b = 0; b < pt->bin.blocks; b++)
     measurements += (double)pt->bin.measurements[b];
   pt->row[PT_BIN_SWEEP] = (double)((pt->settings.measurements >> halvings) *
                                    pt->settings.measure_rounds * pt->settings.round_sweeps);
   pt->row[PT_BIN_MEASUREMENTS] = measurements;
-  status = fill_bin(pt, &average, error);
-  pt_average_free(&average);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY_OUT(status, fill_bin(pt, &average, error));
   remember(pt, bin);
-  return gpumc_recorder_append(pt->context.recorder, pt->table_bins, pt->row, error);
+  GPUMC_TRY_OUT(status,
+                gpumc_recorder_append(pt->context.recorder, pt->table_bins, pt->row, error));
+out:
+  pt_average_free(&average);
+  return status;
 }
 
 size_t pt_bin_row_width(const struct pt *pt)
@@ -222,9 +222,9 @@ static enum gpumc_status measure_overlaps(struct pt *pt, struct gpumc_error *err
 static enum gpumc_status measure(struct pt *pt, bool histogram, struct gpumc_error *error)
 {
   enter(pt, PT_STAGE_TALLY);
-  enum gpumc_status status =
-      pt->settings.observables.pairs ? measure_overlaps(pt, error) : GPUMC_OK;
-  return status == GPUMC_OK ? pt_tempering_accumulate(&pt->tempering, histogram, error) : status;
+  if (pt->settings.observables.pairs)
+    GPUMC_TRY(measure_overlaps(pt, error));
+  return pt_tempering_accumulate(&pt->tempering, histogram, error);
 }
 
 static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
@@ -269,19 +269,18 @@ enum gpumc_status pt_enqueue(struct pt *pt, uint64_t sweeps, struct gpumc_error 
 {
   const struct pt_settings *settings = &pt->settings;
   const bool measuring = pt->timeline.stretch[pt->stretch].phase == PT_MEASUREMENT;
-  enum gpumc_status status = GPUMC_OK;
-  while (sweeps > 0 && status == GPUMC_OK) {
+  while (sweeps > 0) {
     const uint32_t left = settings->round_sweeps - pt->swept;
     const uint32_t part = sweeps < left ? (uint32_t)sweeps : left;
     const bool measured = measuring && (pt->done + 1) % settings->measure_rounds == 0;
-    status = sweep(pt, part, measured, error);
+    GPUMC_TRY(sweep(pt, part, measured, error));
     pt->swept += part;
     sweeps -= part;
-    if (status == GPUMC_OK && part == left)
-      status = end_round(pt, measured, error);
+    if (part == left)
+      GPUMC_TRY(end_round(pt, measured, error));
   }
   enter(pt, PT_STAGE_OTHER);
-  return status;
+  return GPUMC_OK;
 }
 
 /* Blocks of the bin that come before this one. */
@@ -401,9 +400,9 @@ enum gpumc_status pt_collect(struct pt *pt, struct gpumc_error *error)
   const size_t number = pt->stretch - 1;
   const struct pt_stretch *stretch = &pt->timeline.stretch[number];
   struct pt_outcome outcome;
-  enum gpumc_status status = pt_tempering_collect(&pt->tempering, slot_of(number), &outcome, error);
-  if (status != GPUMC_OK || stretch->phase == PT_THERMALIZATION)
-    return status;
+  GPUMC_TRY(pt_tempering_collect(&pt->tempering, slot_of(number), &outcome, error));
+  if (stretch->phase == PT_THERMALIZATION)
+    return GPUMC_OK;
   count(pt, &outcome);
   return stretch->phase == PT_TUNING ? end_iteration(pt, stretch, error)
                                      : end_block(pt, &outcome, number, error);

@@ -51,18 +51,11 @@ static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
                                         .temperatures = pt->settings.temperatures,
                                         .bins = histogram->bins,
                                         .width = (double)histogram->spacing / bound};
-  enum gpumc_status status =
-      gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&distribution->density, points, "distributions", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&distribution->error_of, points, "distributions", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error);
-  if (status == GPUMC_OK)
-    status = gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error);
-  if (status != GPUMC_OK)
-    return status;
+  GPUMC_TRY(gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->density, points, "distributions", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->error_of, points, "distributions", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error));
   /* The possible values of a bin are its lowest and further ones, scale->spacing apart. */
   const double middle = 0.5 * (double)(histogram->spacing - scale->spacing);
   for (size_t b = 0; b < histogram->bins; b++)
@@ -128,27 +121,31 @@ static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
                                       distribution->error_of, error);
 }
 
+/* The distribution of pair k. */
+static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpumc_error *error)
+{
+  struct distribution distribution;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, distribution_init(pt, k, &distribution, error));
+  for (size_t t = 0; t < pt->settings.temperatures; t++) {
+    bool known;
+    distribution.groups = pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
+    estimate(&distribution, t);
+  }
+  GPUMC_TRY_OUT(status, write(pt, &pt->context.model->ops->pairs[k], &distribution, error));
+out:
+  distribution_free(&distribution);
+  return status;
+}
+
 /* Distributions in the last bin of the pairs that have one, each a group of the summary. */
 static enum gpumc_status write_distributions(struct pt *pt, struct gpumc_error *error)
 {
   const struct gpumc_model_ops *model = pt->context.model->ops;
-  enum gpumc_status status = GPUMC_OK;
-  for (size_t k = 0; k < model->n_pairs && status == GPUMC_OK; k++) {
-    struct distribution distribution;
-    if (pt->tempering.plan.histogram[k].bins == 0 || model->pairs[k].distribution.name == NULL)
-      continue;
-    status = distribution_init(pt, k, &distribution, error);
-    for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
-      bool known;
-      distribution.groups =
-          pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
-      estimate(&distribution, t);
-    }
-    if (status == GPUMC_OK)
-      status = write(pt, &model->pairs[k], &distribution, error);
-    distribution_free(&distribution);
-  }
-  return status;
+  for (size_t k = 0; k < model->n_pairs; k++)
+    if (pt->tempering.plan.histogram[k].bins > 0 && model->pairs[k].distribution.name != NULL)
+      GPUMC_TRY(write_distribution(pt, k, error));
+  return GPUMC_OK;
 }
 
 /* ---- the summary ---- */
@@ -264,20 +261,18 @@ write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
 static enum gpumc_status write_samples(struct pt *pt, struct gpumc_error *error)
 {
   double *values = NULL;
-  enum gpumc_status status = gpumc_allocate_array(
-      &values, pt->settings.samples * pt->settings.temperatures, "averages of samples", error);
-  if (status == GPUMC_OK)
-    status = write_axes(pt, values, error);
-  if (status == GPUMC_OK)
-    status = write_checksums(pt, values, error);
-  for (size_t k = 0; k < pt->terms.count && status == GPUMC_OK; k++)
-    status = write_term(pt, k, values, error);
-  if (status == GPUMC_OK)
-    status = write_lowest(pt, values, error);
-  if (status == GPUMC_OK)
-    status = write_round_trips(pt, values, error);
-  if (status == GPUMC_OK)
-    status = write_earlier_bins(pt, values, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&values, pt->settings.samples * pt->settings.temperatures,
+                                     "averages of samples", error));
+  GPUMC_TRY_OUT(status, write_axes(pt, values, error));
+  GPUMC_TRY_OUT(status, write_checksums(pt, values, error));
+  for (size_t k = 0; k < pt->terms.count; k++)
+    GPUMC_TRY_OUT(status, write_term(pt, k, values, error));
+  GPUMC_TRY_OUT(status, write_lowest(pt, values, error));
+  GPUMC_TRY_OUT(status, write_round_trips(pt, values, error));
+  GPUMC_TRY_OUT(status, write_earlier_bins(pt, values, error));
+out:
   free(values);
   return status;
 }
@@ -337,14 +332,14 @@ struct flags {
 static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct gpumc_error *error)
 {
   struct pt_average average;
-  enum gpumc_status status = pt_average_init(pt, &average, error);
-  if (status != GPUMC_OK)
-    return status;
-  status = pt_find_drift(pt, flags->equilibrated, error);
-  for (size_t t = 0; t < pt->settings.temperatures && status == GPUMC_OK; t++) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
+  GPUMC_TRY_OUT(status, pt_find_drift(pt, flags->equilibrated, error));
+  for (size_t t = 0; t < pt->settings.temperatures; t++) {
     flags->equilibrated[t] = flags->equilibrated[t] != 0 && pt_equilibrated(pt, t);
-    status = pt_determined(&average, t, &flags->determined[t], error);
+    GPUMC_TRY_OUT(status, pt_determined(&average, t, &flags->determined[t], error));
   }
+out:
   pt_average_free(&average);
   return status;
 }
@@ -405,26 +400,22 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   struct pt *pt = state;
   double *values = NULL;
   struct flags flags = {0};
-  enum gpumc_status status =
-      gpumc_allocate_array(&values, pt->settings.temperatures, "the summary", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&flags.equilibrated, pt->settings.temperatures, "the summary", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_allocate_array(&flags.determined, pt->settings.temperatures, "the summary", error);
-  if (status == GPUMC_OK)
-    status = write_quantities(pt, error);
-  if (status == GPUMC_OK && pt->settings.exchange)
-    status = write_exchanges(pt, values, error);
-  if (status == GPUMC_OK)
-    status = write_numbers(pt, error);
-  if (status == GPUMC_OK)
-    status = write_equilibrium(pt, &flags, error);
-  if (status == GPUMC_OK && pt->settings.observables.pairs)
-    status = write_distributions(pt, error);
-  if (status == GPUMC_OK)
-    status = write_samples(pt, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status,
+                gpumc_allocate_array(&values, pt->settings.temperatures, "the summary", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&flags.equilibrated, pt->settings.temperatures,
+                                             "the summary", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&flags.determined, pt->settings.temperatures,
+                                             "the summary", error));
+  GPUMC_TRY_OUT(status, write_quantities(pt, error));
+  if (pt->settings.exchange)
+    GPUMC_TRY_OUT(status, write_exchanges(pt, values, error));
+  GPUMC_TRY_OUT(status, write_numbers(pt, error));
+  GPUMC_TRY_OUT(status, write_equilibrium(pt, &flags, error));
+  if (pt->settings.observables.pairs)
+    GPUMC_TRY_OUT(status, write_distributions(pt, error));
+  GPUMC_TRY_OUT(status, write_samples(pt, error));
+out:
   free(values);
   free(flags.equilibrated);
   free(flags.determined);

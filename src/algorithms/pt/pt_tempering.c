@@ -101,18 +101,13 @@ static enum gpumc_status allocate_state(struct pt_tempering *tempering, struct g
 {
   struct gpumc_device *device = tempering->device;
   const struct pt_tempering_plan *plan = &tempering->plan;
-  enum gpumc_status status =
-      gpumc_device_array(device, &tempering->swap, swap_count(plan), "exchanges", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_device_array(device, &tempering->walker, pt_tempering_places(plan), "walkers", error);
-  if (status == GPUMC_OK)
-    status =
-        gpumc_device_array(device, &tempering->step, plan->temperatures, "temperatures", error);
-  if (status == GPUMC_OK)
-    status = gpumc_device_array(device, &tempering->record, pt_layout_make(plan).bytes,
-                                "sums of the samples", error);
-  return status;
+  GPUMC_TRY(gpumc_device_array(device, &tempering->swap, swap_count(plan), "exchanges", error));
+  GPUMC_TRY(
+      gpumc_device_array(device, &tempering->walker, pt_tempering_places(plan), "walkers", error));
+  GPUMC_TRY(
+      gpumc_device_array(device, &tempering->step, plan->temperatures, "temperatures", error));
+  return gpumc_device_array(device, &tempering->record, pt_layout_make(plan).bytes,
+                            "sums of the samples", error);
 }
 
 static void assert_sound(const struct pt_tempering_plan *plan)
@@ -134,14 +129,13 @@ enum gpumc_status pt_tempering_create(struct gpumc_device *device,
 {
   assert_sound(plan);
   *tempering = (struct pt_tempering){.plan = *plan, .device = device, .steps = steps_of(device)};
-  enum gpumc_status status = allocate_measurements(tempering, error);
-  if (status == GPUMC_OK)
-    status = allocate_state(tempering, error);
-  if (status == GPUMC_OK)
-    status = gpumc_slots_create(device, pt_layout_make(plan).bytes, "sums of the samples",
-                                tempering->slot, error);
-  if (status == GPUMC_OK)
-    status = pt_tempering_start(tempering, error);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, allocate_measurements(tempering, error));
+  GPUMC_TRY_OUT(status, allocate_state(tempering, error));
+  GPUMC_TRY_OUT(status, gpumc_slots_create(device, pt_layout_make(plan).bytes,
+                                           "sums of the samples", tempering->slot, error));
+  GPUMC_TRY_OUT(status, pt_tempering_start(tempering, error));
+out:
   if (status != GPUMC_OK)
     pt_tempering_free(tempering);
   return status;
@@ -171,16 +165,18 @@ static enum gpumc_status place_walkers(struct pt_tempering *tempering, struct gp
   const struct pt_tempering_plan *plan = &tempering->plan;
   const size_t places = pt_tempering_places(plan);
   uint32_t *walker = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&walker, places, "walkers", error);
-  for (size_t i = 0; i < places && status == GPUMC_OK; i++) {
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&walker, places, "walkers", error));
+  for (size_t i = 0; i < places; i++) {
     const size_t t = i / plan->samples % plan->temperatures;
     bool returned;
     walker[i] = pt_walker_arrived(pt_walker((uint32_t)t, PT_WALKER_FRESH), t, plan->temperatures,
                                   &returned);
   }
-  if (status == GPUMC_OK)
-    status = tempering->device->ops->copy_to_device(tempering->device, tempering->walker, walker,
-                                                    places * sizeof *walker, error);
+  GPUMC_TRY_OUT(status,
+                tempering->device->ops->copy_to_device(tempering->device, tempering->walker, walker,
+                                                       places * sizeof *walker, error));
+out:
   free(walker);
   return status;
 }
@@ -208,12 +204,14 @@ enum gpumc_status pt_tempering_set_temperatures(struct pt_tempering *tempering,
 {
   const size_t temperatures = tempering->plan.temperatures;
   double *step = NULL;
-  enum gpumc_status status = gpumc_allocate_array(&step, temperatures, "temperatures", error);
-  for (size_t t = 0; t + 1 < temperatures && status == GPUMC_OK; t++)
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&step, temperatures, "temperatures", error));
+  for (size_t t = 0; t + 1 < temperatures; t++)
     step[t] = (coefficient[t + 1] - coefficient[t]) * quantum;
-  if (status == GPUMC_OK)
-    status = tempering->device->ops->copy_to_device(tempering->device, tempering->step, step,
-                                                    temperatures * sizeof *step, error);
+  GPUMC_TRY_OUT(status,
+                tempering->device->ops->copy_to_device(tempering->device, tempering->step, step,
+                                                       temperatures * sizeof *step, error));
+out:
   free(step);
   return status;
 }
@@ -339,12 +337,10 @@ enum gpumc_status pt_tempering_load(struct pt_tempering *tempering,
   const size_t count = list_parts(tempering, part);
   uint64_t numbers[N_CALLS];
   const struct gpumc_part of_calls = calls_part(numbers);
-  enum gpumc_status status = gpumc_parts_load(&of_calls, 1, NULL, reader, name, error);
-  if (status == GPUMC_OK)
-    status = gpumc_parts_load(part, count, tempering->device, reader, name, error);
-  if (status == GPUMC_OK)
-    tempering->calls =
-        (struct pt_calls){.measurements = numbers[CALLS_MEASUREMENTS],
-                          .rounds = {numbers[CALLS_EVEN_ROUNDS], numbers[CALLS_ODD_ROUNDS]}};
-  return status;
+  GPUMC_TRY(gpumc_parts_load(&of_calls, 1, NULL, reader, name, error));
+  GPUMC_TRY(gpumc_parts_load(part, count, tempering->device, reader, name, error));
+  tempering->calls =
+      (struct pt_calls){.measurements = numbers[CALLS_MEASUREMENTS],
+                        .rounds = {numbers[CALLS_EVEN_ROUNDS], numbers[CALLS_ODD_ROUNDS]}};
+  return GPUMC_OK;
 }

@@ -85,7 +85,7 @@ enum gpumc_status gpumc_density_make(const struct gpumc_histograms *histograms, 
   density->strata = h->strata;
   density->lowest = h->lowest;
   density->spacing = h->spacing;
-  enum gpumc_status status;
+  enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&density->log_dos, h->levels, "density of states", error));
   GPUMC_TRY_OUT(
