@@ -201,6 +201,39 @@ static void test_results(void **state)
   model.ops->destroy(&model);
 }
 
+/* A measurement of two replicas goes onto a grid of one point by the channel that is conjugate to
+ * the inverse temperature, which need not be the first. */
+static void test_weights_follow_the_conjugate_channel(void **state)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_model model;
+  struct gpumc_device device;
+  double temperature = 0.5, point = 0.75;
+  size_t first[] = {0, 1};
+  (void)state;
+  assert_ok(ising2d_instance((size_t[]){4, 4}, 1, 0, &model, &error), &error);
+  assert_ok(gpumc_device_open("cpu", 1, &device, &error), &error);
+  model.quantum[1] = 0.5;
+  struct canonical canonical = {.context = {.model = &model, .device = &device},
+                                .settings = {.replicas = 2, .chains = 1, .interval = 1},
+                                .conjugate = 1,
+                                .betas = {&temperature, 1},
+                                .grid = {1, &point, first}};
+  const struct gpumc_observables observables = gpumc_observables_select(model.ops, 0, NULL);
+  canonical_quantities_make(&model, &observables, &canonical.quantities);
+  assert_ok(canonical_sums_make(&canonical, &error), &error);
+  memcpy(canonical.channel[0], (int64_t[]){-100, 100}, 2 * sizeof(int64_t));
+  memcpy(canonical.channel[1], (int64_t[]){2, 6}, 2 * sizeof(int64_t));
+  assert_ok(canonical_digest(&canonical, &error), &error);
+  assert_int_equal(canonical.sums[0].reference, 4);
+  const double *weight = canonical.sums[0].replica + 2 * canonical.quantities.count;
+  assert_true(fabs(weight[0] - exp(0.25)) < 1e-14);
+  assert_true(fabs(weight[1] - exp(-0.25)) < 1e-14);
+  canonical_sums_free(&canonical);
+  gpumc_device_close(&device);
+  model.ops->destroy(&model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -211,6 +244,7 @@ int main(void)
       cmocka_unit_test(test_units),
       cmocka_unit_test(test_moments_of_channels),
       cmocka_unit_test(test_results),
+      cmocka_unit_test(test_weights_follow_the_conjugate_channel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,25 @@ static void test_plans(void **state)
   for_every_case(check_plan);
 }
 
+/* Histograms are those of the tracked channel, whichever it is. */
+static void test_histograms_of_the_tracked_channel(void **state)
+{
+  struct batch_job job;
+  (void)state;
+  open_job(&job, &cases[0]);
+  struct gpumc_model_ops ops = *job.model.ops;
+  ops.tracked = 1;
+  job.settings.reweight = true;
+  job.model.ops = &ops;
+  job.model.grid[1] = (struct gpumc_grid){.lowest = -7, .spacing = 3, .levels = 5};
+  const struct pa_population_plan plan = pa_population_plan(&job.settings, &job.model, 0);
+  assert_int_equal(plan.tracked, 1);
+  assert_int_equal(plan.lowest, -7);
+  assert_int_equal(plan.spacing, 3);
+  assert_int_equal(plan.levels, 5);
+  ops.destroy(&job.model);
+}
+
 /* The bound is about; what a CPU takes stays within twice of it. */
 static void check_memory(struct batch_job *job)
 {
@@ -227,6 +246,7 @@ int main(void)
       cmocka_unit_test(test_every_run_once),
       cmocka_unit_test(test_adaptive_run_0_is_alone),
       cmocka_unit_test(test_plans),
+      cmocka_unit_test(test_histograms_of_the_tracked_channel),
       cmocka_unit_test(test_memory_on_a_cpu),
       cmocka_unit_test(test_where_populations_start),
   };

@@ -1,6 +1,5 @@
-/* A random walk in the inverse temperature, to begin another algorithm with: after each sweep beta
- * goes up or down by a step, as a coin decides, and the energy is recorded. Nothing corrects for
- * it, so that averages are those of no ensemble.
+/* A random walk in the inverse temperature, to begin another algorithm with: after each sweep
+ * a coin moves beta up or down, and the tracked channel is recorded. Averages mean nothing.
  *   cmake -B build -DGPUMC_PLUGINS=docs/examples/random_walk && cmake --build build
  *   build/gpumc run docs/examples/random_walk/random_walk.yaml */
 #include <stdlib.h>
@@ -12,14 +11,14 @@
 #include "core/simulation/shared_keys.h"
 
 enum { PURPOSE_COIN = 200, REPLICAS = 32 }; /* of random.h: time = step; they walk together */
-enum { STEP, BETA, ENERGY, COLUMNS };
+enum { STEP, BETA, TRACKED, COLUMNS };
 
 struct walk {
   struct gpumc_context context;
   double steps, step, most;
   double row[COLUMNS]; /* the last one: where the walk is */
   size_t table;
-  int64_t *on_device, energy[REPLICAS];
+  int64_t *on_device, value[REPLICAS]; /* of the tracked channel: the energy, say */
 };
 
 static const struct gpumc_key keys[] = {
@@ -47,10 +46,11 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
+  const struct gpumc_model_ops *model = context->model->ops;
   struct gpumc_column column[COLUMNS] = {
       [STEP] = {.label = {"step", "steps done", "1", ""}, .width = 1, .integer = true},
       [BETA] = {.label = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}, .width = 1},
-      [ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"}, .width = 1}};
+      [TRACKED] = {.label = model->channels[model->tracked].label, .width = 1}};
   struct walk *walk;
   GPUMC_TRY(gpumc_allocate_array(&walk, 1, "a random walk", error));
   *state = walk;
@@ -58,7 +58,7 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   walk->steps = (double)gpumc_params_integer(&context->params, "steps");
   walk->step = gpumc_params_real(&context->params, "step");
   walk->most = gpumc_params_real(&context->params, "most");
-  GPUMC_TRY(gpumc_device_array(context->device, &walk->on_device, REPLICAS, "energies", error));
+  GPUMC_TRY(gpumc_device_array(context->device, &walk->on_device, REPLICAS, "a channel", error));
   return gpumc_curve_add_table(context->recorder, context->model, "runs/0000", column, COLUMNS,
                                &walk->table, error);
 }
@@ -73,9 +73,8 @@ static void destroy(void *state)
 
 static void move(struct walk *walk)
 {
-  const struct gpumc_context *context = &walk->context;
   uint32_t word[4];
-  gpumc_random_draw(gpumc_random_make(context->seed, 0, context->rounds), 0, 0,
+  gpumc_random_draw(gpumc_random_make(walk->context.seed, 0, walk->context.rounds), 0, 0,
                     (uint32_t)walk->row[STEP], gpumc_random_label(PURPOSE_COIN, 0), word);
   const double to = walk->row[BETA] + (word[0] & 1 ? walk->step : -walk->step);
   if (to >= 0 && to <= walk->most)
@@ -87,17 +86,19 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   struct walk *walk = state;
   const struct gpumc_context *context = &walk->context;
   const struct gpumc_model *model = context->model;
-  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {walk->on_device};
+  const size_t tracked = model->ops->tracked;
+  int64_t *channel[GPUMC_CHANNELS_MAXIMUM] = {NULL};
   double sum = 0;
+  channel[tracked] = walk->on_device;
   if (walk->row[STEP] == 0)
     GPUMC_TRY(gpumc_ensemble_start(context->ensemble, 0, 1, REPLICAS, error));
   move(walk);
   GPUMC_TRY(gpumc_ensemble_sweep(context->ensemble, 1, walk->row[BETA], channel, error));
-  GPUMC_TRY(context->device->ops->copy_to_host(context->device, walk->energy, walk->on_device,
-                                               sizeof walk->energy, error));
+  GPUMC_TRY(context->device->ops->copy_to_host(context->device, walk->value, walk->on_device,
+                                               sizeof walk->value, error));
   for (size_t r = 0; r < REPLICAS; r++)
-    sum += (double)walk->energy[r];
-  walk->row[ENERGY] = sum * model->quantum[0] / (double)(REPLICAS * model->sites);
+    sum += (double)walk->value[r];
+  walk->row[TRACKED] = sum * model->quantum[tracked] / (double)(REPLICAS * model->sites);
   *finished = ++walk->row[STEP] == walk->steps;
   return gpumc_recorder_append(context->recorder, walk->table, walk->row, error);
 }

@@ -6,6 +6,7 @@
 
 #include "algorithms/canonical/canonical.h"
 #include "core/base/memory.h"
+#include "core/simulation/ladder.h"
 #include "core/storage/checkpoint.h"
 
 /* ---- configurations ---- */
@@ -193,6 +194,9 @@ static enum gpumc_status build(struct canonical *canonical, struct gpumc_error *
 {
   const struct gpumc_params *params = &canonical->context.params;
   const struct gpumc_model *model = canonical->context.model;
+  struct gpumc_moved beta;
+  gpumc_moved_read(params, model, &beta);
+  canonical->conjugate = beta.conjugate;
   canonical_settings_read(params, &canonical->settings);
   const struct gpumc_observables observables = gpumc_observables_of(params, model->ops, NULL, 0);
   canonical_quantities_make(model, &observables, &canonical->quantities);

@@ -64,7 +64,7 @@ struct canonical_grid {
  * each measurement: the quantities, then for each point of the grid the weight, its square, and the
  * weight times each quantity. */
 struct canonical_sums {
-  int64_t reference;          /* energy, in quanta, to which the weights refer */
+  int64_t reference;          /* of the conjugate channel, in quanta: weights refer to it */
   struct gpumc_series *chain; /* [chains][series] */
   struct gpumc_bins bins;     /* of the vectors, averaged over the replicas */
   double *replica;            /* [vector][replicas] over the time */
@@ -75,6 +75,7 @@ struct canonical {
   struct gpumc_context context;
   struct canonical_settings settings;
   struct canonical_quantities quantities;
+  size_t conjugate; /* channel by which weights follow the inverse temperature */
   struct canonical_betas betas;
   struct canonical_grid grid;
   struct gpumc_configurations_request request;

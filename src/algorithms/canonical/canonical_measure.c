@@ -285,13 +285,14 @@ static void multiply(const double *a, const double *b, size_t count, double *pro
     product[i] = a[i] * b[i];
 }
 
-/* exp(-(beta' - beta)(E - E0)), E0 the temperature's reference. */
+/* exp(-(beta' - beta)(E - E0)), E the conjugate channel, E0 the temperature's reference. */
 static void find_weights(struct work *work, double distance)
 {
-  const int64_t *energy = channel_of(work, 0);
-  const double scale = -distance * work->canonical->context.model->quantum[0];
+  const size_t conjugate = work->canonical->conjugate;
+  const int64_t *value = channel_of(work, conjugate);
+  const double scale = -distance * work->canonical->context.model->quantum[conjugate];
   for (size_t r = 0; r < work->replicas; r++)
-    work->weight[r] = gpumc_exp(scale * (double)(energy[r] - work->sums->reference));
+    work->weight[r] = gpumc_exp(scale * (double)(value[r] - work->sums->reference));
 }
 
 static void add_point(struct work *work, size_t point, size_t first)
@@ -308,13 +309,13 @@ static void add_point(struct work *work, size_t point, size_t first)
   }
 }
 
-/* About the mean energy, so that no weight is far from one. */
-static int64_t mean_energy(const struct work *work)
+/* About the mean of the conjugate channel, so that no weight is far from one. */
+static int64_t mean_conjugate(const struct work *work)
 {
-  const int64_t *energy = channel_of(work, 0);
+  const int64_t *value = channel_of(work, work->canonical->conjugate);
   double sum = 0;
   for (size_t r = 0; r < work->replicas; r++)
-    sum += (double)energy[r];
+    sum += (double)value[r];
   return (int64_t)rint(sum / (double)work->replicas);
 }
 
@@ -325,7 +326,7 @@ static void add_temperature(const struct canonical *canonical, size_t m, double 
   const size_t points = canonical_grid_count(&canonical->grid, m);
   size_t component = canonical->quantities.count;
   if (canonical->measured == 0)
-    work.sums->reference = mean_energy(&work);
+    work.sums->reference = mean_conjugate(&work);
   add_quantities(&work);
   for (size_t p = 0; p < points; p++) {
     add_point(&work, canonical->grid.first[m] + p, component);

@@ -35,7 +35,7 @@ static enum gpumc_status
 save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
+  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
   uint64_t *bins = NULL;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
@@ -70,7 +70,7 @@ static enum gpumc_status
 load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
 {
   struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa->context.model->grid[0].levels;
+  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
   uint64_t *bins = NULL;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));

@@ -337,15 +337,28 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
                          subject->instance->ops->name);
 }
 
+/* Histograms are those of the tracked channel. */
 static void check_spectrum(const struct gpumc_params *params, const struct gpumc_subject *subject,
                            struct gpumc_report *report)
 {
-  if (gpumc_params_has(params, "reweight") && subject->instance->grid[0].levels == 0)
+  const struct gpumc_model *model = subject->instance;
+  const struct gpumc_model_ops *ops = model->ops;
+  struct gpumc_moved moved;
+  if (!gpumc_params_has(params, "reweight"))
+    return;
+  gpumc_moved_read(params, model, &moved);
+  if (pa_spectrum(model)->levels == 0)
     gpumc_params_mistake(params, report, "reweight",
                          "reweight needs a model with a discrete spectrum; %s with these "
                          "parameters has none: remove the block, or what makes the spectrum "
                          "continuous (a field, say)",
-                         subject->instance->ops->name);
+                         ops->name);
+  else if (moved.conjugate != ops->tracked)
+    gpumc_params_mistake(params, report, "reweight",
+                         "reweight needs histograms of the %s, and model %s has those of the %s: "
+                         "remove the block",
+                         ops->channels[moved.conjugate].label.name, ops->name,
+                         ops->channels[ops->tracked].label.name);
 }
 
 const struct gpumc_check pa_checks[] = {
@@ -355,7 +368,7 @@ const struct gpumc_check pa_checks[] = {
     {.reads = "beta control configurations", .run = check_configurations},
     {.reads = "population", .needs = GPUMC_NEEDS_INSTANCE, .run = check_sums},
     {.reads = "beta", .needs = GPUMC_NEEDS_INSTANCE, .run = check_start},
-    {.reads = "reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
+    {.reads = "control reweight", .needs = GPUMC_NEEDS_INSTANCE, .run = check_spectrum},
     {.run = NULL},
 };
 

@@ -64,9 +64,9 @@ struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
     plan.bound[c] = model->bound[c];
   if (settings->reweight) {
     plan.strata = settings->strata;
-    plan.levels = model->grid[0].levels;
-    plan.lowest = model->grid[0].lowest;
-    plan.spacing = model->grid[0].spacing;
+    plan.levels = pa_spectrum(model)->levels;
+    plan.lowest = pa_spectrum(model)->lowest;
+    plan.spacing = pa_spectrum(model)->spacing;
   }
   return plan;
 }
@@ -107,7 +107,7 @@ static double host_bytes(const struct pa_settings *settings, const struct gpumc_
   if (!settings->adaptive)
     numbers += temperatures * (2 * row * (double)settings->runs + 2 * (groups + 1));
   if (settings->reweight)
-    numbers += groups * (2 * (double)model->grid[0].levels + temperatures);
+    numbers += groups * (2 * (double)pa_spectrum(model)->levels + temperatures);
   return numbers * sizeof(double) + replicas * sizeof(uint32_t);
 }
 
@@ -119,7 +119,7 @@ static void demand_disk(const struct pa_settings *settings, const struct gpumc_m
   const double rows = temperatures * (double)settings->runs *
                       (double)(pa_curve_width(settings) + pa_block_width(settings));
   const double curves = 2 * (double)(settings->observables.n_means + 6);
-  const double levels = settings->reweight ? (double)model->grid[0].levels : 0;
+  const double levels = settings->reweight ? (double)pa_spectrum(model)->levels : 0;
   demanded->result_bytes = (rows + curves * temperatures + 2 * levels) * sizeof(double);
   demanded->state_bytes =
       (rows + (double)(settings->strata * settings->blocks) * levels) * sizeof(double) +

@@ -291,8 +291,7 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
       *row++ = gpumc_quantity_value(observables, q, model, &controls, mean);
   *row++ = -pa->log_partition[m] / sites;
   if (pa_knows_partition(&pa->settings))
-    *row++ = step->value * mean[gpumc_observables_power(observables, 0, 1)] +
-             pa->log_partition[m] / sites;
+    *row++ = step->value * pa_conjugate_mean(&pa->settings, mean) + pa->log_partition[m] / sites;
   behind[PA_POPULATION] = (double)outcome->size;
   behind[PA_LOG_PARTITION_RATIO] = ratio;
   behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;

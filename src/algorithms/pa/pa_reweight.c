@@ -190,8 +190,8 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
                                       struct gpumc_density *density, struct gpumc_error *error)
 {
   const struct gpumc_model *model = pa->context.model;
-  const size_t conjugate = pa->settings.moved.conjugate;
-  const struct gpumc_grid *grid = &model->grid[conjugate];
+  const struct gpumc_grid *grid = pa_spectrum(model);
+  const double quantum = model->quantum[model->ops->tracked];
   struct gpumc_device *device = pa->context.device;
   size_t blocks = pa->settings.strata * pa->settings.blocks;
   size_t temperatures = pa->schedule.count;
@@ -211,8 +211,8 @@ static enum gpumc_status make_density(const struct pa *pa, const struct pa_curve
       .levels = grid->levels,
       .blocks = blocks,
       .strata = pa->settings.strata,
-      .lowest = (double)grid->lowest * model->quantum[conjugate],
-      .spacing = (double)grid->spacing * model->quantum[conjugate],
+      .lowest = (double)grid->lowest * quantum,
+      .spacing = (double)grid->spacing * quantum,
       .beta = pa->schedule.value,
       .samples = samples,
       .log_partition = curves->log_partition,

@@ -144,6 +144,16 @@ pa_first_log_partition(const struct pa_settings *settings, const struct gpumc_mo
 {
   return pa_knows_partition(settings) ? model->log_states : 0;
 }
+/* The spectrum of the tracked channel, whose histograms the reweighting is made of. */
+static inline const struct gpumc_grid *pa_spectrum(const struct gpumc_model *model)
+{
+  return &model->grid[model->ops->tracked];
+}
+/* The mean of the conjugate channel per site among those of a run or an average. */
+static inline double pa_conjugate_mean(const struct pa_settings *settings, const double *mean)
+{
+  return mean[gpumc_observables_power(&settings->observables, settings->moved.conjugate, 1)];
+}
 /* Quantities that are formed of each run by itself. */
 size_t pa_run_quantities(const struct pa_settings *settings);
 static inline size_t

@@ -86,10 +86,10 @@ struct row {
   struct gpumc_controls controls;
 };
 
-static double energy_of(const struct row *row, const double *mean)
+/* The inverse temperature times the energy, or what it stands before, per site. */
+static double beta_energy_of(const struct row *row, const double *mean)
 {
-  return row->pa->schedule.value[row->row] *
-         mean[gpumc_observables_power(&row->pa->settings.observables, 0, 1)];
+  return row->pa->schedule.value[row->row] * pa_conjugate_mean(&row->pa->settings, mean);
 }
 
 /* From an average: the quantities of the model, F and S. */
@@ -104,7 +104,7 @@ static void results_of_average(const void *state, const double *mean, double *re
     result[q] = gpumc_quantity_value(observables, q, row->pa->context.model, &row->controls, mean);
   behind[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
   if (pa_knows_partition(&row->pa->settings))
-    behind[PA_Q_ENTROPY] = energy_of(row, mean) + log_partition / sites;
+    behind[PA_Q_ENTROPY] = beta_energy_of(row, mean) + log_partition / sites;
 }
 
 /* Rounding errors: of sums over the blocks and runs, and over the steps to ln Z, by how large the
@@ -122,7 +122,7 @@ static void roundings_of_average(const void *state, const double *mean, double *
         terms, gpumc_quantity_scale(observables, q, pa->context.model, &row->controls, mean));
   behind[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(terms, free_energy);
   if (pa_knows_partition(&pa->settings))
-    behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(energy_of(row, mean)) + free_energy);
+    behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(beta_energy_of(row, mean)) + free_energy);
 }
 
 /* The partition function of the start is known, or 1 by definition. */
