@@ -300,6 +300,34 @@ static double square_of_deviations(bool wrong)
   return squares;
 }
 
+/* Without a function of their own: as with one that copies. */
+static void copy_means(const void *state, const double *mean, double *result)
+{
+  (void)state;
+  for (size_t i = 0; i < WIDTH; i++)
+    result[i] = mean[i];
+}
+
+static void test_means_are_results_without_a_function(void **state)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_estimator estimator = {.width = WIDTH, .n_results = WIDTH, .results = copy_means};
+  double mean[WIDTH] = {1, 2}, without[BLOCKS * WIDTH], expected[2 * WIDTH], found[2 * WIDTH];
+  (void)state;
+  for (uint32_t i = 0; i < BLOCKS * WIDTH; i++)
+    without[i] = uniform(3, i);
+  const struct gpumc_replicates replicates = {
+      .strata = 1, .blocks = BLOCKS, .without = without, .freedom = INFINITY};
+  assert_int_equal(
+      gpumc_estimate(&estimator, mean, &replicates, 1, expected, expected + WIDTH, NULL, &error),
+      GPUMC_OK);
+  estimator.results = NULL;
+  assert_int_equal(
+      gpumc_estimate(&estimator, mean, &replicates, 1, found, found + WIDTH, NULL, &error),
+      GPUMC_OK);
+  assert_memory_equal(found, expected, sizeof found);
+}
+
 /* The mean of 1000 squares that are 1 on average scatters by 0.05: bounds of five times that, which
  * chance exceeds once in a million. */
 static void test_errors_are_those_of_repeats(void **state)
@@ -319,6 +347,7 @@ int main(void)
       cmocka_unit_test(test_strata),
       cmocka_unit_test(test_two_variances_are_pooled),
       cmocka_unit_test(test_what_has_no_error),
+      cmocka_unit_test(test_means_are_results_without_a_function),
       cmocka_unit_test(test_errors_are_those_of_repeats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void test_density_from_exact_histograms(void **state)
     struct gpumc_reweighted whole;
     struct gpumc_reweighted without[BLOCKS];
     double scratch[LEVELS];
-    gpumc_density_reweight(&density, 0.5, scratch, &whole, without);
+    gpumc_density_reweight(&density, 0.5, threads, scratch, &whole, without);
     double z = 2 * exp(1.0) + 12 + 2 * exp(-1.0);
     double mean = (-4 * exp(1.0) + 4 * exp(-1.0)) / z;
     double square = (8 * exp(1.0) + 8 * exp(-1.0)) / z;

@@ -19,7 +19,7 @@
 #include "core/statistics/significance.h"
 
 /* A share this near to nothing is the rounding of 1 - 1. */
-static const double rounding = 1e-12;
+static const double least_share = 1e-12;
 
 enum gpumc_status
 pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error)
@@ -80,7 +80,7 @@ static void advance_partition(struct pa_average *average, size_t run)
   for (size_t b = 0; b < blocks; b++) {
     double weight_kept = 1.0 - weight[b];
     double replicas_kept = 1.0 - population[b] / replicas;
-    bool all = !(weight_kept > rounding) || !(replicas_kept > rounding);
+    bool all = !(weight_kept > least_share) || !(replicas_kept > least_share);
     log_partition[b + 1] +=
         log_ratio + (all ? 0.0 : gpumc_log(weight_kept) - gpumc_log(replicas_kept));
   }
@@ -177,6 +177,93 @@ double pa_average_block_population(const struct pa_average *average, size_t stra
   for (size_t m = stratum; m < average->pa->settings.runs; m += average->pa->settings.strata)
     population += block_values(average, m, average->row, PA_BLOCK_POPULATION)[block];
   return population;
+}
+
+/* ---- the quantities at a point, from an average ---- */
+
+static struct gpumc_controls controls_of(const struct pa_point *point)
+{
+  const struct gpumc_moved *moved = &point->pa->settings.moved;
+  return gpumc_controls_at(moved->fixed, moved->control, point->value);
+}
+
+/* The inverse temperature times the energy, or what it stands before, per site. */
+static double beta_energy_of(const struct pa_point *point, const double *mean)
+{
+  return point->value * pa_conjugate_mean(&point->pa->settings, mean);
+}
+
+/* From an average: the quantities of the model, F and S. */
+static void results_of_average(const void *state, const double *mean, double *result)
+{
+  const struct pa_point *point = state;
+  const struct gpumc_observables *observables = &point->pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  const double sites = (double)point->pa->context.model->sites;
+  const double log_partition = mean[observables->n_means];
+  double *behind = result + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    result[q] = gpumc_quantity_value(observables, q, point->pa->context.model, &controls, mean);
+  behind[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
+  if (pa_knows_partition(&point->pa->settings))
+    behind[PA_Q_ENTROPY] = beta_energy_of(point, mean) + log_partition / sites;
+}
+
+/* By how large the numbers are that a quantity is formed of. */
+static void roundings_of_average(const void *state, const double *mean, double *rounding)
+{
+  const struct pa_point *point = state;
+  const struct pa *pa = point->pa;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  const double free_energy = fabs(mean[observables->n_means]) / (double)pa->context.model->sites;
+  double *behind = rounding + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    rounding[q] = gpumc_rounding(
+        point->terms, gpumc_quantity_scale(observables, q, pa->context.model, &controls, mean));
+  behind[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(point->terms, free_energy);
+  if (pa_knows_partition(&pa->settings))
+    behind[PA_Q_ENTROPY] =
+        gpumc_rounding(point->terms, fabs(beta_energy_of(point, mean)) + free_energy);
+}
+
+bool pa_quantity_is_known(const struct pa_point *point, size_t q)
+{
+  const struct gpumc_observables *observables = &point->pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  return q < observables->n_quantities
+             ? gpumc_quantity_is_known(observables, q, point->pa->context.model, &controls)
+             : point->is_first;
+}
+
+static bool is_known(const void *state, size_t q)
+{
+  return pa_quantity_is_known(state, q);
+}
+
+enum gpumc_status pa_estimate(const struct pa_point *point, const double *mean,
+                              const struct gpumc_replicates *of, size_t n_of, double *value,
+                              double *error_of, struct gpumc_variance *variance,
+                              struct gpumc_error *error)
+{
+  const struct gpumc_estimator estimator = {.width = pa_average_width(&point->pa->settings),
+                                            .n_results = pa_quantities(&point->pa->settings),
+                                            .state = point,
+                                            .results = results_of_average,
+                                            .roundings = roundings_of_average,
+                                            .is_known = is_known};
+  return gpumc_estimate(&estimator, mean, of, n_of, value, error_of, variance, error);
+}
+
+struct gpumc_label pa_quantity_label(const struct pa_settings *settings, size_t q)
+{
+  static const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
+  static const struct gpumc_label behind[] = {
+      [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
+  const size_t own = settings->observables.n_quantities;
+  if (q < own)
+    return gpumc_quantity_label(&settings->observables, q);
+  return pa_knows_partition(settings) ? behind[q - own] : difference;
 }
 
 /* ---- whether the averages can be trusted ---- */

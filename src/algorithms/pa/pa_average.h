@@ -37,11 +37,27 @@ static inline size_t pa_quantities(const struct pa_settings *settings)
 {
   return pa_quantity_index(settings, PA_Q_BEHIND_COUNT) - !pa_knows_partition(settings);
 }
+struct gpumc_label pa_quantity_label(const struct pa_settings *settings, size_t q);
 /* Numbers of an average: the means, and ln of the mean partition function. */
 static inline size_t pa_average_width(const struct pa_settings *settings)
 {
   return settings->observables.n_means + 1;
 }
+
+/* Where averages are evaluated: a row, or a value between the rows. */
+struct pa_point {
+  const struct pa *pa;
+  double value;  /* of the moved control */
+  double terms;  /* of the sums that an average is made of, for its rounding */
+  bool is_first; /* where the partition function is known, or 1 by definition */
+};
+/* value[pa_quantities] and their errors, from mean[pa_average_width] and the means of the
+ * replicates; as gpumc_estimate. */
+GPUMC_MUST_CHECK enum gpumc_status
+pa_estimate(const struct pa_point *point, const double *mean, const struct gpumc_replicates *of,
+            size_t n_of, double *value, double *error_of, struct gpumc_variance *variance,
+            struct gpumc_error *error);
+bool pa_quantity_is_known(const struct pa_point *point, size_t q);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error);

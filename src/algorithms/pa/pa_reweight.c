@@ -11,109 +11,105 @@
 #include "core/statistics/estimate.h"
 #include "core/statistics/multi_histogram.h"
 
-enum { ENERGY, SPECIFIC_HEAT, BETA_FREE_ENERGY, ENTROPY, QUANTITIES };
-
-/* The specific heat is what fluctuates in each run by itself. */
-static struct gpumc_label label_of(const struct pa *pa, size_t quantity)
-{
-  static const struct gpumc_label own[QUANTITIES] = {
-      [BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [ENTROPY] = PA_LABEL_ENTROPY};
-  const struct gpumc_observables *observables = &pa->settings.observables;
-  if (quantity == ENERGY)
-    return observables->mean[gpumc_observables_power(observables, pa->settings.moved.conjugate, 1)]
-        ->label;
-  for (size_t q = 0; q < observables->n_quantities && quantity == SPECIFIC_HEAT; q++)
-    if (observables->quantity[q].what->of_each)
-      return gpumc_quantity_label(observables, q);
-  return own[quantity];
-}
-
-/* The grid and its curves, [QUANTITIES][2][points]: value, error. freedom[points]: the most degrees
+/* The grid and its curves, [quantities][2][points]: value, error. freedom[points]: the most degrees
  * of freedom of an error, from the temperatures of the run on both sides. */
 struct grid {
   size_t points;
   double *beta, *curve, *freedom;
 };
 
-static void
-quantities(const struct gpumc_reweighted *average, double beta, double sites, double *quantity)
+/* Arrays of one point. */
+struct work {
+  double *scratch;                         /* [levels] */
+  struct gpumc_reweighted whole, *without; /* [blocks] */
+  double *mean, *means;                    /* [width], [blocks][width] */
+  double *value, *error_of;                /* [quantities] */
+};
+
+/* Which power of the tracked channel a mean is; 0: of something else, which a density of states
+ * does not know. */
+static unsigned known_power(const struct pa *pa, size_t mean)
 {
-  quantity[ENERGY] = average->energy / sites;
-  quantity[SPECIFIC_HEAT] = beta * beta * average->variance / sites;
-  quantity[BETA_FREE_ENERGY] = -average->log_partition / sites;
-  quantity[ENTROPY] = (beta * average->energy + average->log_partition) / sites;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const size_t tracked = pa->context.model->ops->tracked;
+  for (unsigned power = 1; power <= 2; power++)
+    if (gpumc_observables_power(observables, tracked, power) == mean)
+      return power;
+  return 0;
 }
 
-/* As large as the numbers that a quantity is formed of. */
-static double
-scale_of(const struct gpumc_reweighted *average, double beta, double sites, size_t quantity)
+/* Whether a quantity follows from what the density of states knows. */
+static bool is_reweighted(const struct pa *pa, size_t q)
 {
-  const double energy = beta * fabs(average->energy);
-  const double scale[QUANTITIES] = {
-      [ENERGY] = fabs(average->energy),
-      [SPECIFIC_HEAT] = energy * energy + beta * beta * average->variance,
-      [BETA_FREE_ENERGY] = fabs(average->log_partition),
-      [ENTROPY] = energy + fabs(average->log_partition),
-  };
-  return scale[quantity] / sites;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  bool known = true;
+  if (q >= observables->n_quantities)
+    return true;
+  const struct gpumc_selected_quantity *quantity = &observables->quantity[q];
+  for (size_t i = 0; i < quantity->what->n_uses; i++)
+    known = known &&
+            (quantity->uses[i] == GPUMC_NOT_MEASURED || known_power(pa, quantity->uses[i]) > 0);
+  return known;
 }
 
-/* The specific heat at beta = 0 is exactly 0. */
-static bool is_exact(size_t quantity, double beta)
+/* mean[pa_average_width]; NaN what is not known. */
+static void means_of(const struct pa *pa, const struct gpumc_reweighted *average, double *mean)
 {
-  return quantity == SPECIFIC_HEAT && beta == 0;
+  const double sites = (double)pa->context.model->sites;
+  const double energy = average->energy / sites;
+  const double power[] = {NAN, energy, average->variance / (sites * sites) + energy * energy};
+  const size_t n_means = pa->settings.observables.n_means;
+  for (size_t k = 0; k < n_means; k++)
+    mean[k] = power[known_power(pa, k)];
+  mean[n_means] = average->log_partition;
 }
 
-static void fill_point(const struct gpumc_density *density, struct grid *grid, size_t point,
-                       double sites, double *scratch, struct gpumc_reweighted *without,
-                       double *column)
+static enum gpumc_status fill_point(const struct pa *pa, const struct gpumc_density *density,
+                                    struct grid *grid, size_t point, struct work *work,
+                                    struct gpumc_error *error)
 {
-  struct gpumc_reweighted whole;
-  double quantity[QUANTITIES];
-  double beta = grid->beta[point];
-  gpumc_density_reweight(density, beta, scratch, &whole, without);
-  for (size_t q = 0; q < QUANTITIES; q++) {
-    for (size_t b = 0; b < density->blocks; b++) {
-      quantities(&without[b], beta, sites, quantity);
-      column[b] = quantity[q];
-    }
-    quantities(&whole, beta, sites, quantity);
-    const double rounding = gpumc_rounding((double)(density->blocks + density->levels),
-                                           scale_of(&whole, beta, sites, q));
-    struct gpumc_variance variance =
-        gpumc_jackknife_of(column, density->strata, density->blocks / density->strata, rounding);
-    variance.freedom = fmin(variance.freedom, grid->freedom[point]);
-    grid->curve[(2 * q) * grid->points + point] = quantity[q];
-    grid->curve[(2 * q + 1) * grid->points + point] =
-        is_exact(q, beta) ? 0 : gpumc_pooled_error(variance, (struct gpumc_variance){0, 0});
+  const size_t width = pa_average_width(&pa->settings);
+  const struct pa_point at = {
+      .pa = pa, .value = grid->beta[point], .terms = (double)(density->blocks + density->levels)};
+  const struct gpumc_replicates blocks = {.strata = density->strata,
+                                          .blocks = density->blocks / density->strata,
+                                          .without = work->means,
+                                          .freedom = grid->freedom[point]};
+  gpumc_density_reweight(density, at.value, pa->context.device->threads, work->scratch,
+                         &work->whole, work->without);
+  means_of(pa, &work->whole, work->mean);
+  for (size_t b = 0; b < density->blocks; b++)
+    means_of(pa, &work->without[b], work->means + b * width);
+  GPUMC_TRY(pa_estimate(&at, work->mean, &blocks, 1, work->value, work->error_of, NULL, error));
+  for (size_t q = 0; q < pa_quantities(&pa->settings); q++) {
+    grid->curve[2 * q * grid->points + point] = work->value[q];
+    grid->curve[(2 * q + 1) * grid->points + point] = work->error_of[q];
   }
+  return GPUMC_OK;
 }
 
 static enum gpumc_status fill_grid(const struct pa *pa, const struct gpumc_density *density,
                                    struct grid *grid, struct gpumc_error *error)
 {
-  int threads = pa->context.device->threads;
-  size_t blocks = density->blocks;
-  double sites = (double)pa->context.model->sites;
-  double *scratch = NULL;
-  struct gpumc_reweighted *without = NULL;
-  double *column = NULL;
+  const size_t blocks = density->blocks, width = pa_average_width(&pa->settings);
+  const size_t quantities = pa_quantities(&pa->settings);
+  struct work work = {.scratch = NULL};
   enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch, (size_t)threads * density->levels,
-                                             "reweighting", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&without, (size_t)threads * blocks, "reweighting", error));
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&column, (size_t)threads * blocks, "reweighting", error));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int t = 0; t < threads; t++)
-    for (size_t point = (size_t)t; point < grid->points; point += (size_t)threads)
-      fill_point(density, grid, point, sites, scratch + (size_t)t * density->levels,
-                 without + (size_t)t * blocks, column + (size_t)t * blocks);
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.scratch, density->levels, "reweighting", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.without, blocks, "reweighting", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.mean, width, "reweighting", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.means, blocks * width, "reweighting", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.value, quantities, "reweighting", error));
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.error_of, quantities, "reweighting", error));
+  for (size_t point = 0; point < grid->points; point++)
+    GPUMC_TRY_OUT(status, fill_point(pa, density, grid, point, &work, error));
 out:
-  free(scratch);
-  free(without);
-  free(column);
+  free(work.scratch);
+  free(work.without);
+  free(work.mean);
+  free(work.means);
+  free(work.value);
+  free(work.error_of);
   return status;
 }
 
@@ -131,8 +127,10 @@ write_grid(const struct pa *pa, const struct grid *grid, struct gpumc_error *err
 {
   const struct gpumc_curve_place place = place_of(pa, "summary/reweighted/beta", grid->points);
   GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &gpumc_label_beta, false, grid->beta, error));
-  for (size_t q = 0; q < QUANTITIES; q++) {
-    const struct gpumc_label label = label_of(pa, q);
+  for (size_t q = 0; q < pa_quantities(&pa->settings); q++) {
+    const struct gpumc_label label = pa_quantity_label(&pa->settings, q);
+    if (!is_reweighted(pa, q))
+      continue;
     GPUMC_TRY(gpumc_curve_write_with_error(&place, &label, grid->curve + 2 * q * grid->points,
                                            grid->curve + (2 * q + 1) * grid->points, error));
   }
@@ -174,7 +172,8 @@ make_grid(const struct pa *pa, const double *freedom, struct grid *grid, struct 
   const struct gpumc_range range = gpumc_range_read(&pa->context.params, "reweight");
   grid->points = (size_t)gpumc_range_count(&range);
   GPUMC_TRY(gpumc_allocate_array(&grid->beta, grid->points, "the grid", error));
-  GPUMC_TRY(gpumc_allocate_array(&grid->curve, 2 * QUANTITIES * grid->points, "the grid", error));
+  GPUMC_TRY(gpumc_allocate_array(&grid->curve, 2 * pa_quantities(&pa->settings) * grid->points,
+                                 "the grid", error));
   GPUMC_TRY(gpumc_allocate_array(&grid->freedom, grid->points, "the grid", error));
   size_t above = 0;
   for (size_t i = 0; i < grid->points; i++) {

@@ -79,62 +79,6 @@ summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
   return pa_trust_init(&summary->trust, pa, error);
 }
 
-/* What the estimator evaluates: one row. */
-struct row {
-  const struct pa *pa;
-  size_t row;
-  struct gpumc_controls controls;
-};
-
-/* The inverse temperature times the energy, or what it stands before, per site. */
-static double beta_energy_of(const struct row *row, const double *mean)
-{
-  return row->pa->schedule.value[row->row] * pa_conjugate_mean(&row->pa->settings, mean);
-}
-
-/* From an average: the quantities of the model, F and S. */
-static void results_of_average(const void *state, const double *mean, double *result)
-{
-  const struct row *row = state;
-  const struct gpumc_observables *observables = &row->pa->settings.observables;
-  const double sites = (double)row->pa->context.model->sites;
-  const double log_partition = mean[observables->n_means];
-  double *behind = result + observables->n_quantities;
-  for (size_t q = 0; q < observables->n_quantities; q++)
-    result[q] = gpumc_quantity_value(observables, q, row->pa->context.model, &row->controls, mean);
-  behind[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
-  if (pa_knows_partition(&row->pa->settings))
-    behind[PA_Q_ENTROPY] = beta_energy_of(row, mean) + log_partition / sites;
-}
-
-/* Rounding errors: of sums over the blocks and runs, and over the steps to ln Z, by how large the
- * numbers are that a quantity is formed of. */
-static void roundings_of_average(const void *state, const double *mean, double *rounding)
-{
-  const struct row *row = state;
-  const struct pa *pa = row->pa;
-  const struct gpumc_observables *observables = &pa->settings.observables;
-  const double terms = (double)(pa->settings.runs + pa->settings.blocks + row->row);
-  const double free_energy = fabs(mean[observables->n_means]) / (double)pa->context.model->sites;
-  double *behind = rounding + observables->n_quantities;
-  for (size_t q = 0; q < observables->n_quantities; q++)
-    rounding[q] = gpumc_rounding(
-        terms, gpumc_quantity_scale(observables, q, pa->context.model, &row->controls, mean));
-  behind[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(terms, free_energy);
-  if (pa_knows_partition(&pa->settings))
-    behind[PA_Q_ENTROPY] = gpumc_rounding(terms, fabs(beta_energy_of(row, mean)) + free_energy);
-}
-
-/* The partition function of the start is known, or 1 by definition. */
-static bool is_known(const void *state, size_t q)
-{
-  const struct row *row = state;
-  const struct gpumc_observables *observables = &row->pa->settings.observables;
-  return q < observables->n_quantities
-             ? gpumc_quantity_is_known(observables, q, row->pa->context.model, &row->controls)
-             : row->row == 0;
-}
-
 /* The whole, leaving out each block of each stratum, and each group of runs. */
 static void leave_out_each(struct summary *summary, struct pa_average *average)
 {
@@ -169,16 +113,12 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct p
                                                struct gpumc_error *error)
 {
   const size_t t = average->row;
-  const struct gpumc_moved *moved = &summary->pa->settings.moved;
-  const struct row row = {
-      summary->pa, t,
-      gpumc_controls_at(moved->fixed, moved->control, summary->pa->schedule.value[t])};
-  const struct gpumc_estimator estimator = {.width = summary->width,
-                                            .n_results = summary->quantities,
-                                            .state = &row,
-                                            .results = results_of_average,
-                                            .roundings = roundings_of_average,
-                                            .is_known = is_known};
+  const struct pa *pa = summary->pa;
+  /* Sums over the blocks and runs, and over the steps to ln Z. */
+  const struct pa_point point = {.pa = pa,
+                                 .value = pa->schedule.value[t],
+                                 .terms = (double)(pa->settings.runs + pa->settings.blocks + t),
+                                 .is_first = t == 0};
   leave_out_each(summary, average);
   const struct gpumc_replicates replicates[] = {{.strata = summary->strata,
                                                  .blocks = summary->blocks,
@@ -188,29 +128,17 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct p
                                                  .blocks = summary->run_groups,
                                                  .without = summary->by_run,
                                                  .freedom = INFINITY}};
-  GPUMC_TRY(gpumc_estimate(&estimator, summary->mean, replicates, 2, summary->whole,
-                           summary->whole_error, summary->variance, error));
+  GPUMC_TRY(pa_estimate(&point, summary->mean, replicates, 2, summary->whole, summary->whole_error,
+                        summary->variance, error));
   for (size_t q = 0; q < summary->quantities; q++) {
     summary->value[q * summary->temperatures + t] = summary->whole[q];
     summary->error[q * summary->temperatures + t] = summary->whole_error[q];
-    if (!is_known(&row, q))
+    if (!pa_quantity_is_known(&point, q))
       pa_trust_regard_quantity(&summary->trust, t, q, summary->variance[q],
                                summary->variance[summary->quantities + q]);
   }
   pa_trust_regard_families(&summary->trust, average);
   return GPUMC_OK;
-}
-
-/* Label of quantity q. */
-static struct gpumc_label label_of(const struct pa_settings *settings, size_t q)
-{
-  static const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
-  static const struct gpumc_label behind[] = {
-      [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
-  const size_t own = settings->observables.n_quantities;
-  if (q < own)
-    return gpumc_quantity_label(&settings->observables, q);
-  return pa_knows_partition(settings) ? behind[q - own] : difference;
 }
 
 static enum gpumc_status write_curves(struct summary *summary, struct gpumc_error *error)
@@ -223,7 +151,7 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
                                           .count = {summary->temperatures}};
   GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pa->axis, false, pa->schedule.value, error));
   for (size_t q = 0; q < summary->quantities; q++) {
-    const struct gpumc_label label = label_of(&pa->settings, q);
+    const struct gpumc_label label = pa_quantity_label(&pa->settings, q);
     GPUMC_TRY(gpumc_curve_write_with_error(&place, &label,
                                            summary->value + q * summary->temperatures,
                                            summary->error + q * summary->temperatures, error));

@@ -19,8 +19,9 @@ struct distribution {
   double width;               /* of a bin, in the unit of the overlap */
   double *axis;               /* [B] middles */
   double *density, *error_of; /* [T][B] */
-  double *without;            /* [G] */
-  uint64_t *group_total;      /* [G] at one temperature */
+  double *mean;               /* [B] at one temperature, as are the next two */
+  double *without;            /* [G][B] */
+  uint64_t *total;            /* [G] */
 };
 
 static void distribution_free(struct distribution *distribution)
@@ -28,8 +29,9 @@ static void distribution_free(struct distribution *distribution)
   free(distribution->axis);
   free(distribution->density);
   free(distribution->error_of);
+  free(distribution->mean);
   free(distribution->without);
-  free(distribution->group_total);
+  free(distribution->total);
 }
 
 /* Blocks of time that the last bin really has. */
@@ -54,8 +56,10 @@ static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
   GPUMC_TRY(gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error));
   GPUMC_TRY(gpumc_allocate_array(&distribution->density, points, "distributions", error));
   GPUMC_TRY(gpumc_allocate_array(&distribution->error_of, points, "distributions", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->without, distribution->rows, "a bin", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->group_total, distribution->rows, "totals", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->mean, histogram->bins, "a distribution", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->without, distribution->rows * histogram->bins,
+                                 "a jackknife", error));
+  GPUMC_TRY(gpumc_allocate_array(&distribution->total, distribution->rows, "totals", error));
   /* The possible values of a bin are its lowest and further ones, scale->spacing apart. */
   const double middle = 0.5 * (double)(histogram->spacing - scale->spacing);
   for (size_t b = 0; b < histogram->bins; b++)
@@ -75,29 +79,33 @@ static uint64_t count_of(const struct distribution *distribution, size_t t, size
 }
 
 /* Densities at temperature t, and errors from leaving out one group of rows after the other. */
-static void estimate(struct distribution *distribution, size_t t)
+static enum gpumc_status
+estimate(struct distribution *distribution, size_t t, struct gpumc_error *error)
 {
   const size_t bins = distribution->bins, groups = distribution->groups;
-  const struct gpumc_variance none = {0, 0};
+  const double width = distribution->width;
   uint64_t whole = 0;
   for (size_t g = 0; g < groups; g++) {
-    distribution->group_total[g] = 0;
+    distribution->total[g] = 0;
     for (size_t b = 0; b < bins; b++)
-      distribution->group_total[g] += count_of(distribution, t, g, b);
-    whole += distribution->group_total[g];
+      distribution->total[g] += count_of(distribution, t, g, b);
+    whole += distribution->total[g];
   }
   for (size_t b = 0; b < bins; b++) {
     uint64_t sum = 0;
     for (size_t g = 0; g < groups; g++)
       sum += count_of(distribution, t, g, b);
+    distribution->mean[b] = (double)sum / ((double)whole * width);
     for (size_t g = 0; g < groups; g++)
-      distribution->without[g] =
-          (double)(sum - count_of(distribution, t, g, b)) /
-          ((double)(whole - distribution->group_total[g]) * distribution->width);
-    distribution->density[t * bins + b] = (double)sum / ((double)whole * distribution->width);
-    distribution->error_of[t * bins + b] =
-        gpumc_pooled_error(gpumc_jackknife(distribution->without, 1, groups), none);
+      distribution->without[g * bins + b] = (double)(sum - count_of(distribution, t, g, b)) /
+                                            ((double)(whole - distribution->total[g]) * width);
   }
+  const struct gpumc_estimator estimator = {.width = bins, .n_results = bins};
+  const struct gpumc_replicates replicates = {
+      .strata = 1, .blocks = groups, .without = distribution->without, .freedom = INFINITY};
+  return gpumc_estimate(&estimator, distribution->mean, &replicates, 1,
+                        distribution->density + t * bins, distribution->error_of + t * bins, NULL,
+                        error);
 }
 
 static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
@@ -130,7 +138,7 @@ static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpum
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
     bool known;
     distribution.groups = pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
-    estimate(&distribution, t);
+    GPUMC_TRY_OUT(status, estimate(&distribution, t, error));
   }
   GPUMC_TRY_OUT(status, write(pt, &pt->context.model->ops->pairs[k], &distribution, error));
 out:

@@ -96,15 +96,23 @@ static size_t most_blocks(const struct gpumc_replicates *of, size_t n_of)
   return most;
 }
 
+static void evaluate(const struct gpumc_estimator *estimator, const double *mean, double *result)
+{
+  if (estimator->results != NULL)
+    estimator->results(estimator->state, mean, result);
+  else
+    memcpy(result, mean, estimator->n_results * sizeof *result);
+}
+
 static void leave_out_each(const struct gpumc_estimator *estimator,
                            const struct gpumc_replicates *of, struct work *work)
 {
   const size_t n_results = estimator->n_results;
   if (of->stretch != NULL)
-    estimator->results(estimator->state, of->mean, work->whole);
+    evaluate(estimator, of->mean, work->whole);
   for (size_t b = 0; b < of->strata * of->blocks; b++) {
     double *result = work->without + b * n_results;
-    estimator->results(estimator->state, of->without + b * estimator->width, result);
+    evaluate(estimator, of->without + b * estimator->width, result);
     for (size_t r = 0; r < n_results && of->stretch != NULL; r++)
       result[r] = work->whole[r] + of->stretch[b] * (result[r] - work->whole[r]);
   }
@@ -166,7 +174,7 @@ enum gpumc_status gpumc_estimate(const struct gpumc_estimator *estimator, const 
                 gpumc_allocate_array(&work.without, blocks * n_results + 1, "a jackknife", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&work.column, blocks + 1, "a jackknife", error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&found, n_of * n_results + 1, "a jackknife", error));
-  estimator->results(estimator->state, mean, value);
+  evaluate(estimator, mean, value);
   if (estimator->roundings != NULL)
     estimator->roundings(estimator->state, mean, work.rounding);
   find_variances(estimator, of, n_of, &work, found);

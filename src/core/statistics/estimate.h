@@ -62,6 +62,7 @@ struct gpumc_replicates {
 struct gpumc_estimator {
   size_t width, n_results; /* of the means, of the results */
   const void *state;
+  /* NULL: the results are the means. */
   void (*results)(const void *state, const double *mean, double *result);
   /* rounding[n_results]: of the arithmetic of the results (gpumc_rounding). NULL: results are sums
    * of as many terms as there are blocks. */

@@ -133,8 +133,9 @@ static struct gpumc_reweighted averages(const struct gpumc_density *density, con
                                    .variance = second / sum - mean * mean};
 }
 
-void gpumc_density_reweight(const struct gpumc_density *density, double beta, double *scratch,
-                            struct gpumc_reweighted *whole, struct gpumc_reweighted *without)
+void gpumc_density_reweight(const struct gpumc_density *density, double beta, int threads,
+                            double *scratch, struct gpumc_reweighted *whole,
+                            struct gpumc_reweighted *without)
 {
   double largest = -INFINITY;
   double centre = 0;
@@ -149,6 +150,7 @@ void gpumc_density_reweight(const struct gpumc_density *density, double beta, do
   for (size_t k = 0; k < density->levels; k++)
     scratch[k] = gpumc_exp(scratch[k] - largest);
   *whole = averages(density, scratch, NULL, largest, centre);
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t b = 0; b < density->blocks; b++)
     without[b] = averages(density, scratch, density->ratio + b * density->levels, largest, centre);
 }

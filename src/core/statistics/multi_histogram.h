@@ -43,8 +43,9 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_density_make(const struct gpumc_histogr
                                                       int threads, struct gpumc_density *density,
                                                       struct gpumc_error *error);
 /* `whole` from the density, `without[blocks]` from the leave-one-out densities. scratch[levels]. */
-void gpumc_density_reweight(const struct gpumc_density *density, double beta, double *scratch,
-                            struct gpumc_reweighted *whole, struct gpumc_reweighted *without);
+void gpumc_density_reweight(const struct gpumc_density *density, double beta, int threads,
+                            double *scratch, struct gpumc_reweighted *whole,
+                            struct gpumc_reweighted *without);
 /* Legal on a zeroed object; leaves it zeroed. */
 void gpumc_density_free(struct gpumc_density *density);
 
