@@ -1,5 +1,5 @@
 """Whether parallel tempering is in equilibrium and has events enough, from averages of each sample in the
-last bins of time, as src/algorithms/pt/pt_equilibrium.c decides it."""
+last bins of time, as src/algorithms/pt/pt_samples.c and pt_summary.c decide it."""
 import math
 
 import numpy as np

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_summary.h"
 #include "core/simulation/algorithm.h"
 #include "support/autoregressive.h"
 

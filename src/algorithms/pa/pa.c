@@ -1,5 +1,5 @@
-/* Population annealing: its state to and from a checkpoint, its life from creation to destruction,
- * and its vtable. */
+/* Population annealing: the temperature steps of a batch of runs (section 2.1 of the paper), a run
+ * from its creation to its destruction, and the vtable. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,175 +7,199 @@
 
 #include "algorithms/pa/pa_state.h"
 #include "core/base/memory.h"
+#include "core/numerics/elementary.h"
 
-/* ---- the state to and from a checkpoint ---- */
+/* ---- one temperature step of every run of the batch ---- */
 
-enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
+enum { BISECTIONS = 30 };
 
-static enum gpumc_status save_families(const struct pa *pa, struct gpumc_checkpoint_writer *writer,
-                                       struct gpumc_error *error)
+static void enter(const struct pa *pa, enum pa_stage stage)
 {
-  struct pa_families families;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, pa_families_make(pa, &families, error));
-  GPUMC_TRY_OUT(status, pa_families_fetch(pa, &families, error));
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas,
-                                             1, families.family, error));
-out:
-  pa_families_free(&families);
-  return status;
+  pa->context.device->ops->enter(pa->context.device, stage);
 }
 
-static size_t histogram_rows(const struct pa *pa)
+static size_t slot_of(size_t row)
 {
-  return pa->settings.strata * pa->settings.blocks;
+  return row % GPUMC_SLOTS;
 }
 
-static enum gpumc_status
-save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+/* Energies are measured. The row's numbers begin their way to the host; `histogram`: unless these
+ * replicas were counted before. */
+static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
-  struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
-  uint64_t *bins = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
-                                                  rows * levels * sizeof *bins, error));
-  GPUMC_TRY_OUT(status,
-                gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error));
-out:
-  free(bins);
-  return status;
-}
-
-static enum gpumc_status
-save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
-{
-  const struct pa *pa = state;
-  const int64_t counters[N_COUNTERS] = {[COUNTER_FIRST] = (int64_t)pa->batch.first,
-                                        [COUNTER_COUNT] = (int64_t)pa->batch.count,
-                                        [COUNTER_ROW] = (int64_t)pa->row};
-  GPUMC_TRY(
-      gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error));
-  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error));
-  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
-                                 pa->population.plan.runs, 1, pa->log_partition, error));
-  GPUMC_TRY(save_families(pa, writer, error));
-  if (pa->settings.reweight)
-    GPUMC_TRY(save_bins(pa, writer, error));
+  GPUMC_TRY(pa_population_tally(&pa->population, (uint32_t)pa->batch.first, histogram, error));
+  pa->tallied = true;
   return GPUMC_OK;
 }
 
+static enum gpumc_status measure(struct pa *pa, struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  return ensemble->ops->measure(ensemble, pa->population.channel, error);
+}
+
+static enum gpumc_status start_batch(struct pa *pa, struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_ensemble_start(pa->context.ensemble, (uint32_t)pa->batch.first, pa->batch.count,
+                                 pa->settings.population, error));
+  pa->population.runs = pa->batch.count;
+  pa->step = (struct pa_step){.value = pa->schedule.value[0], .weighing = 0.0};
+  for (size_t m = 0; m < pa->batch.count; m++)
+    pa->log_partition[m] = pa_first_log_partition(&pa->settings, pa->context.model);
+  GPUMC_TRY(pa_population_found(&pa->population, error));
+  if (pa->settings.thermalization == 0)
+    return measure(pa, error);
+  enter(pa, PA_STAGE_SWEEP);
+  return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.thermalization, pa->step.value,
+                              pa->population.channel, error);
+}
+
+static double weighing_to(const struct pa *pa, double value)
+{
+  const struct gpumc_moved *moved = &pa->settings.moved;
+  const struct gpumc_model *model = pa->context.model;
+  return (gpumc_moved_coefficient(model, moved, value) -
+          gpumc_moved_coefficient(model, moved, pa->schedule.value[pa->row - 1])) *
+         model->quantum[moved->conjugate];
+}
+
 static enum gpumc_status
-load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+overlap_at(struct pa *pa, double value, double *overlap, struct gpumc_error *error)
 {
-  struct gpumc_device *device = pa->context.device;
-  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
-  uint64_t *bins = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels,
-                                                  bins, error));
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
-                                                    rows * levels * sizeof *bins, error));
-out:
-  free(bins);
-  return status;
+  return pa_population_trial(&pa->population, weighing_to(pa, value), overlap, error);
 }
 
-/* The temperatures that the first run chose stand in its rows. */
-static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *error)
+/* A value above *low whose overlap is below alpha*, or end: doubles the last step. *low follows
+ * as far as the overlap suffices. */
+static enum gpumc_status
+bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_error *error)
 {
-  size_t n_rows;
-  size_t width = pa_curve_width(&pa->settings);
-  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[0].curve, &n_rows);
-  for (size_t i = pa->schedule.count; i < n_rows; i++)
-    GPUMC_TRY(pa_schedule_append(&pa->schedule, rows[i * width], error));
-  return GPUMC_OK;
-}
-
-/* Whether every run has the rows that the counters say, and configurations are those of them. */
-static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
-{
-  const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
-  for (size_t m = 0; m < pa->settings.runs; m++) {
-    size_t n_rows;
-    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
-    size_t expected = m < first ? pa->schedule.count : 0;
-    if (m >= first && m < first + count)
-      expected = (size_t)counters[COUNTER_ROW];
-    if (n_rows != expected || n_rows > pa->schedule.count)
-      return false;
+  const double present = pa->schedule.value[pa->row - 1];
+  double end = pa->settings.end;
+  double step = pa->row >= 2 ? present - pa->schedule.value[pa->row - 2] : (end - present) / 1024.0;
+  *low = present;
+  *reached = false;
+  for (;; step *= 2) {
+    double overlap = 0;
+    *high = fmin(present + step, end);
+    GPUMC_TRY(overlap_at(pa, *high, &overlap, error));
+    if (overlap < pa->settings.overlap)
+      return GPUMC_OK;
+    *low = *high;
+    *reached = *high >= end;
+    if (*reached)
+      return GPUMC_OK;
   }
-  return pa_configurations_fit(pa);
 }
 
-/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
-static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
-                                        const struct pa_families *families,
-                                        struct gpumc_error *error)
+/* The value whose overlap with the present one is alpha* (section 2.3), by bisection: the overlap
+ * falls from 1 continuously with the step. */
+static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc_error *error)
 {
-  const int64_t runs = (int64_t)pa->settings.runs;
-  bool fits =
-      counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs && counters[COUNTER_ROW] >= 0;
-  if (fits) {
-    const struct pa_batch batch =
-        pa_batch_from(&pa->settings, pa->context.model, (size_t)counters[COUNTER_FIRST]);
-    fits = counters[COUNTER_COUNT] == (int64_t)batch.count && rows_fit(pa, counters);
-    if (counters[COUNTER_ROW] > 0)
-      fits = fits && batch.count == pa->context.ensemble->runs &&
-             batch.first == pa->context.ensemble->first_run;
+  double low;
+  double high;
+  bool reached;
+  GPUMC_TRY(bracket(pa, &low, &high, &reached, error));
+  for (int i = 0; i < BISECTIONS && !reached; i++) {
+    double overlap = 0;
+    double middle = 0.5 * (low + high);
+    GPUMC_TRY(overlap_at(pa, middle, &overlap, error));
+    if (overlap < pa->settings.overlap)
+      high = middle;
+    else
+      low = middle;
   }
-  for (size_t r = 0; r < families->replicas && fits; r++)
-    fits = families->family[r] < pa->settings.population;
-  if (fits)
+  *value = low;
+  if (low > pa->schedule.value[pa->row - 1])
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_FAILURE,
-                         "the checkpoint's counters, rows and families contradict each other");
+                         "at %s = %.17g the next step with an overlap of %g is too small to "
+                         "be taken; use a smaller algorithm.%s.overlap",
+                         pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
 }
 
-static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_reader *reader,
-                                      int64_t counters[N_COUNTERS], struct gpumc_error *error)
+/* Weights refer to a reference, the lowest energy, which a tally finds; after a resume there was
+ * none. */
+static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
 {
-  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "pa/counters", GPUMC_INT64, 0, N_COUNTERS, 1,
-                                      counters, error));
-  GPUMC_TRY(
-      gpumc_checkpoint_get_rows(reader, "pa/updates", GPUMC_FLOAT64, 0, 1, 1, &pa->updates, error));
-  return gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
-                                   pa->population.plan.runs, 1, pa->log_partition, error);
+  if (pa->tallied)
+    return GPUMC_OK;
+  GPUMC_TRY(measure(pa, error));
+  return tally(pa, false, error);
 }
 
-static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_reader *reader,
-                                       const int64_t counters[N_COUNTERS],
-                                       struct gpumc_error *error)
+static enum gpumc_status next_value(struct pa *pa, struct gpumc_error *error)
 {
-  struct pa_families families;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, pa_families_make(pa, &families, error));
-  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0,
-                                                  families.replicas, 1, families.family, error));
-  GPUMC_TRY_OUT(status, check_position(pa, counters, &families, error));
-  GPUMC_TRY_OUT(status, pa_families_bring(pa, &families, error));
-out:
-  pa_families_free(&families);
-  return status;
+  double value;
+  if (pa->row < pa->schedule.count)
+    return GPUMC_OK;
+  GPUMC_TRY(choose_value(pa, &value, error));
+  return pa_schedule_append(&pa->schedule, value, error);
+}
+
+static enum gpumc_status resample(struct pa *pa, struct gpumc_error *error)
+{
+  const struct pa_resampling_request request = {
+      .method = pa->settings.resampling,
+      .seed = pa->context.seed,
+      .rounds = pa->context.rounds,
+      .first_run = (uint32_t)pa->batch.first,
+      .time = (uint32_t)pa->row,
+      .step = pa->step.weighing,
+      .target = pa->settings.population,
+  };
+  struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  enter(pa, PA_STAGE_RESAMPLE);
+  GPUMC_TRY(pa_population_resample(&pa->population, &request, error));
+  enter(pa, PA_STAGE_GATHER);
+  return ensemble->ops->gather(ensemble, pa->population.parent, error);
+}
+
+static enum gpumc_status anneal(struct pa *pa, struct gpumc_error *error)
+{
+  GPUMC_TRY(ensure_tally(pa, error));
+  GPUMC_TRY(next_value(pa, error));
+  pa->step.value = pa->schedule.value[pa->row];
+  pa->step.weighing = weighing_to(pa, pa->step.value);
+  GPUMC_TRY(resample(pa, error));
+  pa->tallied = false;
+  enter(pa, PA_STAGE_SWEEP);
+  return gpumc_ensemble_sweep(pa->context.ensemble, pa->settings.sweeps, pa->step.value,
+                              pa->population.channel, error);
+}
+
+static enum gpumc_status enqueue(struct pa *pa, struct gpumc_error *error)
+{
+  GPUMC_TRY(pa->row == 0 ? start_batch(pa, error) : anneal(pa, error));
+  enter(pa, PA_STAGE_TALLY);
+  GPUMC_TRY(tally(pa, true, error));
+  GPUMC_TRY(pa_population_publish(&pa->population, slot_of(pa->row), error));
+  enter(pa, PA_STAGE_OTHER);
+  return pa_configurations_write(pa, error);
 }
 
 static enum gpumc_status
-load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
+check_size(const struct pa *pa, size_t m, size_t row, struct gpumc_error *error)
 {
-  struct pa *pa = state;
-  int64_t counters[N_COUNTERS];
-  GPUMC_TRY(load_numbers(pa, reader, counters, error));
-  GPUMC_TRY(reload_schedule(pa, error));
-  GPUMC_TRY(load_families(pa, reader, counters, error));
-  if (pa->settings.reweight)
-    GPUMC_TRY(load_bins(pa, reader, error));
-  pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
-  pa->population.runs = pa->batch.count;
-  pa->row = (size_t)counters[COUNTER_ROW];
-  pa->tallied = false;
-  *finished = pa->batch.count == 0;
+  const size_t size = pa->outcome[m].size, capacity = pa->population.plan.capacity;
+  if (size >= 1 && size <= capacity)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "run %zu: resampling step %zu, to %s = %g, gave %zu replicas, where 1 to "
+                         "%zu have room: the step in %s is too large for this population",
+                         pa->batch.first + m, row, pa->axis.name, pa->schedule.value[row], size,
+                         capacity, pa->axis.name);
+}
+
+/* `pa->step` may already be that of the next row. */
+static enum gpumc_status
+collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error)
+{
+  GPUMC_TRY(pa_population_collect(&pa->population, slot_of(row), pa->outcome, error));
+  for (size_t m = 0; m < pa->batch.count; m++) {
+    GPUMC_TRY(check_size(pa, m, row, error));
+    GPUMC_TRY(pa_record(pa, step, m, error));
+  }
   return GPUMC_OK;
 }
 
@@ -259,7 +283,7 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   if (!pa->pending)
     return GPUMC_OK;
   pa->pending = false;
-  return pa_collect(pa, &pa->step, pa->row - 1, error);
+  return collect(pa, &pa->step, pa->row - 1, error);
 }
 
 /* Records the row that was on its way. If that fails, its error is reported, not the one that
@@ -268,7 +292,7 @@ static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *st
                                          enum gpumc_status status, struct gpumc_error *error)
 {
   struct gpumc_error earlier = {0};
-  enum gpumc_status collected = pa_collect(pa, step, pa->row - 1, &earlier);
+  enum gpumc_status collected = collect(pa, step, pa->row - 1, &earlier);
   if (collected == GPUMC_OK)
     return status;
   gpumc_error_free(error);
@@ -284,7 +308,7 @@ static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error
   const struct pa_step step = pa->step;
   const bool pending = pa->pending;
   pa->pending = false;
-  enum gpumc_status status = pa_enqueue(pa, error);
+  enum gpumc_status status = enqueue(pa, error);
   *finished = false;
   GPUMC_TRY(pending ? collect_earlier(pa, &step, status, error) : status);
   pa->pending = true;
@@ -343,8 +367,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_pa = {
     .advance = advance,
     .position = position,
     .settle = settle,
-    .save = save,
-    .load = load,
+    .save = pa_save,
+    .load = pa_load,
     .summarize = pa_summarize,
     .destroy = destroy,
 };

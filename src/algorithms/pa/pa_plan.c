@@ -71,6 +71,53 @@ struct pa_population_plan pa_population_plan(const struct pa_settings *settings,
   return plan;
 }
 
+/* ---- configurations ---- */
+
+bool pa_has_configurations(const struct gpumc_configurations_request *request, const double *value,
+                           size_t row, double last)
+{
+  const size_t passed = gpumc_configurations_request_passed(request, (uint32_t)row, value[row]);
+  if (row == 0)
+    return passed > 0;
+  if (request->every > 0 && value[row] >= last)
+    return true;
+  return passed > gpumc_configurations_request_passed(request, (uint32_t)row - 1, value[row - 1]);
+}
+
+/* Of a run, in a schedule of so many steps that is known unless it is adaptive. */
+static double populations(const struct gpumc_configurations_request *request,
+                          const struct pa_settings *settings, const struct pa_schedule *schedule,
+                          double steps)
+{
+  double count = 0;
+  if (settings->adaptive)
+    return request->every > 0 ? ceil(steps / (double)request->every) : (double)request->n_values;
+  for (size_t row = 0; row < schedule->count; row++)
+    count += pa_has_configurations(request, schedule->value, row, settings->end);
+  return count;
+}
+
+/* Adds what configurations need of memory and of the result, in so many steps. */
+static enum gpumc_status
+configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+                      const struct pa_settings *settings, const struct pa_schedule *schedule,
+                      double steps, struct gpumc_demand *demanded, struct gpumc_error *error)
+{
+  struct gpumc_configurations_request request;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_BETAS, 0,
+                                                          &request, error));
+  if (gpumc_configurations_request_any(&request)) {
+    const double rows = populations(&request, settings, schedule, steps) *
+                        (double)settings->population * (double)settings->runs;
+    gpumc_configurations_demand(model, PA_CONFIGURATIONS_LABELS, rows,
+                                (double)demanded->plan.capacity, demanded);
+  }
+out:
+  gpumc_configurations_request_free(&request);
+  return status;
+}
+
 /* ---- demand ---- */
 
 /* Adaptive steps: values of the conjugate channel, Gaussian with the variance s^2 that states of
@@ -160,7 +207,7 @@ enum gpumc_status pa_demand(const struct gpumc_params *params, const struct gpum
   demanded->work.n_channels = settings.observables.n_channels;
   demanded->estimated = settings.adaptive;
   demand_disk(&settings, model, steps + 1, replicas, demanded);
-  status = pa_configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
+  status = configurations_demand(params, model, &settings, &schedule, steps, demanded, error);
 out:
   free(schedule.value);
   return status;

@@ -1,4 +1,5 @@
-/* Population annealing: the tables of a run and the row of one temperature. */
+/* Population annealing: the tables of a run, the row of one temperature, and the lowest value of
+ * all rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
     .name = (n), .long_name = (l), .units = (u), .symbol = (s)                                     \
   }
 
-static const struct gpumc_column behind_columns[PA_BEHIND_COUNT] = {
+static const struct gpumc_column further_columns[PA_FURTHER_COUNT] = {
     [PA_BETA_FREE_ENERGY] = {.label = PA_LABEL_BETA_FREE_ENERGY, .width = 1},
     [PA_ENTROPY] = {.label = PA_LABEL_ENTROPY, .width = 1},
     [PA_POPULATION] = {.label = LABEL("population", "replicas after resampling", "1", "R_i"),
@@ -120,14 +121,14 @@ static struct gpumc_label lowest_label(const struct pa *pa, size_t c, struct nam
   return name_label(named, i, "1");
 }
 
-static struct gpumc_column behind_column(const struct pa *pa, size_t c, struct named *named)
+static struct gpumc_column further_column(const struct pa *pa, size_t c, struct named *named)
 {
   const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
   const struct gpumc_label ratio =
       LABEL("log_partition_ratio", "ln Q of the step to this value (eq. 1)", "1", "ln Q");
   const struct gpumc_label overlap = LABEL(
       "overlap", "overlap with the histogram before (eq. 8, R the population there)", "1", "α");
-  struct gpumc_column column = behind_columns[c];
+  struct gpumc_column column = further_columns[c];
   if (c >= PA_LOWEST && c <= PA_LOWEST_FAMILIES)
     column.label = lowest_label(pa, c, named);
   if (pa_knows_partition(&pa->settings))
@@ -155,9 +156,9 @@ declare_curve(struct pa *pa, const char *group, size_t *table, struct gpumc_erro
   for (size_t q = 0; q < observables->n_quantities; q++)
     if (gpumc_quantity_is_of_each(observables, q))
       columns[count++] = column_of(gpumc_quantity_label(observables, q));
-  for (size_t c = 0; c < PA_BEHIND_COUNT; c++)
+  for (size_t c = 0; c < PA_FURTHER_COUNT; c++)
     if (c != PA_ENTROPY || pa_knows_partition(&pa->settings))
-      columns[count++] = behind_column(pa, c, &named);
+      columns[count++] = further_column(pa, c, &named);
   GPUMC_TRY_OUT(status, gpumc_curve_add_table(pa->context.recorder, pa->context.model, group,
                                               columns, width, table, error));
 out:
@@ -241,7 +242,7 @@ static double block_mean(const struct pa *pa, size_t column, size_t replicas)
 }
 
 /* Where columns after the entropy stand, by their numbers: one before, where there is none. */
-static double *behind_of(const struct pa *pa, double *row)
+static double *further_of(const struct pa *pa, double *row)
 {
   return row + pa_curve_index(&pa->settings, PA_POPULATION) - PA_POPULATION;
 }
@@ -252,14 +253,14 @@ static void fill_families(const struct pa *pa, const struct pa_outcome *outcome,
 {
   const struct gpumc_model *model = pa->context.model;
   const double size = (double)outcome->size;
-  double *behind = behind_of(pa, row);
-  behind[PA_FAMILIES] = (double)outcome->families;
-  behind[PA_RHO_T] = (double)outcome->square_sum / size;
-  behind[PA_RHO_S] = size * gpumc_exp(outcome->entropy);
-  behind[PA_LOWEST] =
+  double *further = further_of(pa, row);
+  further[PA_FAMILIES] = (double)outcome->families;
+  further[PA_RHO_T] = (double)outcome->square_sum / size;
+  further[PA_RHO_S] = size * gpumc_exp(outcome->entropy);
+  further[PA_LOWEST] =
       (double)outcome->lowest * model->quantum[model->ops->tracked] / (double)model->sites;
-  behind[PA_LOWEST_REPLICAS] = (double)outcome->lowest_replicas;
-  behind[PA_LOWEST_FAMILIES] = (double)outcome->lowest_families;
+  further[PA_LOWEST_REPLICAS] = (double)outcome->lowest_replicas;
+  further[PA_LOWEST_FAMILIES] = (double)outcome->lowest_families;
 }
 
 /* ln Q (eq. 1): the mean weight, its unit and its reference put back. */
@@ -281,7 +282,7 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
   const struct gpumc_controls controls =
       gpumc_controls_at(pa->settings.moved.fixed, pa->settings.moved.control, step->value);
   const double sites = (double)model->sites;
-  double *row = pa->curve_row, *behind = behind_of(pa, row);
+  double *row = pa->curve_row, *further = further_of(pa, row);
   double mean[GPUMC_MEANS_MAXIMUM];
   for (size_t k = 0; k < observables->n_means; k++)
     mean[k] = block_mean(pa, PA_BLOCK_MEANS + k, outcome->size);
@@ -292,9 +293,9 @@ static void fill_curve(struct pa *pa, const struct pa_step *step, size_t m, doub
   *row++ = -pa->log_partition[m] / sites;
   if (pa_knows_partition(&pa->settings))
     *row++ = step->value * pa_conjugate_mean(&pa->settings, mean) + pa->log_partition[m] / sites;
-  behind[PA_POPULATION] = (double)outcome->size;
-  behind[PA_LOG_PARTITION_RATIO] = ratio;
-  behind[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;
+  further[PA_POPULATION] = (double)outcome->size;
+  further[PA_LOG_PARTITION_RATIO] = ratio;
+  further[PA_OVERLAP] = step->weighing == 0.0 ? 1.0 : outcome->overlap;
   fill_families(pa, outcome, pa->curve_row);
 }
 
@@ -314,9 +315,44 @@ pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_erro
   return gpumc_recorder_append(recorder, tables->blocks, pa->block_row, error);
 }
 
-double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column)
+double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_further_column column)
 {
   size_t n_rows;
   const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].curve, &n_rows);
   return rows[row * pa_curve_width(&pa->settings) + pa_curve_index(&pa->settings, column)];
+}
+
+enum gpumc_status pa_write_lowest(struct pa *pa, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = pa->context.recorder;
+  double lowest = INFINITY;
+  double first = 0;
+  double replicas = 0;
+  double families = 0;
+  size_t last = pa->schedule.count - 1;
+  const struct gpumc_model_ops *model = pa->context.model->ops;
+  const char *channel = model->channels[model->tracked].label.name;
+  char name[128];
+  for (size_t m = 0; m < pa->settings.runs; m++)
+    for (size_t t = 0; t <= last; t++) {
+      double value = pa_curve_value(pa, m, t, PA_LOWEST);
+      double at = pa->schedule.value[t];
+      if (value < lowest || (value <= lowest && at < first)) {
+        lowest = value;
+        first = at;
+      }
+    }
+  for (size_t m = 0; m < pa->settings.runs; m++)
+    if (pa_curve_value(pa, m, last, PA_LOWEST) <= lowest) {
+      replicas += pa_curve_value(pa, m, last, PA_LOWEST_REPLICAS);
+      families += pa_curve_value(pa, m, last, PA_LOWEST_FAMILIES);
+    }
+  snprintf(name, sizeof name, "lowest_%s", channel);
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, lowest, error));
+  snprintf(name, sizeof name, "lowest_%s_first_%s", channel, pa->axis.name);
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, first, error));
+  snprintf(name, sizeof name, "lowest_%s_replicas", channel);
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", name, (int64_t)replicas, error));
+  snprintf(name, sizeof name, "lowest_%s_families", channel);
+  return gpumc_recorder_integer(recorder, "summary", name, (int64_t)families, error);
 }

@@ -16,7 +16,8 @@ enum {
   PA_ROWS_MAXIMUM = 1000000,
   PA_VALUES_MAXIMUM = 10000,
   PA_STRATA_MAXIMUM = 16,
-  PA_RUN_GROUPS_MAXIMUM = 256
+  PA_RUN_GROUPS_MAXIMUM = 256,
+  PA_CONFIGURATIONS_LABELS = 5 /* columns beside each configuration */
 };
 
 /* What the device's time goes to, by the names in pa.c. */
@@ -31,7 +32,7 @@ enum pa_stage {
 /* Columns of the table runs/NNNN, in this order: the moved control, the quantities that are formed
  * of each run by itself, and these; without the entropy where ln Z is not known but for its change.
  */
-enum pa_column_behind {
+enum pa_further_column {
   PA_BETA_FREE_ENERGY,
   PA_ENTROPY,
   PA_POPULATION,
@@ -43,7 +44,7 @@ enum pa_column_behind {
   PA_LOWEST,
   PA_LOWEST_REPLICAS,
   PA_LOWEST_FAMILIES,
-  PA_BEHIND_COUNT,
+  PA_FURTHER_COUNT,
 };
 
 /* Columns of the table runs/NNNN/blocks after the moved control, each of width `blocks`: replicas,
@@ -157,7 +158,7 @@ static inline double pa_conjugate_mean(const struct pa_settings *settings, const
 /* Quantities that are formed of each run by itself. */
 size_t pa_run_quantities(const struct pa_settings *settings);
 static inline size_t
-pa_curve_index(const struct pa_settings *settings, enum pa_column_behind column)
+pa_curve_index(const struct pa_settings *settings, enum pa_further_column column)
 {
   const bool shifted = column > PA_ENTROPY && !pa_knows_partition(settings);
   return 1 + pa_run_quantities(settings) + (size_t)column - shifted;
@@ -165,7 +166,7 @@ pa_curve_index(const struct pa_settings *settings, enum pa_column_behind column)
 
 static inline size_t pa_curve_width(const struct pa_settings *settings)
 {
-  return pa_curve_index(settings, PA_BEHIND_COUNT);
+  return pa_curve_index(settings, PA_FURTHER_COUNT);
 }
 
 static inline size_t pa_block_width(const struct pa_settings *settings)
@@ -201,6 +202,10 @@ GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *p
 GPUMC_MUST_CHECK enum gpumc_status
 pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_error *error);
 
+/* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
+ * value `last`. */
+bool pa_has_configurations(const struct gpumc_configurations_request *request, const double *value,
+                           size_t row, double last);
 GPUMC_MUST_CHECK enum gpumc_status
 pa_demand(const struct gpumc_params *params, const struct gpumc_model *model,
           const struct gpumc_device *device, struct gpumc_demand *demanded,
@@ -212,13 +217,15 @@ GPUMC_MUST_CHECK enum gpumc_status pa_tables_declare(struct pa *pa, struct gpumc
 GPUMC_MUST_CHECK enum gpumc_status
 pa_record(struct pa *pa, const struct pa_step *step, size_t m, struct gpumc_error *error);
 /* A recorded value. */
-double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_column_behind column);
-/* Enqueue the row pa->row of every run of the batch: the populations at the first value, or the
- * next step. */
-GPUMC_MUST_CHECK enum gpumc_status pa_enqueue(struct pa *pa, struct gpumc_error *error);
-/* Wait for the row `row` and record it. */
+double pa_curve_value(const struct pa *pa, size_t run, size_t row, enum pa_further_column column);
+/* Into the summary: the lowest value of the tracked channel, of all runs and rows, the first value
+ * of the moved control where a run saw it, and who holds it at the last. */
+GPUMC_MUST_CHECK enum gpumc_status pa_write_lowest(struct pa *pa, struct gpumc_error *error);
+/* gpumc_algorithm_ops.save and load */
 GPUMC_MUST_CHECK enum gpumc_status
-pa_collect(struct pa *pa, const struct pa_step *step, size_t row, struct gpumc_error *error);
+pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader,
+                                           bool *finished, struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
@@ -226,33 +233,6 @@ pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
  * for them. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_write(struct pa *pa, struct gpumc_error *error);
-/* Whether there are as many as follows from the rows of the runs. */
-bool pa_configurations_fit(const struct pa *pa);
-/* Adds what they need of memory and of the result, in so many steps. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_configurations_demand(const struct gpumc_params *params, const struct gpumc_model *model,
-                         const struct pa_settings *settings, const struct pa_schedule *schedule,
-                         double steps, struct gpumc_demand *demanded, struct gpumc_error *error);
-
-/* The replicas of the batch by their places, run behind run. */
-struct pa_families {
-  uint32_t *size;   /* [runs of the batch] */
-  uint32_t *family; /* [replicas of all runs] */
-  size_t replicas;
-};
-
-/* Sizes are those of the ensemble, which is waited for; families are still to be filled in. Legal
- * to free when making failed. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_families_make(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
-void pa_families_free(struct pa_families *families);
-
-/* From the device and to it. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_families_fetch(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
-GPUMC_MUST_CHECK enum gpumc_status
-pa_families_bring(const struct pa *pa, struct pa_families *families, struct gpumc_error *error);
-
 /* Averages over runs, errors, warnings, reweighting: everything below /summary. */
 GPUMC_MUST_CHECK enum gpumc_status pa_summarize(void *state, struct gpumc_error *error);
 

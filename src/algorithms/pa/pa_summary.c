@@ -1,13 +1,307 @@
-/* Population annealing: the summary - weighted averages over runs with errors, the lowest energy.
- */
+/* Population annealing: the summary - averages over runs with errors, and whether they can be
+ * trusted.
+ *
+ * Families (the descendants of one initial replica) are independent of each other but for the
+ * common normalisation, so leaving a block of families out of a run is a jackknife sample of the
+ * run: means without its replicas, and Q without its weights. The influence of resampling noise on
+ * ln Z cancels in each Q as it does in the run itself. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_average.h"
+#include "algorithms/pa/pa_summary.h"
 #include "core/base/memory.h"
-#include "core/statistics/estimate.h"
+#include "core/base/text.h"
+#include "core/numerics/elementary.h"
+#include "core/statistics/significance.h"
+
+/* ---- averages over runs at one temperature, whole and with parts left out ---- */
+
+/* Walks the temperatures in order. For each run the state is kept for blocks + 1 estimates: 0 is
+ * the whole run, b + 1 is the run without its block b of families. */
+struct average {
+  const struct pa *pa;
+  size_t row;
+  size_t n_means;
+  double *log_partition; /* [runs][blocks + 1]: ln Z at the row */
+  double *mean;          /* [runs][blocks + 1][n_means] at the row */
+  double *weight;        /* [runs] of the last average */
+};
+
+/* What an average leaves out: block `block` of the runs of stratum `stratum`, and the runs of group
+ * `run_group`. NONE: nothing. */
+#define NONE SIZE_MAX
+struct left_out {
+  size_t stratum, block;
+  size_t run_group;
+};
+
+/* A share this near to nothing is the rounding of 1 - 1. */
+static const double least_share = 1e-12;
+
+/* Column `column` of the blocks at a row: [blocks]. */
+static const double *
+block_values(const struct average *average, size_t run, size_t row, size_t column)
+{
+  size_t n_rows;
+  const struct pa *pa = average->pa;
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[run].blocks, &n_rows);
+  return rows + row * pa_block_width(&pa->settings) + 1 + column * pa->settings.blocks;
+}
+
+static double sum(const double *values, size_t n)
+{
+  double total = 0;
+  for (size_t i = 0; i < n; i++)
+    total += values[i];
+  return total;
+}
+
+/* ln Q without block b: the weights without its weight over the replicas without its replicas. A
+ * block that is everything cannot be left out. */
+static void advance_partition(struct average *average, size_t run)
+{
+  const struct pa *pa = average->pa;
+  size_t blocks = pa->settings.blocks;
+  double *log_partition = average->log_partition + run * (blocks + 1);
+  if (average->row == 0) {
+    for (size_t b = 0; b <= blocks; b++)
+      log_partition[b] = pa_first_log_partition(&pa->settings, pa->context.model);
+    return;
+  }
+  double log_ratio = pa_curve_value(pa, run, average->row, PA_LOG_PARTITION_RATIO);
+  const double *population = block_values(average, run, average->row - 1, PA_BLOCK_POPULATION);
+  const double *weight = block_values(average, run, average->row, PA_BLOCK_WEIGHT);
+  double replicas = sum(population, blocks);
+  log_partition[0] += log_ratio;
+  for (size_t b = 0; b < blocks; b++) {
+    double weight_kept = 1.0 - weight[b];
+    double replicas_kept = 1.0 - population[b] / replicas;
+    bool all = !(weight_kept > least_share) || !(replicas_kept > least_share);
+    log_partition[b + 1] +=
+        log_ratio + (all ? 0.0 : gpumc_log(weight_kept) - gpumc_log(replicas_kept));
+  }
+}
+
+static void find_means(struct average *average, size_t run)
+{
+  const struct pa *pa = average->pa;
+  size_t blocks = pa->settings.blocks;
+  const double *population = block_values(average, run, average->row, PA_BLOCK_POPULATION);
+  double replicas = sum(population, blocks);
+  for (size_t k = 0; k < average->n_means; k++) {
+    const double *values = block_values(average, run, average->row, PA_BLOCK_MEANS + k);
+    double total = sum(values, blocks);
+    double *mean = average->mean + run * (blocks + 1) * average->n_means + k;
+    mean[0] = total / replicas;
+    for (size_t b = 0; b < blocks; b++) {
+      double kept = replicas - population[b];
+      mean[(b + 1) * average->n_means] = kept > 0 ? (total - values[b]) / kept : mean[0];
+    }
+  }
+}
+
+/* Goes to the next temperature; the first call to the first. */
+static void average_next(struct average *average)
+{
+  average->row++;
+  for (size_t m = 0; m < average->pa->settings.runs; m++) {
+    advance_partition(average, m);
+    find_means(average, m);
+  }
+}
+
+static bool run_is_left_out(const struct average *average, struct left_out left_out, size_t run)
+{
+  return left_out.run_group != NONE && run % average->pa->settings.run_groups == left_out.run_group;
+}
+
+/* Which of a run's estimates serves. */
+static size_t estimate_of(const struct average *average, struct left_out left_out, size_t run)
+{
+  size_t blocks = average->pa->settings.blocks;
+  bool without = left_out.stratum != NONE && run % average->pa->settings.strata == left_out.stratum;
+  return run * (blocks + 1) + (without ? left_out.block + 1 : 0);
+}
+
+/* weight[m] of eq. 7 and ln of the mean of Z over the runs used. */
+static double find_weights(struct average *average, struct left_out left_out)
+{
+  size_t runs = average->pa->settings.runs;
+  double largest = -INFINITY;
+  double total = 0;
+  double used = 0;
+  for (size_t m = 0; m < runs; m++) {
+    double log_partition = average->log_partition[estimate_of(average, left_out, m)];
+    if (!run_is_left_out(average, left_out, m) && log_partition > largest)
+      largest = log_partition;
+  }
+  for (size_t m = 0; m < runs; m++) {
+    double log_partition = average->log_partition[estimate_of(average, left_out, m)];
+    bool absent = run_is_left_out(average, left_out, m);
+    average->weight[m] = absent ? 0.0 : gpumc_exp(log_partition - largest);
+    total += average->weight[m];
+    used += !absent;
+  }
+  for (size_t m = 0; m < runs; m++)
+    average->weight[m] /= total;
+  return largest + gpumc_log(total / used);
+}
+
+/* Averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
+static void average_means(struct average *average, struct left_out left_out, double *mean)
+{
+  const double log_partition = find_weights(average, left_out);
+  memset(mean, 0, average->n_means * sizeof *mean);
+  for (size_t m = 0; m < average->pa->settings.runs; m++) {
+    const double *of_run = average->mean + estimate_of(average, left_out, m) * average->n_means;
+    for (size_t k = 0; k < average->n_means; k++)
+      mean[k] += average->weight[m] * of_run[k];
+  }
+  mean[average->n_means] = log_partition;
+}
+
+/* Replicas in block `block` of the runs of stratum `stratum` at the row. */
+static double block_population(const struct average *average, size_t stratum, size_t block)
+{
+  double population = 0;
+  for (size_t m = stratum; m < average->pa->settings.runs; m += average->pa->settings.strata)
+    population += block_values(average, m, average->row, PA_BLOCK_POPULATION)[block];
+  return population;
+}
+
+/* ---- whether the averages can be trusted ---- */
+
+/* Effective families, R/rho_t of a single run (Wang, Machta, Katzgraber 2015). */
+static const double families_needed = 100.0;
+
+static const char *tracked_name(const struct pa_trust *trust)
+{
+  const struct gpumc_model_ops *model = trust->pa->context.model->ops;
+  return model->channels[model->tracked].label.name;
+}
+
+void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
+                              struct gpumc_variance by_block, struct gpumc_variance by_run)
+{
+  /* The same events make the blocks and the runs scatter: they count once. */
+  if (q == trust->watched && !gpumc_trust_freedom(by_block.freedom))
+    trust->determined[row] = 0;
+  const double chance =
+      gpumc_fisher_tail(by_run.value / by_block.value, by_run.freedom, by_block.freedom);
+  trust->chance[row] = fmin(trust->chance[row], chance);
+}
+
+/* A family's share of the average is that of its run, times that in its run; 1 over the sum of the
+ * squares of all shares is the number of equal families that would scatter as much. */
+static void regard_families(struct pa_trust *trust, struct average *average)
+{
+  const struct pa *pa = trust->pa;
+  double squares = 0;
+  (void)find_weights(average, (struct left_out){NONE, NONE, NONE});
+  for (size_t m = 0; m < pa->settings.runs; m++) {
+    const double replicas = pa_curve_value(pa, m, average->row, PA_POPULATION);
+    const double rho = pa_curve_value(pa, m, average->row, PA_RHO_T);
+    squares += average->weight[m] * average->weight[m] * rho / replicas;
+  }
+  trust->families[average->row] = 1 / squares;
+}
+
+static enum gpumc_status write_trust_curves(const struct pa_trust *trust, struct gpumc_error *error)
+{
+  const struct gpumc_label families = {
+      "effective_families", "number of equal families that scatter as those of all runs", "1", "n"};
+  char determined_where[128];
+  snprintf(determined_where, sizeof determined_where,
+           "1 where the %s fluctuates often enough to know its error", tracked_name(trust));
+  const struct gpumc_label determined = {"determined", determined_where, "1", ""};
+  const struct gpumc_curve_place place = {.recorder = trust->pa->context.recorder,
+                                          .model = trust->pa->context.model,
+                                          .group = "summary",
+                                          .axis = {trust->pa->axis_of_summary},
+                                          .count = {trust->temperatures}};
+  GPUMC_TRY(gpumc_curve_write(&place, &families, false, trust->families, error));
+  return gpumc_curve_write(&place, &determined, true, trust->determined, error);
+}
+
+static void warn(const struct pa_trust *trust, struct gpumc_text *all, const char *text)
+{
+  gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
+  gpumc_observer_tell(trust->pa->context.observer, GPUMC_WARNING, text);
+}
+
+static void warn_of_families(const struct pa_trust *trust, double families, struct gpumc_text *all)
+{
+  char text[256];
+  if (families > families_needed)
+    return;
+  snprintf(text, sizeof text,
+           "the replicas of all runs scatter like %.4g independent families, and more "
+           "than %g are needed: averages may be biased and errors too small; use a larger "
+           "population, more runs, more sweeps or smaller steps",
+           families, families_needed);
+  warn(trust, all, text);
+}
+
+static void warn_of_events(const struct pa_trust *trust, struct gpumc_text *all)
+{
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(trust->determined, trust->pa->axis.name, trust->pa->schedule.value,
+                          trust->temperatures, true, where) == 0)
+    return;
+  snprintf(text, sizeof text,
+           "at %s, the %s fluctuates in too few families to know its error; use a larger "
+           "population or stay %s",
+           where, tracked_name(trust),
+           gpumc_moves_beta(&trust->pa->settings.moved) ? "above these temperatures"
+                                                        : "away from these values");
+  warn(trust, all, text);
+}
+
+static void warn_of_runs(const struct pa_trust *trust, size_t worst, struct gpumc_text *all)
+{
+  char text[192];
+  snprintf(text, sizeof text,
+           "the runs contradict each other at %s = %g: they scatter more than their families "
+           "explain; use a larger population, more sweeps or smaller steps",
+           trust->pa->axis.name, trust->pa->schedule.value[worst]);
+  warn(trust, all, text);
+}
+
+static enum gpumc_status write_trust(const struct pa_trust *trust, struct gpumc_error *error)
+{
+  const struct pa *pa = trust->pa;
+  struct gpumc_text all = {0};
+  double rho = 0, families = INFINITY;
+  size_t worst = 0;
+  for (size_t t = 0; t < trust->temperatures; t++) {
+    for (size_t m = 0; m < pa->settings.runs; m++)
+      rho = fmax(rho, pa_curve_value(pa, m, t, PA_RHO_T));
+    families = fmin(families, trust->families[t]);
+    worst = trust->chance[t] < trust->chance[worst] ? t : worst;
+  }
+  const double comparisons = (double)(trust->temperatures * pa_quantities(&pa->settings));
+  warn_of_families(trust, families, &all);
+  warn_of_events(trust, &all);
+  if (trust->chance[worst] < GPUMC_FALSE_ALARMS / comparisons)
+    warn_of_runs(trust, worst, &all);
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, write_trust_curves(trust, error));
+  GPUMC_TRY_OUT(
+      status, gpumc_recorder_number(pa->context.recorder, "summary", "rho_t_maximum", rho, error));
+  GPUMC_TRY_OUT(status, gpumc_trust_record(&pa->context, all.length == 0, error));
+  if (all.failed)
+    GPUMC_TRY_OUT(status, gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings"));
+  if (all.length > 0)
+    GPUMC_TRY_OUT(status, gpumc_recorder_text(pa->context.recorder, "summary", "warning",
+                                              gpumc_text_string(&all), error));
+out:
+  gpumc_text_free(&all);
+  return status;
+}
+
+/* ---- the summary ---- */
 
 /* Work arrays of the summary. T temperatures, Q quantities, W numbers of an average, S strata of B
  * blocks, G = S B, N groups of runs. */
@@ -24,68 +318,90 @@ struct summary {
   double *log_partition;           /* [G + 1][T] */
   double *population;              /* [G][T] */
   double *freedom;                 /* [T]: most degrees of freedom of an error from blocks */
+  struct average average;
   struct pa_trust trust;
 };
 
+enum { ARRAYS = 17 };
+
+struct array {
+  double **at;
+  size_t count;
+};
+
+static void list_arrays(struct summary *summary, struct array list[ARRAYS])
+{
+  const struct pa_settings *settings = &summary->pa->settings;
+  const size_t temperatures = summary->temperatures, width = summary->width;
+  const size_t groups = summary->strata * summary->blocks;
+  const size_t estimates = settings->runs * (summary->blocks + 1);
+  const struct array all[ARRAYS] = {
+      {&summary->value, summary->quantities * temperatures},
+      {&summary->error, summary->quantities * temperatures},
+      {&summary->mean, width},
+      {&summary->by_block, groups * width},
+      {&summary->by_run, summary->run_groups * width},
+      {&summary->whole, summary->quantities},
+      {&summary->whole_error, summary->quantities},
+      {&summary->sizes, summary->blocks},
+      {&summary->log_partition, (groups + 1) * temperatures},
+      {&summary->population, groups * temperatures},
+      {&summary->freedom, temperatures},
+      {&summary->average.log_partition, estimates},
+      {&summary->average.mean, estimates * settings->observables.n_means},
+      {&summary->average.weight, settings->runs},
+      {&summary->trust.families, temperatures},
+      {&summary->trust.determined, temperatures},
+      {&summary->trust.chance, temperatures},
+  };
+  memcpy(list, all, sizeof all);
+}
+
 static void summary_free(struct summary *summary)
 {
-  free(summary->value);
-  free(summary->error);
-  free(summary->mean);
-  free(summary->by_block);
-  free(summary->by_run);
-  free(summary->whole);
-  free(summary->whole_error);
+  struct array list[ARRAYS];
+  list_arrays(summary, list);
+  for (size_t i = 0; i < ARRAYS; i++)
+    free(*list[i].at);
   free(summary->variance);
-  free(summary->sizes);
-  free(summary->log_partition);
-  free(summary->population);
-  free(summary->freedom);
-  pa_trust_free(&summary->trust);
 }
 
 static enum gpumc_status
 summary_init(struct summary *summary, struct pa *pa, struct gpumc_error *error)
 {
-  const size_t groups = pa->settings.strata * pa->settings.blocks;
-  memset(summary, 0, sizeof *summary);
-  summary->pa = pa;
-  summary->temperatures = pa->schedule.count;
-  summary->quantities = pa_quantities(&pa->settings);
-  summary->width = pa_average_width(&pa->settings);
-  summary->strata = pa->settings.strata;
-  summary->blocks = pa->settings.blocks;
-  summary->run_groups = pa->settings.run_groups;
-  struct {
-    double **array;
-    size_t count;
-  } arrays[] = {
-      {&summary->value, summary->quantities * summary->temperatures},
-      {&summary->error, summary->quantities * summary->temperatures},
-      {&summary->mean, summary->width},
-      {&summary->by_block, groups * summary->width},
-      {&summary->by_run, summary->run_groups * summary->width},
-      {&summary->whole, summary->quantities},
-      {&summary->whole_error, summary->quantities},
-      {&summary->sizes, summary->blocks},
-      {&summary->log_partition, (groups + 1) * summary->temperatures},
-      {&summary->population, groups * summary->temperatures},
-      {&summary->freedom, summary->temperatures},
-  };
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-    GPUMC_TRY(gpumc_allocate_array(arrays[i].array, arrays[i].count, "the summary", error));
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const size_t tracked = gpumc_observables_power(observables, pa->context.model->ops->tracked, 1);
+  struct array list[ARRAYS];
+  *summary =
+      (struct summary){.pa = pa,
+                       .temperatures = pa->schedule.count,
+                       .quantities = pa_quantities(&pa->settings),
+                       .width = pa_average_width(&pa->settings),
+                       .strata = pa->settings.strata,
+                       .blocks = pa->settings.blocks,
+                       .run_groups = pa->settings.run_groups,
+                       .average = {.pa = pa, .row = SIZE_MAX, .n_means = observables->n_means},
+                       .trust = {.pa = pa,
+                                 .temperatures = pa->schedule.count,
+                                 .watched = gpumc_observables_reported(observables, tracked)}};
+  list_arrays(summary, list);
+  for (size_t i = 0; i < ARRAYS; i++)
+    GPUMC_TRY(gpumc_allocate_array(list[i].at, list[i].count, "the summary", error));
   GPUMC_TRY(
       gpumc_allocate_array(&summary->variance, 2 * summary->quantities, "the summary", error));
-  return pa_trust_init(&summary->trust, pa, error);
+  for (size_t t = 0; t < summary->temperatures; t++)
+    summary->trust.determined[t] = summary->trust.chance[t] = 1;
+  return GPUMC_OK;
 }
 
 /* The whole, leaving out each block of each stratum, and each group of runs. */
-static void leave_out_each(struct summary *summary, struct pa_average *average)
+static void leave_out_each(struct summary *summary)
 {
+  struct average *average = &summary->average;
   const size_t t = average->row, log_partition = summary->width - 1;
-  struct pa_left_out left_out = {PA_NONE, PA_NONE, PA_NONE};
+  struct left_out left_out = {NONE, NONE, NONE};
   double freedom = 0;
-  pa_average_means(average, left_out, summary->mean);
+  average_means(average, left_out, summary->mean);
   summary->log_partition[t] = summary->mean[log_partition];
   for (size_t s = 0; s < summary->strata; s++) {
     for (size_t b = 0; b < summary->blocks; b++) {
@@ -93,33 +409,31 @@ static void leave_out_each(struct summary *summary, struct pa_average *average)
       double *without = summary->by_block + g * summary->width;
       left_out.stratum = s;
       left_out.block = b;
-      pa_average_means(average, left_out, without);
+      average_means(average, left_out, without);
       summary->log_partition[(g + 1) * summary->temperatures + t] = without[log_partition];
-      summary->sizes[b] = pa_average_block_population(average, s, b);
+      summary->sizes[b] = block_population(average, s, b);
       summary->population[g * summary->temperatures + t] = summary->sizes[b];
     }
     freedom += gpumc_effective_blocks(summary->sizes, summary->blocks) - 1;
   }
   summary->freedom[t] = freedom;
   for (size_t g = 0; g < summary->run_groups && summary->run_groups > 1; g++)
-    pa_average_means(average, (struct pa_left_out){PA_NONE, PA_NONE, g},
-                     summary->by_run + g * summary->width);
+    average_means(average, (struct left_out){NONE, NONE, g}, summary->by_run + g * summary->width);
 }
 
 /* All quantities at the average's temperature. The error pools two estimates of the variance: from
  * blocks of families within the runs, whose degrees of freedom cannot exceed the number of blocks
  * of equal size less one, and from the runs. */
-static enum gpumc_status summarize_temperature(struct summary *summary, struct pa_average *average,
-                                               struct gpumc_error *error)
+static enum gpumc_status summarize_temperature(struct summary *summary, struct gpumc_error *error)
 {
-  const size_t t = average->row;
+  const size_t t = summary->average.row;
   const struct pa *pa = summary->pa;
   /* Sums over the blocks and runs, and over the steps to ln Z. */
   const struct pa_point point = {.pa = pa,
                                  .value = pa->schedule.value[t],
                                  .terms = (double)(pa->settings.runs + pa->settings.blocks + t),
                                  .is_first = t == 0};
-  leave_out_each(summary, average);
+  leave_out_each(summary);
   const struct gpumc_replicates replicates[] = {{.strata = summary->strata,
                                                  .blocks = summary->blocks,
                                                  .without = summary->by_block,
@@ -137,7 +451,7 @@ static enum gpumc_status summarize_temperature(struct summary *summary, struct p
       pa_trust_regard_quantity(&summary->trust, t, q, summary->variance[q],
                                summary->variance[summary->quantities + q]);
   }
-  pa_trust_regard_families(&summary->trust, average);
+  regard_families(&summary->trust, &summary->average);
   return GPUMC_OK;
 }
 
@@ -159,64 +473,23 @@ static enum gpumc_status write_curves(struct summary *summary, struct gpumc_erro
   return GPUMC_OK;
 }
 
-/* The lowest value of all runs and rows of the tracked channel, the first value of the moved
- * control where a run saw it, and who holds it at the last. */
-static enum gpumc_status write_lowest(struct summary *summary, struct gpumc_error *error)
-{
-  struct pa *pa = summary->pa;
-  struct gpumc_recorder *recorder = pa->context.recorder;
-  double lowest = INFINITY;
-  double first = 0;
-  double replicas = 0;
-  double families = 0;
-  size_t last = summary->temperatures - 1;
-  const struct gpumc_model_ops *model = pa->context.model->ops;
-  const char *channel = model->channels[model->tracked].label.name;
-  char name[128];
-  for (size_t m = 0; m < pa->settings.runs; m++)
-    for (size_t t = 0; t <= last; t++) {
-      double value = pa_curve_value(pa, m, t, PA_LOWEST);
-      double at = pa->schedule.value[t];
-      if (value < lowest || (value <= lowest && at < first)) {
-        lowest = value;
-        first = at;
-      }
-    }
-  for (size_t m = 0; m < pa->settings.runs; m++)
-    if (pa_curve_value(pa, m, last, PA_LOWEST) <= lowest) {
-      replicas += pa_curve_value(pa, m, last, PA_LOWEST_REPLICAS);
-      families += pa_curve_value(pa, m, last, PA_LOWEST_FAMILIES);
-    }
-  snprintf(name, sizeof name, "lowest_%s", channel);
-  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, lowest, error));
-  snprintf(name, sizeof name, "lowest_%s_first_%s", channel, pa->axis.name);
-  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", name, first, error));
-  snprintf(name, sizeof name, "lowest_%s_replicas", channel);
-  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", name, (int64_t)replicas, error));
-  snprintf(name, sizeof name, "lowest_%s_families", channel);
-  return gpumc_recorder_integer(recorder, "summary", name, (int64_t)families, error);
-}
-
 enum gpumc_status pa_summarize(void *state, struct gpumc_error *error)
 {
   struct pa *pa = state;
   struct summary summary;
-  struct pa_average average = {0};
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, summary_init(&summary, pa, error));
-  GPUMC_TRY_OUT(status, pa_average_init(pa, &average, error));
   for (size_t t = 0; t < summary.temperatures; t++) {
-    pa_average_next(&average);
-    GPUMC_TRY_OUT(status, summarize_temperature(&summary, &average, error));
+    average_next(&summary.average);
+    GPUMC_TRY_OUT(status, summarize_temperature(&summary, error));
   }
   GPUMC_TRY_OUT(status, write_curves(&summary, error));
-  GPUMC_TRY_OUT(status, pa_trust_write(&summary.trust, error));
-  GPUMC_TRY_OUT(status, write_lowest(&summary, error));
+  GPUMC_TRY_OUT(status, write_trust(&summary.trust, error));
+  GPUMC_TRY_OUT(status, pa_write_lowest(pa, error));
   const struct pa_curves curves = {summary.log_partition, summary.population, summary.freedom};
   if (pa->settings.reweight)
     GPUMC_TRY_OUT(status, pa_reweight(pa, &curves, error));
 out:
-  pa_average_free(&average);
   summary_free(&summary);
   return status;
 }

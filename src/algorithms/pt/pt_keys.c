@@ -1,4 +1,6 @@
-/* Parallel tempering: its keys and their checks. */
+/* Parallel tempering: its keys, their checks, and what they say. */
+#include <string.h>
+
 #include "algorithms/pt/pt_state.h"
 #include "core/simulation/shared_keys.h"
 #include "core/simulation/ladder.h"
@@ -104,6 +106,35 @@ const struct gpumc_key pt_keys[] = {
             "exchanges)."},
     {0}};
 
+enum { SWEEPS_WITHOUT_EXCHANGE = 10 };
+
+static int64_t default_measure_every(const struct gpumc_params *params)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  return every > 0
+             ? every
+             : gpumc_divisor_up_to(gpumc_params_integer(params, "sweeps"), SWEEPS_WITHOUT_EXCHANGE);
+}
+
+/* Sweeps between measurements: as given, or by default. */
+static int64_t measure_every(const struct gpumc_params *params)
+{
+  return gpumc_params_has(params, "measure_every") ? gpumc_params_integer(params, "measure_every")
+                                                   : default_measure_every(params);
+}
+
+static size_t default_copies(const struct gpumc_model *model)
+{
+  return model == NULL || model->disorder ? 2 : 1;
+}
+
+/* Copies of a sample: as the block says, or by the instance; NULL is one with disorder. */
+static size_t copies_of(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  return gpumc_params_has(params, "replicas") ? (size_t)gpumc_params_integer(params, "replicas")
+                                              : default_copies(model);
+}
+
 size_t pt_replicas(const struct gpumc_params *params)
 {
   return (size_t)gpumc_params_integer(params, "samples");
@@ -169,7 +200,7 @@ static void check_rounds(const struct gpumc_params *params, const struct gpumc_s
 {
   const int64_t every = gpumc_params_integer(params, "exchange_every");
   const int64_t sweeps = gpumc_params_integer(params, "sweeps");
-  const int64_t measure = pt_measure_every(params);
+  const int64_t measure = measure_every(params);
   const char *key = gpumc_params_has(params, "measure_every") ? "measure_every" : "exchange_every";
   (void)subject;
   if (every > 0 && measure % every != 0)
@@ -189,7 +220,7 @@ static void check_length(const struct gpumc_params *params, const struct gpumc_s
   (void)subject;
   if (gpumc_params_has(params, "tune"))
     all += (double)gpumc_params_integer(params, "tune.sweeps");
-  if (all + 64.0 * (double)pt_measure_every(params) > GPUMC_SWEEPS_MAXIMUM)
+  if (all + 64.0 * (double)measure_every(params) > GPUMC_SWEEPS_MAXIMUM)
     gpumc_params_mistake(params, report, "sweeps",
                          "%.0f sweeps in all, and up to 64 times measure_every more to round them "
                          "up, exceed the %.0f that random numbers are counted for",
@@ -203,7 +234,7 @@ static void check_configurations(const struct gpumc_params *params,
   const int64_t every = gpumc_params_integer(params, "exchange_every");
   (void)subject;
   gpumc_configurations_check_times(params, every > 0 ? "exchange_every" : "measure_every",
-                                   every > 0 ? every : pt_measure_every(params), report);
+                                   every > 0 ? every : measure_every(params), report);
 }
 
 static void check_blocks(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -221,7 +252,7 @@ static void check_replicas(const struct gpumc_params *params, const struct gpumc
                            struct gpumc_report *report)
 {
   const struct gpumc_model *model = subject->instance;
-  const size_t copies = pt_copies(params, model);
+  const size_t copies = copies_of(params, model);
   const char *block = gpumc_ladder_block(params);
   const bool is_beta = gpumc_params_has(params, "beta");
   const size_t temperatures = gpumc_ladder_count(params, block);
@@ -247,7 +278,7 @@ static void check_copies(const struct gpumc_params *params, const struct gpumc_s
   bool any = false;
   for (size_t k = 0; k < GPUMC_PAIRS_MAXIMUM; k++)
     any = any || model->pair[k].unit > 0;
-  if (pt_copies(params, model) >= 2 && !any)
+  if (copies_of(params, model) >= 2 && !any)
     gpumc_params_mistake(params, report, "replicas",
                          "model %s has no overlaps: use samples for independent simulations",
                          model->ops->name);
@@ -277,3 +308,57 @@ const struct gpumc_check pt_checks[] = {
     {.reads = "samples", .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };
+
+cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
+{
+  cJSON *defaults = cJSON_CreateObject();
+  bool good =
+      gpumc_ladder_default(params, gpumc_ladder_block(params), defaults) &&
+      cJSON_AddNumberToObject(defaults, "replicas", (double)default_copies(model)) &&
+      cJSON_AddNumberToObject(defaults, "measure_every", (double)default_measure_every(params));
+  if (good && gpumc_params_integer(params, "samples") < PT_SAMPLES_FOR_ERRORS)
+    good = cJSON_AddNumberToObject(defaults, "blocks", PT_BLOCKS) != NULL;
+  if (good)
+    return defaults;
+  cJSON_Delete(defaults);
+  return NULL;
+}
+
+static uint64_t whole_rounds(int64_t sweeps, uint32_t round_sweeps)
+{
+  return ((uint64_t)sweeps + round_sweeps - 1) / round_sweeps;
+}
+
+static void read_rounds(const struct gpumc_params *params, struct pt_settings *settings)
+{
+  const int64_t every = gpumc_params_integer(params, "exchange_every");
+  const int64_t measure = measure_every(params);
+  settings->exchange = every > 0;
+  settings->round_sweeps = (uint32_t)(settings->exchange ? every : measure);
+  settings->measure_rounds = (uint32_t)measure / settings->round_sweeps;
+  settings->measurements = (uint64_t)(gpumc_params_integer(params, "sweeps") / measure);
+  settings->thermalization_rounds =
+      whole_rounds(gpumc_params_integer(params, "thermalization"), settings->round_sweeps);
+  if (!gpumc_params_has(params, "tune.sweeps"))
+    return;
+  settings->tuning_rounds =
+      whole_rounds(gpumc_params_integer(params, "tune.sweeps"), settings->round_sweeps);
+  settings->tuning_iterations = (size_t)gpumc_params_integer(params, "tune.iterations");
+}
+
+void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
+                      struct pt_settings *settings)
+{
+  memset(settings, 0, sizeof *settings);
+  settings->samples = (size_t)gpumc_params_integer(params, "samples");
+  settings->copies = copies_of(params, model);
+  gpumc_moved_read(params, model, &settings->moved);
+  settings->temperatures = gpumc_ladder_count(params, gpumc_ladder_block(params));
+  read_rounds(params, settings);
+  settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
+  settings->blocks = settings->by_time ? PT_BLOCKS : 1;
+  if (gpumc_params_has(params, "blocks"))
+    settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
+  settings->observables = gpumc_observables_of(
+      params, model->ops, settings->copies >= 2 ? model : NULL, settings->moved.control);
+}

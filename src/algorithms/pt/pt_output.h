@@ -89,23 +89,10 @@ pt_remembered(const struct pt *pt, size_t bin, size_t compared, size_t t)
  */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_find_drift(const struct pt *pt, double *steady, struct gpumc_error *error);
-/* Besides: whether at temperature t the compared quantities of the last bins of time agree, blocks
- * of time are long enough for errors from them, and samples and copies do not stay apart. */
-bool pt_equilibrated(const struct pt *pt, size_t t);
-/* Whether the error of the energy at temperature t rests on enough events, *determined: 0 or 1. The
- * average is that of the last bin. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error);
-/* Whether there are several disorder samples, but too few for errors of their average. */
-bool pt_errors_are_thermal(const struct pt *pt);
-/* Of all samples and copies. */
-uint64_t pt_round_trips(const struct pt *pt);
-double pt_round_trips_per_walker(const struct pt *pt);
-/* Whether walkers have made round trips, one each on average; true without exchanges. */
-bool pt_walkers_return(const struct pt *pt);
-/* Warnings of the summary: to the observer and into the file. Flags are 0 or 1, [temperatures]. */
-GPUMC_MUST_CHECK enum gpumc_status pt_write_warnings(struct pt *pt, const double *equilibrated,
-                                                     const double *determined,
-                                                     struct gpumc_error *error);
+/* Distributions in the last bin of the pairs that have one, each a group of the summary. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_distributions(struct pt *pt, struct gpumc_error *error);
+/* The group `samples`: averages of each sample, from which those of several files can be formed
+ * together. */
+GPUMC_MUST_CHECK enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error);
 
 #endif

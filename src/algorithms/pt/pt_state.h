@@ -150,16 +150,12 @@ struct pt {
 
 extern const struct gpumc_key pt_keys[];
 extern const struct gpumc_check pt_checks[];
-/* Copies of a sample: as the block says, or by the instance; NULL is one with disorder. */
-size_t pt_copies(const struct gpumc_params *params, const struct gpumc_model *model);
 /* gpumc_algorithm_ops.replicas */
 size_t pt_replicas(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.unmergeable */
 const char *pt_unmergeable(const struct gpumc_params *params);
 /* gpumc_algorithm_ops.defaults */
 cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
-/* Sweeps between measurements: as given, or by default. */
-int64_t pt_measure_every(const struct gpumc_params *params);
 void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pt_settings *settings);
 
@@ -216,10 +212,6 @@ GPUMC_MUST_CHECK enum gpumc_status pt_tables_declare(struct pt *pt, struct gpumc
 
 GPUMC_MUST_CHECK enum gpumc_status
 pt_configurations_declare(struct pt *pt, struct gpumc_error *error);
-/* At the end of the round before pt->round, its exchange included: the configurations, if this is a
- * time for them. */
-GPUMC_MUST_CHECK enum gpumc_status
-pt_configurations_write(struct pt *pt, struct gpumc_error *error);
 /* Rows that there are after so many rounds of the run. */
 uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round);
 /* Adds what they need of memory and of the result. */

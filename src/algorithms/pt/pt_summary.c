@@ -1,288 +1,331 @@
-/* Parallel tempering: the summary - the last bin of time, exchanges, walkers, equilibrium. */
+/* Parallel tempering: the summary - the last bin of time, exchanges, walkers, whether equilibrium
+ * was reached, and warnings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/pt/pt_output.h"
 #include "core/base/memory.h"
-#include "core/simulation/algorithm.h"
-#include "core/statistics/estimate.h"
+#include "core/base/text.h"
+#include "core/statistics/significance.h"
 
-/* ---- distributions of the overlaps in the last bin of time ---- */
+/* ---- what the summary warns of ---- */
 
-/* One kind of overlap on its way to the file; B bins, T temperatures, R rows of the histogram, G
- * groups of neighbouring rows that are left out one at a time. */
-struct distribution {
-  const uint64_t *counts; /* [R][T][B] */
-  size_t rows, temperatures, bins;
-  size_t groups;              /* at the present temperature */
-  double width;               /* of a bin, in the unit of the overlap */
-  double *axis;               /* [B] middles */
-  double *density, *error_of; /* [T][B] */
-  double *mean;               /* [B] at one temperature, as are the next two */
-  double *without;            /* [G][B] */
-  uint64_t *total;            /* [G] */
+/* Samples of one model disagree where the variance of their averages exceeds what their change from
+ * bin to bin suggests by more than this factor, and by more than chance explains. */
+static const double scatter_allowed = 30.0;
+/* Samples that have to fluctuate, or all if there are fewer. */
+enum { SAMPLES_IN_MOTION = 8 };
+/* Round trips of a walker, on average, without which cold temperatures have seen one descent at
+ * most. */
+static const double round_trips_needed = 1.0;
+/* Neighbours that exchange less often than that hardly take part in the tempering. */
+static const double acceptance_needed = 0.01;
+/* Acceptances of tuned neighbours that are farther apart than this ratio are not equal. */
+static const double uneven = 4.0;
+
+/* Of few samples the comparisons of two earlier bins with the last one, at every temperature and of
+ * every compared quantity. */
+static double comparisons(const struct pt *pt)
+{
+  return (double)(pt->settings.temperatures * pt->terms.n_compared * (PT_BINS_COMPARED - 1));
+}
+
+struct scatter {
+  double mean, variance;
 };
 
-static void distribution_free(struct distribution *distribution)
+/* Over the samples: of after[] - before[], or of after[] where before is NULL. */
+static struct scatter scatter_of(const double *after, const double *before, size_t samples)
 {
-  free(distribution->axis);
-  free(distribution->density);
-  free(distribution->error_of);
-  free(distribution->mean);
-  free(distribution->without);
-  free(distribution->total);
-}
-
-/* Blocks of time that the last bin really has. */
-static size_t rows_of(const struct pt *pt)
-{
-  return pt->settings.by_time ? pt->bin.blocks : pt->tempering.plan.strata;
-}
-
-static enum gpumc_status distribution_init(const struct pt *pt, size_t kind,
-                                           struct distribution *distribution,
-                                           struct gpumc_error *error)
-{
-  const struct pt_histogram *histogram = &pt->tempering.plan.histogram[kind];
-  const struct gpumc_pair_scale *scale = &pt->context.model->pair[kind];
-  const double bound = (double)scale->bound;
-  const size_t points = pt->settings.temperatures * histogram->bins;
-  *distribution = (struct distribution){.counts = pt->histogram[kind],
-                                        .rows = rows_of(pt),
-                                        .temperatures = pt->settings.temperatures,
-                                        .bins = histogram->bins,
-                                        .width = (double)histogram->spacing / bound};
-  GPUMC_TRY(gpumc_allocate_array(&distribution->axis, histogram->bins, "overlaps", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->density, points, "distributions", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->error_of, points, "distributions", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->mean, histogram->bins, "a distribution", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->without, distribution->rows * histogram->bins,
-                                 "a jackknife", error));
-  GPUMC_TRY(gpumc_allocate_array(&distribution->total, distribution->rows, "totals", error));
-  /* The possible values of a bin are its lowest and further ones, scale->spacing apart. */
-  const double middle = 0.5 * (double)(histogram->spacing - scale->spacing);
-  for (size_t b = 0; b < histogram->bins; b++)
-    distribution->axis[b] =
-        ((double)histogram->lowest + (double)b * (double)histogram->spacing + middle) / bound;
-  return GPUMC_OK;
-}
-
-/* Counts of bin b at temperature t in group g of the rows. */
-static uint64_t count_of(const struct distribution *distribution, size_t t, size_t g, size_t b)
-{
-  const size_t rows = distribution->rows, groups = distribution->groups;
-  uint64_t count = 0;
-  for (size_t r = g * rows / groups; r < (g + 1) * rows / groups; r++)
-    count += distribution->counts[(r * distribution->temperatures + t) * distribution->bins + b];
-  return count;
-}
-
-/* Densities at temperature t, and errors from leaving out one group of rows after the other. */
-static enum gpumc_status
-estimate(struct distribution *distribution, size_t t, struct gpumc_error *error)
-{
-  const size_t bins = distribution->bins, groups = distribution->groups;
-  const double width = distribution->width;
-  uint64_t whole = 0;
-  for (size_t g = 0; g < groups; g++) {
-    distribution->total[g] = 0;
-    for (size_t b = 0; b < bins; b++)
-      distribution->total[g] += count_of(distribution, t, g, b);
-    whole += distribution->total[g];
-  }
-  for (size_t b = 0; b < bins; b++) {
-    uint64_t sum = 0;
-    for (size_t g = 0; g < groups; g++)
-      sum += count_of(distribution, t, g, b);
-    distribution->mean[b] = (double)sum / ((double)whole * width);
-    for (size_t g = 0; g < groups; g++)
-      distribution->without[g * bins + b] = (double)(sum - count_of(distribution, t, g, b)) /
-                                            ((double)(whole - distribution->total[g]) * width);
-  }
-  const struct gpumc_estimator estimator = {.width = bins, .n_results = bins};
-  const struct gpumc_replicates replicates = {
-      .strata = 1, .blocks = groups, .without = distribution->without, .freedom = INFINITY};
-  return gpumc_estimate(&estimator, distribution->mean, &replicates, 1,
-                        distribution->density + t * bins, distribution->error_of + t * bins, NULL,
-                        error);
-}
-
-static enum gpumc_status write(struct pt *pt, const struct gpumc_pair *pair,
-                               const struct distribution *distribution, struct gpumc_error *error)
-{
-  char group[96], value[192], overlap[128];
-  snprintf(group, sizeof group, "summary/%s", pair->distribution.name);
-  snprintf(value, sizeof value, "%s/%s", group, pt->axis.name);
-  snprintf(overlap, sizeof overlap, "%s/%s", group, pair->label.name);
-  struct gpumc_label density = pair->distribution;
-  density.name = "probability";
-  const struct gpumc_curve_place place = {
-      .recorder = pt->context.recorder,
-      .model = pt->context.model,
-      .group = group,
-      .axis = {value, overlap},
-      .count = {distribution->temperatures, distribution->bins}};
-  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &pt->axis, false, pt->value, error));
-  GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pair->label, false, distribution->axis, error));
-  return gpumc_curve_write_with_error(&place, &density, distribution->density,
-                                      distribution->error_of, error);
-}
-
-/* The distribution of pair k. */
-static enum gpumc_status write_distribution(struct pt *pt, size_t k, struct gpumc_error *error)
-{
-  struct distribution distribution;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, distribution_init(pt, k, &distribution, error));
-  for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    bool known;
-    distribution.groups = pt->settings.by_time ? pt_block_groups(pt, t, &known) : distribution.rows;
-    GPUMC_TRY_OUT(status, estimate(&distribution, t, error));
-  }
-  GPUMC_TRY_OUT(status, write(pt, &pt->context.model->ops->pairs[k], &distribution, error));
-out:
-  distribution_free(&distribution);
-  return status;
-}
-
-/* Distributions in the last bin of the pairs that have one, each a group of the summary. */
-static enum gpumc_status write_distributions(struct pt *pt, struct gpumc_error *error)
-{
-  const struct gpumc_model_ops *model = pt->context.model->ops;
-  for (size_t k = 0; k < model->n_pairs; k++)
-    if (pt->tempering.plan.histogram[k].bins > 0 && model->pairs[k].distribution.name != NULL)
-      GPUMC_TRY(write_distribution(pt, k, error));
-  return GPUMC_OK;
-}
-
-/* ---- the summary ---- */
-
-/* ---- averages of each sample in the last bin of time, from which those of several files can be
- * formed together ---- */
-
-/* Curves over the samples, and those over samples and temperatures. */
-static struct gpumc_curve_place place_of_samples(const struct pt *pt, size_t temperatures)
-{
-  return (struct gpumc_curve_place){.recorder = pt->context.recorder,
-                                    .model = pt->context.model,
-                                    .group = "samples",
-                                    .axis = {"samples/sample", pt->axis_of_samples},
-                                    .count = {pt->settings.samples, temperatures}};
-}
-
-static enum gpumc_status write_axes(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
-  const struct gpumc_curve_place place = place_of_samples(pt, pt->settings.temperatures);
-  GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error));
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)(pt->context.model->first_sample + s);
-  return gpumc_curve_write_axis(&place, 0, &label, true, values, error);
-}
-
-/* By which merge-pt knows a sample; as many bits as integers of a result have. */
-static enum gpumc_status write_checksums(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = pt->context.model;
-  const struct gpumc_label label = {"checksum",
-                                    "checksum of the couplings and fields of the sample", "1", ""};
-  const struct gpumc_curve_place place = place_of_samples(pt, 0);
-  if (!model->disorder || model->ops->sample_checksum == NULL)
-    return GPUMC_OK;
-  for (size_t s = 0; s < pt->settings.samples; s++) {
-    uint64_t checksum = 0;
-    GPUMC_TRY(model->ops->sample_checksum(model, s, &checksum, error));
-    values[s] = (double)(checksum >> 11);
-  }
-  return gpumc_curve_write(&place, &label, true, values, error);
-}
-
-static enum gpumc_status
-write_term(struct pt *pt, size_t term, double *values, struct gpumc_error *error)
-{
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  const struct gpumc_curve_place place = place_of_samples(pt, temperatures);
+  struct scatter scatter = {0, 0};
   for (size_t s = 0; s < samples; s++)
-    for (size_t t = 0; t < temperatures; t++)
-      values[s * temperatures + t] = pt_term_mean_of_all(pt, term, t, s);
-  return gpumc_curve_write(&place, &pt->settings.observables.mean[term]->label, false, values,
-                           error);
+    scatter.mean += (after[s] - (before != NULL ? before[s] : 0)) / (double)samples;
+  for (size_t s = 0; s < samples; s++) {
+    const double deviation = after[s] - (before != NULL ? before[s] : 0) - scatter.mean;
+    scatter.variance += deviation * deviation / (double)(samples - 1);
+  }
+  return scatter;
+}
+
+/* An error with Student's factor, whose freedom is not known to be more, without it. */
+static double plain(double error_of, double freedom)
+{
+  return error_of * sqrt((freedom - 2) / freedom);
+}
+
+static bool is_same(double a, double b)
+{
+  return fabs(a - b) <= 1e-12 * fabs(a);
+}
+
+/* Of few samples: the bins are independent, with errors from blocks of time, no fewer than those
+ * without which pt_block_groups does not know them. A bin that stood still has no error; where
+ * neither has one, only equal ones agree. */
+static bool agree_by_time(const struct pt *pt, size_t bin, size_t last, size_t quantity, size_t t)
+{
+  const double value[2] = {pt_bin_values(pt, last, quantity)[t],
+                           pt_bin_values(pt, bin, quantity)[t]};
+  const double error_of[2] = {pt_bin_errors(pt, last, quantity)[t],
+                              pt_bin_errors(pt, bin, quantity)[t]};
+  const double freedom = PT_FEWEST_GROUPS - 1;
+  double squares = 0;
+  for (int i = 0; i < 2; i++)
+    squares += isnan(error_of[i]) ? 0 : error_of[i] * error_of[i];
+  return is_same(value[0], value[1]) ||
+         gpumc_student_tail((value[0] - value[1]) / plain(sqrt(squares), freedom), freedom) *
+                 comparisons(pt) >=
+             GPUMC_FALSE_ALARMS;
+}
+
+static bool is_disordered(const struct pt *pt)
+{
+  return pt->context.model->disorder;
+}
+
+/* Samples of one model that stay apart: each moves far less in time than they differ. The change
+ * between the last bin and the one before it, half as long, has three times the variance of the
+ * last one's averages. */
+static bool samples_agree(const struct pt *pt, size_t last, size_t compared, size_t t)
+{
+  const double *after = pt_remembered(pt, last, compared, t);
+  const double *before = pt_remembered(pt, last - 1, compared, t);
+  const struct scatter apart = scatter_of(after, NULL, pt->settings.samples);
+  const struct scatter change = scatter_of(after, before, pt->settings.samples);
+  const double rounding = 1e-12 * apart.mean, freedom = (double)(pt->settings.samples - 1);
+  const double comparisons = (double)(pt->settings.temperatures * pt->terms.n_compared);
+  const double alarms = GPUMC_FALSE_ALARMS - PT_ALARMS_OF_DRIFT;
+  const double ratio = 3.0 * (apart.variance - rounding * rounding) / change.variance;
+  return !(ratio > scatter_allowed &&
+           gpumc_fisher_tail(ratio, freedom, freedom) * comparisons < alarms);
+}
+
+/* Whether the tracked channel of a sample has more than one value in the last bin. Sums of n equal
+ * numbers are wrong by n/4 epsilon at most. */
+static bool is_in_motion(const struct pt *pt, size_t t, size_t s)
+{
+  const double mean = pt_term_mean_of_all(pt, pt->terms.tracked, t, s);
+  const double square = pt_term_mean_of_all(pt, pt->terms.tracked2, t, s);
+  double measurements = 0;
+  for (size_t b = 0; b < pt->bin.blocks; b++)
+    measurements += (double)pt->bin.measurements[b];
+  const double values =
+      measurements * (double)pt_tempering_values(&pt->tempering.plan, pt->terms.tracked);
+  return square - mean * mean > gpumc_rounding(values / 4, square);
+}
+
+/* Nothing of the sample changes from bin to bin, and yet its energies are not all the same: its
+ * copies stand still in different states. */
+static bool is_frozen_apart(const struct pt *pt, size_t last, size_t t, size_t s)
+{
+  bool still = true;
+  for (size_t back = 1; back < PT_BINS_COMPARED && still; back++)
+    for (size_t i = 0; i < pt->terms.n_compared && still; i++)
+      still = is_same(pt_remembered(pt, last, i, t)[s], pt_remembered(pt, last - back, i, t)[s]);
+  return still && is_in_motion(pt, t, s);
+}
+
+/* What differences between bins do not show, because there are none. */
+static bool is_moving(const struct pt *pt, size_t last, size_t t)
+{
+  bool good = true;
+  for (size_t s = 0; s < pt->settings.samples && good; s++)
+    good = !is_frozen_apart(pt, last, t, s);
+  for (size_t i = 0; i < pt->terms.n_compared && good; i++)
+    good = pt->settings.by_time || is_disordered(pt) || samples_agree(pt, last, i, t);
+  return good;
+}
+
+/* Whether at temperature t the compared quantities of the last bins of time agree, besides those of
+ * the samples, blocks of time are long enough for errors from them, and samples and copies do not
+ * stay apart. */
+static bool is_equilibrated(const struct pt *pt, size_t t)
+{
+  const size_t last = pt->timeline.bins - 1;
+  bool good = pt->timeline.bins >= PT_BINS_COMPARED;
+  for (size_t back = 1; back < PT_BINS_COMPARED && good && pt->settings.by_time; back++)
+    for (size_t i = 0; i < pt->terms.n_compared && good; i++)
+      good = agree_by_time(
+          pt, last - back, last,
+          gpumc_observables_reported(&pt->settings.observables, pt->terms.compared[i]), t);
+  good = good && is_moving(pt, last, t);
+  if (good && pt->settings.by_time)
+    (void)pt_block_groups(pt, t, &good);
+  return good;
+}
+
+/* Whether the error of the tracked channel at temperature t rests on enough events: 0 or 1. The
+ * average is that of the last bin. */
+static enum gpumc_status
+find_determined(struct pt_average *average, size_t t, double *determined, struct gpumc_error *error)
+{
+  const struct pt *pt = average->pt;
+  double value[GPUMC_QUANTITIES_MAXIMUM], error_of[GPUMC_QUANTITIES_MAXIMUM];
+  size_t moving = 0;
+  GPUMC_TRY(pt_average_at(average, t, value, error_of, error));
+  const size_t tracked = gpumc_observables_reported(&pt->settings.observables, pt->terms.tracked);
+  const bool good = gpumc_trust_samples(average->variance[tracked].freedom, average->left_outs);
+  for (size_t s = 0; s < pt->settings.samples && !is_disordered(pt); s++)
+    moving += is_in_motion(pt, t, s);
+  *determined =
+      good && (is_disordered(pt) || moving >= SAMPLES_IN_MOTION || moving == pt->settings.samples);
+  return GPUMC_OK;
+}
+
+/* Whether there are several disorder samples, but too few for errors of their average. */
+static bool errors_are_thermal(const struct pt *pt)
+{
+  return is_disordered(pt) && pt->settings.by_time && pt->settings.samples > 1;
+}
+
+/* Of all samples and copies. */
+static uint64_t round_trips_of(const struct pt *pt)
+{
+  uint64_t trips = 0;
+  for (size_t s = 0; s < pt->settings.samples; s++)
+    trips += pt->counts.round_trips[s];
+  return trips;
+}
+
+static double round_trips_per_walker(const struct pt *pt)
+{
+  const struct pt_settings *settings = &pt->settings;
+  const double walkers =
+      (double)settings->samples * (double)settings->copies * (double)settings->temperatures;
+  return (double)round_trips_of(pt) / walkers;
+}
+
+/* Whether walkers have made round trips, one each on average; true without exchanges. */
+static bool walkers_return(const struct pt *pt)
+{
+  return !pt->settings.exchange || round_trips_per_walker(pt) >= round_trips_needed;
+}
+
+static void warn(struct pt *pt, struct gpumc_text *all, const char *text)
+{
+  gpumc_text_append(all, "%s%s", all->length == 0 ? "" : "; ", text);
+  gpumc_observer_tell(pt->context.observer, GPUMC_WARNING, text);
+}
+
+static void warn_of_equilibrium(struct pt *pt, const double *equilibrated, struct gpumc_text *all)
+{
+  const struct gpumc_observables *observables = &pt->settings.observables;
+  const bool has_identity = pt->terms.identity < observables->n_quantities;
+  char text[384], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(equilibrated, pt->axis.name, pt->value, pt->settings.temperatures, false,
+                          where) == 0)
+    return;
+  snprintf(text, sizeof text,
+           "not known to be in equilibrium at %s: the last %d bins of time disagree%s%s%s or are "
+           "too short for errors, or samples or copies stay apart; use more sweeps",
+           where, PT_BINS_COMPARED, has_identity ? ", or violate " : "",
+           has_identity ? observables->quantity[pt->terms.identity].what->identity : "",
+           has_identity ? "," : "");
+  warn(pt, all, text);
+}
+
+static void warn_of_events(struct pt *pt, const double *determined, struct gpumc_text *all)
+{
+  char text[256], where[GPUMC_FAILING_BYTES];
+  if (gpumc_trust_failing(determined, pt->axis.name, pt->value, pt->settings.temperatures, false,
+                          where) == 0)
+    return;
+  snprintf(text, sizeof text,
+           "at %s, hardly anything fluctuates: too few events to know an error; use more sweeps "
+           "or samples, or stay %s",
+           where, pt_moves_beta(pt) ? "above these temperatures" : "away from these values");
+  warn(pt, all, text);
+}
+
+static void warn_of_walkers(struct pt *pt, struct gpumc_text *all)
+{
+  char text[320];
+  snprintf(
+      text, sizeof text,
+      "%.3g round trips of a walker between the %s, on "
+      "average, are too few to know of equilibrium: at least %g is needed; use more sweeps, or "
+      "more %s where few exchanges are accepted",
+      round_trips_per_walker(pt),
+      pt_moves_beta(pt) ? "hottest and the coldest temperature" : "first and the last value",
+      round_trips_needed, pt_moves_beta(pt) ? "temperatures" : "values");
+  warn(pt, all, text);
+}
+
+static void warn_of_errors(struct pt *pt, struct gpumc_text *all)
+{
+  char text[192];
+  snprintf(text, sizeof text,
+           "errors are those of time: they say nothing of how other disorder samples than these "
+           "%zu would differ; use %d samples or more",
+           pt->settings.samples, PT_SAMPLES_FOR_ERRORS);
+  warn(pt, all, text);
+}
+
+/* What would make exchanges more frequent. A tuning that was long enough has left no neighbours
+ * that exchange much more often than others. */
+static const char *remedy_of_exchanges(const struct pt *pt, double least, double greatest)
+{
+  const bool is_beta = pt_moves_beta(pt);
+  if (pt->settings.tuning_iterations == 0)
+    return is_beta ? "use more temperatures, or `tune`" : "use more values, or `tune`";
+  if (greatest > uneven * least)
+    return is_beta ? "others are far more frequent, so use more `tune.sweeps`, or more temperatures"
+                   : "others are far more frequent, so use more `tune.sweeps`, or more values";
+  return is_beta ? "use more temperatures or a narrower range, since these have been tuned"
+                 : "use more values or a narrower range, since these have been tuned";
+}
+
+static void warn_of_exchanges(struct pt *pt, struct gpumc_text *all)
+{
+  const double places = (double)(pt->settings.copies * pt->settings.samples);
+  char text[320];
+  size_t worst = 0;
+  double least = INFINITY, greatest = 0;
+  for (size_t t = 0; t + 1 < pt->settings.temperatures; t++) {
+    const double acceptance =
+        pt_acceptance(pt->counts.rounds, pt->counts.accepted, places, pt->settings.temperatures, t);
+    greatest = fmax(greatest, acceptance);
+    if (acceptance < least) {
+      least = acceptance;
+      worst = t;
+    }
+  }
+  if (!(least < acceptance_needed))
+    return;
+  snprintf(text, sizeof text,
+           "between %s = %g and %g only %.2g %% of the exchanges are accepted: %s", pt->axis.name,
+           pt->value[worst], pt->value[worst + 1], 100 * least,
+           remedy_of_exchanges(pt, least, greatest));
+  warn(pt, all, text);
+}
+
+/* To the observer and into the file. Flags are 0 or 1, [temperatures]. */
+static enum gpumc_status write_warnings(struct pt *pt, const double *equilibrated,
+                                        const double *determined, struct gpumc_error *error)
+{
+  struct gpumc_text all = {0};
+  enum gpumc_status status = GPUMC_OK;
+  warn_of_equilibrium(pt, equilibrated, &all);
+  warn_of_events(pt, determined, &all);
+  if (!walkers_return(pt))
+    warn_of_walkers(pt, &all);
+  if (errors_are_thermal(pt))
+    warn_of_errors(pt, &all);
+  if (pt->settings.exchange)
+    warn_of_exchanges(pt, &all);
+  if (all.failed)
+    status = gpumc_error_set(error, GPUMC_FAILURE, "out of memory: warnings");
+  else if (all.length > 0)
+    status = gpumc_recorder_text(pt->context.recorder, "summary", "warning",
+                                 gpumc_text_string(&all), error);
+  gpumc_text_free(&all);
+  return status;
 }
 
 static const char *tracked_name(const struct pt *pt)
 {
   const struct gpumc_model_ops *model = pt->context.model->ops;
   return model->channels[model->tracked].label.name;
-}
-
-static enum gpumc_status write_lowest(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = pt->context.model;
-  const struct gpumc_label *mean = &pt->settings.observables.mean[pt->terms.tracked]->label;
-  char name[64], long_name[128], symbol[32];
-  snprintf(name, sizeof name, "lowest_%s", tracked_name(pt));
-  snprintf(long_name, sizeof long_name, "lowest %s that was measured", mean->long_name);
-  snprintf(symbol, sizeof symbol, "%s_min", mean->symbol);
-  const struct gpumc_label label = {name, long_name, mean->units, symbol};
-  const struct gpumc_curve_place place = place_of_samples(pt, 0);
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)pt->lowest[s] * model->quantum[model->ops->tracked] / (double)model->sites;
-  return gpumc_curve_write(&place, &label, false, values, error);
-}
-
-static enum gpumc_status write_round_trips(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const struct gpumc_label label = {
-      "round_trips",
-      pt_moves_beta(pt) ? "round trips between the hottest and the coldest temperature, all copies"
-                        : "round trips between the first and the last value, all copies",
-      "1", "n_rt"};
-  const struct gpumc_curve_place place = place_of_samples(pt, 0);
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)pt->counts.round_trips[s];
-  return gpumc_curve_write(&place, &label, true, values, error);
-}
-
-/* What is compared, in the two bins before the last: earlier_bins/1 is the one before it. */
-static enum gpumc_status
-write_earlier_bins(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const size_t samples = pt->settings.samples, temperatures = pt->settings.temperatures;
-  for (size_t back = 1; back < PT_BINS_COMPARED && back < pt->timeline.bins; back++)
-    for (size_t i = 0; i < pt->terms.n_compared; i++) {
-      char group[32];
-      struct gpumc_curve_place place = place_of_samples(pt, temperatures);
-      snprintf(group, sizeof group, "earlier_bins/%zu", back);
-      place.group = group;
-      for (size_t t = 0; t < temperatures; t++) {
-        const double *of_samples = pt_remembered(pt, pt->timeline.bins - 1 - back, i, t);
-        for (size_t s = 0; s < samples; s++)
-          values[s * temperatures + t] = of_samples[s];
-      }
-      const struct gpumc_mean *mean = pt->settings.observables.mean[pt->terms.compared[i]];
-      GPUMC_TRY(gpumc_curve_write(&place, &mean->label, false, values, error));
-    }
-  return GPUMC_OK;
-}
-
-static enum gpumc_status write_samples(struct pt *pt, struct gpumc_error *error)
-{
-  double *values = NULL;
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status,
-                gpumc_allocate_array(&values, pt->settings.samples * pt->settings.temperatures,
-                                     "averages of samples", error));
-  GPUMC_TRY_OUT(status, write_axes(pt, values, error));
-  GPUMC_TRY_OUT(status, write_checksums(pt, values, error));
-  for (size_t k = 0; k < pt->terms.count; k++)
-    GPUMC_TRY_OUT(status, write_term(pt, k, values, error));
-  GPUMC_TRY_OUT(status, write_lowest(pt, values, error));
-  GPUMC_TRY_OUT(status, write_round_trips(pt, values, error));
-  GPUMC_TRY_OUT(status, write_earlier_bins(pt, values, error));
-out:
-  free(values);
-  return status;
 }
 
 /* ---- summary ---- */
@@ -344,8 +387,8 @@ static enum gpumc_status find_flags(struct pt *pt, struct flags *flags, struct g
   GPUMC_TRY_OUT(status, pt_average_init(pt, &average, error));
   GPUMC_TRY_OUT(status, pt_find_drift(pt, flags->equilibrated, error));
   for (size_t t = 0; t < pt->settings.temperatures; t++) {
-    flags->equilibrated[t] = flags->equilibrated[t] != 0 && pt_equilibrated(pt, t);
-    GPUMC_TRY_OUT(status, pt_determined(&average, t, &flags->determined[t], error));
+    flags->equilibrated[t] = flags->equilibrated[t] != 0 && is_equilibrated(pt, t);
+    GPUMC_TRY_OUT(status, find_determined(&average, t, &flags->determined[t], error));
   }
 out:
   pt_average_free(&average);
@@ -370,12 +413,12 @@ write_equilibrium(struct pt *pt, struct flags *flags, struct gpumc_error *error)
   snprintf(long_name, sizeof long_name, "1 where the %s fluctuates often enough to know its error",
            tracked_name(pt));
   const struct gpumc_label determined = {"determined", long_name, "1", ""};
-  bool all = !pt_errors_are_thermal(pt) && pt_walkers_return(pt);
+  bool all = !errors_are_thermal(pt) && walkers_return(pt);
   GPUMC_TRY(find_flags(pt, flags, error));
   GPUMC_TRY(write_flag(pt, &equilibrated, flags->equilibrated, &all, error));
   GPUMC_TRY(write_flag(pt, &determined, flags->determined, &all, error));
   GPUMC_TRY(gpumc_trust_record(&pt->context, all, error));
-  return pt_write_warnings(pt, flags->equilibrated, flags->determined, error);
+  return write_warnings(pt, flags->equilibrated, flags->determined, error);
 }
 
 /* Numbers that are no curves. */
@@ -392,13 +435,13 @@ static enum gpumc_status write_numbers(struct pt *pt, struct gpumc_error *error)
   } numbers[] = {
       {"sites", pt->context.model->sites}, {"samples", settings->samples},
       {"replicas", settings->copies},      {"measurements", measurements},
-      {"round_trips", pt_round_trips(pt)},
+      {"round_trips", round_trips_of(pt)},
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", numbers[i].name,
                                      (int64_t)numbers[i].value, error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "round_trips_per_walker",
-                                  pt_round_trips_per_walker(pt), error));
+                                  round_trips_per_walker(pt), error));
   return gpumc_recorder_text(recorder, "summary", "errors_from",
                              settings->by_time ? "blocks of time" : "samples", error);
 }
@@ -421,8 +464,8 @@ enum gpumc_status pt_summarize(void *state, struct gpumc_error *error)
   GPUMC_TRY_OUT(status, write_numbers(pt, error));
   GPUMC_TRY_OUT(status, write_equilibrium(pt, &flags, error));
   if (pt->settings.observables.pairs)
-    GPUMC_TRY_OUT(status, write_distributions(pt, error));
-  GPUMC_TRY_OUT(status, write_samples(pt, error));
+    GPUMC_TRY_OUT(status, pt_write_distributions(pt, error));
+  GPUMC_TRY_OUT(status, pt_write_samples(pt, error));
 out:
   free(values);
   free(flags.equilibrated);

@@ -1,5 +1,5 @@
-/* Parallel tempering: what the configuration says, the order of events that follows from it, and
- * the temperatures.; what is averaged, and which configurations are written. */
+/* Parallel tempering: the order of events that follows from the settings, the temperatures and
+ * their tuning, and what is averaged. */
 #include "algorithms/pt/pt_state.h"
 
 #include <assert.h>
@@ -12,91 +12,11 @@
 #include "core/numerics/elementary.h"
 #include "core/simulation/ladder.h"
 
-/* ---- settings and the order of events ---- */
+/* ---- the order of events ---- */
 
 /* Updates between two looks at signals and time limits: a tenth of a second to a second on two
  * processors. */
 static const double unit_updates = 0x1p31;
-enum { SWEEPS_WITHOUT_EXCHANGE = 10 };
-
-static uint64_t whole_rounds(int64_t sweeps, uint32_t round_sweeps)
-{
-  return ((uint64_t)sweeps + round_sweeps - 1) / round_sweeps;
-}
-
-static int64_t default_measure_every(const struct gpumc_params *params)
-{
-  const int64_t every = gpumc_params_integer(params, "exchange_every");
-  return every > 0
-             ? every
-             : gpumc_divisor_up_to(gpumc_params_integer(params, "sweeps"), SWEEPS_WITHOUT_EXCHANGE);
-}
-
-int64_t pt_measure_every(const struct gpumc_params *params)
-{
-  return gpumc_params_has(params, "measure_every") ? gpumc_params_integer(params, "measure_every")
-                                                   : default_measure_every(params);
-}
-
-static size_t default_copies(const struct gpumc_model *model)
-{
-  return model == NULL || model->disorder ? 2 : 1;
-}
-
-size_t pt_copies(const struct gpumc_params *params, const struct gpumc_model *model)
-{
-  return gpumc_params_has(params, "replicas") ? (size_t)gpumc_params_integer(params, "replicas")
-                                              : default_copies(model);
-}
-
-cJSON *pt_defaults(const struct gpumc_params *params, const struct gpumc_model *model)
-{
-  cJSON *defaults = cJSON_CreateObject();
-  bool good =
-      gpumc_ladder_default(params, gpumc_ladder_block(params), defaults) &&
-      cJSON_AddNumberToObject(defaults, "replicas", (double)default_copies(model)) &&
-      cJSON_AddNumberToObject(defaults, "measure_every", (double)default_measure_every(params));
-  if (good && gpumc_params_integer(params, "samples") < PT_SAMPLES_FOR_ERRORS)
-    good = cJSON_AddNumberToObject(defaults, "blocks", PT_BLOCKS) != NULL;
-  if (good)
-    return defaults;
-  cJSON_Delete(defaults);
-  return NULL;
-}
-
-static void read_rounds(const struct gpumc_params *params, struct pt_settings *settings)
-{
-  const int64_t every = gpumc_params_integer(params, "exchange_every");
-  const int64_t measure = pt_measure_every(params);
-  settings->exchange = every > 0;
-  settings->round_sweeps = (uint32_t)(settings->exchange ? every : measure);
-  settings->measure_rounds = (uint32_t)measure / settings->round_sweeps;
-  settings->measurements = (uint64_t)(gpumc_params_integer(params, "sweeps") / measure);
-  settings->thermalization_rounds =
-      whole_rounds(gpumc_params_integer(params, "thermalization"), settings->round_sweeps);
-  if (!gpumc_params_has(params, "tune.sweeps"))
-    return;
-  settings->tuning_rounds =
-      whole_rounds(gpumc_params_integer(params, "tune.sweeps"), settings->round_sweeps);
-  settings->tuning_iterations = (size_t)gpumc_params_integer(params, "tune.iterations");
-}
-
-void pt_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
-                      struct pt_settings *settings)
-{
-  memset(settings, 0, sizeof *settings);
-  settings->samples = (size_t)gpumc_params_integer(params, "samples");
-  settings->copies = pt_copies(params, model);
-  gpumc_moved_read(params, model, &settings->moved);
-  settings->temperatures = gpumc_ladder_count(params, gpumc_ladder_block(params));
-  read_rounds(params, settings);
-  settings->by_time = settings->samples < PT_SAMPLES_FOR_ERRORS;
-  settings->blocks = settings->by_time ? PT_BLOCKS : 1;
-  if (gpumc_params_has(params, "blocks"))
-    settings->blocks = (size_t)gpumc_params_integer(params, "blocks");
-  settings->observables = gpumc_observables_of(
-      params, model->ops, settings->copies >= 2 ? model : NULL, settings->moved.control);
-}
 
 double pt_sweep_updates(const struct pt_settings *settings, const struct gpumc_model *model)
 {
@@ -293,87 +213,4 @@ void pt_labels_make(const struct gpumc_model *model, const struct gpumc_observab
              label->long_name);
     label->long_name = labels->biased[q];
   }
-}
-
-/* ---- which configurations are written, and when ---- */
-
-enum { SWEEP, TEMPERATURE, COPY, SAMPLE, LABELS };
-
-enum gpumc_status pt_configurations_declare(struct pt *pt, struct gpumc_error *error)
-{
-  const struct gpumc_column labels[LABELS] = {
-      [SWEEP] = GPUMC_CONFIGURATIONS_SWEEP,
-      [TEMPERATURE] = {.label =
-                           pt_moves_beta(pt)
-                               ? (struct gpumc_label){"temperature",
-                                                      "index of the temperature, from 0", "1", ""}
-                               : (struct gpumc_label){"value", "index of the value, from 0", "1",
-                                                      ""},
-                       .width = 1,
-                       .integer = true},
-      [COPY] = {.label = {"copy", "index of the copy, from 0", "1", ""},
-                .width = 1,
-                .integer = true},
-      [SAMPLE] = {.label = {"sample", "number of the sample of the disorder", "1", "s"},
-                  .width = 1,
-                  .integer = true},
-  };
-  if (!gpumc_configurations_request_any(&pt->request))
-    return GPUMC_OK;
-  return gpumc_configurations_declare(&pt->context, labels, LABELS, &pt->configurations, error);
-}
-
-static uint32_t measured_sweeps(const struct pt *pt, uint64_t round)
-{
-  return round > pt->timeline.lead
-             ? (uint32_t)((round - pt->timeline.lead) * pt->settings.round_sweeps)
-             : 0;
-}
-
-static struct gpumc_configurations_chains
-chains_of(const struct pt_settings *settings, const struct gpumc_model *model)
-{
-  return (struct gpumc_configurations_chains){.temperatures = settings->temperatures,
-                                              .copies = settings->copies,
-                                              .replicas = settings->samples,
-                                              .first = model->first_sample};
-}
-
-enum gpumc_status pt_configurations_write(struct pt *pt, struct gpumc_error *error)
-{
-  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
-  const uint32_t sweep = measured_sweeps(pt, pt->round);
-  if (!gpumc_configurations_request_due(&pt->request, measured_sweeps(pt, pt->round - 1), sweep))
-    return GPUMC_OK;
-  pt->context.device->ops->enter(pt->context.device, PT_STAGE_OTHER);
-  return gpumc_configurations_write_chains(&pt->configurations, &pt->request, &chains, sweep,
-                                           error);
-}
-
-uint64_t pt_configurations_rows(const struct pt *pt, uint64_t round)
-{
-  const struct gpumc_configurations_chains chains = chains_of(&pt->settings, pt->context.model);
-  return (uint64_t)gpumc_configurations_chain_rows(&pt->request, &chains,
-                                                   measured_sweeps(pt, round));
-}
-
-enum gpumc_status pt_configurations_demand(const struct gpumc_params *params,
-                                           const struct gpumc_model *model,
-                                           const struct pt_settings *settings,
-                                           struct gpumc_demand *demanded, struct gpumc_error *error)
-{
-  struct gpumc_configurations_request request;
-  const uint64_t sweeps =
-      settings->measurements * settings->measure_rounds * settings->round_sweeps;
-  const struct gpumc_configurations_chains chains = chains_of(settings, model);
-  enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, gpumc_configurations_request_read(params, GPUMC_CONFIGURATIONS_TIMES,
-                                                          settings->temperatures, &request, error));
-  if (gpumc_configurations_request_any(&request))
-    gpumc_configurations_demand(
-        model, LABELS, gpumc_configurations_chain_rows(&request, &chains, (uint32_t)sweeps),
-        (double)settings->samples, demanded);
-out:
-  gpumc_configurations_request_free(&request);
-  return status;
 }

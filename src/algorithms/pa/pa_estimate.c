@@ -1,15 +1,103 @@
-/* Population annealing: the density of states and averages on a grid of temperatures, from the
- * energy histograms of all temperatures and runs (section 2.4 of the paper). */
+/* Population annealing: the quantities of the summary at a value of the control, with errors; and
+ * their curves on a grid of temperatures with the density of states, from the energy histograms of
+ * all temperatures and runs (section 2.4 of the paper). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/pa/pa_average.h"
-#include "algorithms/pa/pa_state.h"
+#include "algorithms/pa/pa_summary.h"
 #include "core/base/memory.h"
 #include "core/simulation/ladder.h"
-#include "core/statistics/estimate.h"
 #include "core/statistics/multi_histogram.h"
+
+/* ---- the quantities at a point, from an average ---- */
+
+static struct gpumc_controls controls_of(const struct pa_point *point)
+{
+  const struct gpumc_moved *moved = &point->pa->settings.moved;
+  return gpumc_controls_at(moved->fixed, moved->control, point->value);
+}
+
+/* The inverse temperature times the energy, or what it stands before, per site. */
+static double beta_energy_of(const struct pa_point *point, const double *mean)
+{
+  return point->value * pa_conjugate_mean(&point->pa->settings, mean);
+}
+
+/* From an average: the quantities of the model, F and S. */
+static void results_of_average(const void *state, const double *mean, double *result)
+{
+  const struct pa_point *point = state;
+  const struct gpumc_observables *observables = &point->pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  const double sites = (double)point->pa->context.model->sites;
+  const double log_partition = mean[observables->n_means];
+  double *further = result + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    result[q] = gpumc_quantity_value(observables, q, point->pa->context.model, &controls, mean);
+  further[PA_Q_BETA_FREE_ENERGY] = -log_partition / sites;
+  if (pa_knows_partition(&point->pa->settings))
+    further[PA_Q_ENTROPY] = beta_energy_of(point, mean) + log_partition / sites;
+}
+
+/* By how large the numbers are that a quantity is formed of. */
+static void roundings_of_average(const void *state, const double *mean, double *rounding)
+{
+  const struct pa_point *point = state;
+  const struct pa *pa = point->pa;
+  const struct gpumc_observables *observables = &pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  const double free_energy = fabs(mean[observables->n_means]) / (double)pa->context.model->sites;
+  double *further = rounding + observables->n_quantities;
+  for (size_t q = 0; q < observables->n_quantities; q++)
+    rounding[q] = gpumc_rounding(
+        point->terms, gpumc_quantity_scale(observables, q, pa->context.model, &controls, mean));
+  further[PA_Q_BETA_FREE_ENERGY] = gpumc_rounding(point->terms, free_energy);
+  if (pa_knows_partition(&pa->settings))
+    further[PA_Q_ENTROPY] =
+        gpumc_rounding(point->terms, fabs(beta_energy_of(point, mean)) + free_energy);
+}
+
+bool pa_quantity_is_known(const struct pa_point *point, size_t q)
+{
+  const struct gpumc_observables *observables = &point->pa->settings.observables;
+  const struct gpumc_controls controls = controls_of(point);
+  return q < observables->n_quantities
+             ? gpumc_quantity_is_known(observables, q, point->pa->context.model, &controls)
+             : point->is_first;
+}
+
+static bool is_known(const void *state, size_t q)
+{
+  return pa_quantity_is_known(state, q);
+}
+
+enum gpumc_status pa_estimate(const struct pa_point *point, const double *mean,
+                              const struct gpumc_replicates *of, size_t n_of, double *value,
+                              double *error_of, struct gpumc_variance *variance,
+                              struct gpumc_error *error)
+{
+  const struct gpumc_estimator estimator = {.width = pa_average_width(&point->pa->settings),
+                                            .n_results = pa_quantities(&point->pa->settings),
+                                            .state = point,
+                                            .results = results_of_average,
+                                            .roundings = roundings_of_average,
+                                            .is_known = is_known};
+  return gpumc_estimate(&estimator, mean, of, n_of, value, error_of, variance, error);
+}
+
+struct gpumc_label pa_quantity_label(const struct pa_settings *settings, size_t q)
+{
+  static const struct gpumc_label difference = PA_LABEL_BETA_FREE_ENERGY_DIFFERENCE;
+  static const struct gpumc_label further[] = {
+      [PA_Q_BETA_FREE_ENERGY] = PA_LABEL_BETA_FREE_ENERGY, [PA_Q_ENTROPY] = PA_LABEL_ENTROPY};
+  const size_t own = settings->observables.n_quantities;
+  if (q < own)
+    return gpumc_quantity_label(&settings->observables, q);
+  return pa_knows_partition(settings) ? further[q - own] : difference;
+}
+
+/* ---- reweighting ---- */
 
 /* The grid and its curves, [quantities][2][points]: value, error. freedom[points]: the most degrees
  * of freedom of an error, from the temperatures of the run on both sides. */

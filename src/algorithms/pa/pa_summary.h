@@ -1,41 +1,22 @@
-/* Population annealing: averages over runs at one temperature, whole and with parts left out. */
-#ifndef GPUMC_ALGORITHMS_PA_AVERAGE_H
-#define GPUMC_ALGORITHMS_PA_AVERAGE_H
+/* Population annealing: the quantities of the summary, and whether they can be trusted. */
+#ifndef GPUMC_ALGORITHMS_PA_SUMMARY_H
+#define GPUMC_ALGORITHMS_PA_SUMMARY_H
 
 #include "algorithms/pa/pa_state.h"
 #include "core/statistics/estimate.h"
 
-/* Walks the temperatures in order. For each run the state is kept for blocks + 1 estimates: 0 is
- * the whole run, b + 1 is the run without its block b of families. */
-struct pa_average {
-  const struct pa *pa;
-  size_t row;
-  size_t n_means;
-  double *log_partition; /* [runs][blocks + 1]: ln Z at the row */
-  double *mean;          /* [runs][blocks + 1][n_means] at the row */
-  double *weight;        /* [runs] of the last average */
-};
-
-/* What an average leaves out: block `block` of the runs of stratum `stratum`, and the runs of group
- * `run_group`. PA_NONE: nothing. */
-#define PA_NONE SIZE_MAX
-struct pa_left_out {
-  size_t stratum, block;
-  size_t run_group;
-};
-
 /* The quantities of the summary: those of the model, then these; the last where it is known. */
-enum pa_quantity_behind { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_BEHIND_COUNT };
+enum pa_further_quantity { PA_Q_BETA_FREE_ENERGY, PA_Q_ENTROPY, PA_Q_FURTHER_COUNT };
 
 static inline size_t
-pa_quantity_index(const struct pa_settings *settings, enum pa_quantity_behind quantity)
+pa_quantity_index(const struct pa_settings *settings, enum pa_further_quantity quantity)
 {
   return settings->observables.n_quantities + (size_t)quantity;
 }
 
 static inline size_t pa_quantities(const struct pa_settings *settings)
 {
-  return pa_quantity_index(settings, PA_Q_BEHIND_COUNT) - !pa_knows_partition(settings);
+  return pa_quantity_index(settings, PA_Q_FURTHER_COUNT) - !pa_knows_partition(settings);
 }
 struct gpumc_label pa_quantity_label(const struct pa_settings *settings, size_t q);
 /* Numbers of an average: the means, and ln of the mean partition function. */
@@ -59,17 +40,6 @@ pa_estimate(const struct pa_point *point, const double *mean, const struct gpumc
             struct gpumc_error *error);
 bool pa_quantity_is_known(const struct pa_point *point, size_t q);
 
-GPUMC_MUST_CHECK enum gpumc_status
-pa_average_init(const struct pa *pa, struct pa_average *average, struct gpumc_error *error);
-/* Go to the next temperature (the first call: to the first). */
-void pa_average_next(struct pa_average *average);
-/* Averages over the runs with the weights of eqs. 6 and 7: mean[pa_average_width]. */
-void pa_average_means(struct pa_average *average, struct pa_left_out left_out, double *mean);
-/* Replicas in block `block` of the runs of stratum `stratum` at the row. */
-double pa_average_block_population(const struct pa_average *average, size_t stratum, size_t block);
-/* Legal on a zeroed object; leaves it zeroed. */
-void pa_average_free(struct pa_average *average);
-
 /* What the summary hands on to the reweighting; G = strata times blocks. log_partition[G + 1][T]:
  * the whole, then without each block of each stratum; population[G][T]; freedom[T]: degrees of
  * freedom that the sizes of the blocks allow an error. */
@@ -83,7 +53,7 @@ pa_reweight(struct pa *pa, const struct pa_curves *curves, struct gpumc_error *e
 
 /* ---- trust ---- */
 
-/* What is found, temperature by temperature. */
+/* What is found, temperature by temperature; arrays belong to the summary. */
 struct pa_trust {
   struct pa *pa;
   size_t temperatures;
@@ -93,17 +63,8 @@ struct pa_trust {
   double *chance;     /* [temperatures] least probability of the scatter of the runs */
 };
 
-GPUMC_MUST_CHECK enum gpumc_status
-pa_trust_init(struct pa_trust *trust, struct pa *pa, struct gpumc_error *error);
 /* The two estimates of the variance of quantity q at a temperature. */
 void pa_trust_regard_quantity(struct pa_trust *trust, size_t row, size_t q,
                               struct gpumc_variance by_block, struct gpumc_variance by_run);
-/* The families of the average's temperature. */
-void pa_trust_regard_families(struct pa_trust *trust, struct pa_average *average);
-/* Curves and attributes of the summary, and a warning if they cannot be trusted. */
-GPUMC_MUST_CHECK enum gpumc_status
-pa_trust_write(const struct pa_trust *trust, struct gpumc_error *error);
-/* Legal on a zeroed object. */
-void pa_trust_free(struct pa_trust *trust);
 
 #endif

@@ -1,0 +1,322 @@
+/* Population annealing: what leaves the device besides the sums. The families of all replicas come
+ * to the host for a checkpoint and for the populations that the block `configurations` asks for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/pa/pa_state.h"
+#include "core/base/memory.h"
+#include "core/simulation/curves.h"
+#include "core/simulation/ladder.h"
+
+/* ---- sizes and families between the device and the host ---- */
+
+/* The replicas of the batch by their places, run after run. */
+struct families {
+  uint32_t *size;   /* [runs of the batch] */
+  uint32_t *family; /* [replicas of all runs] */
+  size_t replicas;
+};
+
+/* Takes the sizes of the ensemble, which is waited for; families are still to be filled in. Legal
+ * to free when making failed. */
+static enum gpumc_status
+families_make(const struct pa *pa, struct families *families, struct gpumc_error *error)
+{
+  const struct gpumc_ensemble *ensemble = pa->context.ensemble;
+  memset(families, 0, sizeof *families);
+  GPUMC_TRY(
+      gpumc_allocate_array(&families->size, ensemble->runs + 1, "sizes of the populations", error));
+  GPUMC_TRY(gpumc_ensemble_get_sizes(ensemble, families->size, error));
+  for (size_t m = 0; m < ensemble->runs; m++)
+    families->replicas += families->size[m];
+  return gpumc_allocate_array(&families->family, families->replicas + 1, "families", error);
+}
+
+static void families_free(struct families *families)
+{
+  free(families->size);
+  free(families->family);
+}
+
+typedef enum gpumc_status copy_labels(struct gpumc_device *device, uint32_t *on_device,
+                                      uint32_t *on_host, size_t count, struct gpumc_error *error);
+
+static enum gpumc_status fetch(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
+                               size_t count, struct gpumc_error *error)
+{
+  return device->ops->copy_to_host(device, on_host, on_device, count * sizeof *on_host, error);
+}
+
+static enum gpumc_status bring(struct gpumc_device *device, uint32_t *on_device, uint32_t *on_host,
+                               size_t count, struct gpumc_error *error)
+{
+  return device->ops->copy_to_device(device, on_device, on_host, count * sizeof *on_host, error);
+}
+
+/* On the device every run has room for `capacity`. */
+static enum gpumc_status copy_families(const struct pa *pa, copy_labels *copy,
+                                       const struct families *families, struct gpumc_error *error)
+{
+  uint32_t *on_host = families->family;
+  for (size_t m = 0; m < pa->context.ensemble->runs; m++) {
+    GPUMC_TRY(copy(pa->context.device, pa->population.family + m * pa->population.plan.capacity,
+                   on_host, families->size[m], error));
+    on_host += families->size[m];
+  }
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+families_fetch(const struct pa *pa, struct families *families, struct gpumc_error *error)
+{
+  return copy_families(pa, fetch, families, error);
+}
+
+static enum gpumc_status
+families_bring(const struct pa *pa, struct families *families, struct gpumc_error *error)
+{
+  return copy_families(pa, bring, families, error);
+}
+
+/* ---- configurations ---- */
+
+enum { STEP, VALUE, RUN, REPLICA, FAMILY };
+
+enum gpumc_status pa_configurations_declare(struct pa *pa, struct gpumc_error *error)
+{
+  const struct gpumc_column labels[PA_CONFIGURATIONS_LABELS] = {
+      [STEP] = {.label = {"step",
+                          gpumc_moves_beta(&pa->settings.moved) ? "temperature steps from beta = 0"
+                                                                : "steps from the first value",
+                          "steps", "i"},
+                .width = 1,
+                .integer = true},
+      [VALUE] = {.label = pa->axis, .width = 1},
+      [RUN] = {.label = {"run", "index of the run, from 0", "1", ""}, .width = 1, .integer = true},
+      [REPLICA] = {.label = {"replica", "index of the replica in its population, from 0", "1", ""},
+                   .width = 1,
+                   .integer = true},
+      [FAMILY] = {.label = {"family", "initial replica from which it descends", "1", ""},
+                  .width = 1,
+                  .integer = true},
+  };
+  if (!gpumc_configurations_request_any(&pa->request))
+    return GPUMC_OK;
+  return gpumc_configurations_declare(&pa->context, labels, PA_CONFIGURATIONS_LABELS,
+                                      &pa->configurations, error);
+}
+
+static enum gpumc_status
+write_populations(struct pa *pa, const struct families *families, struct gpumc_error *error)
+{
+  const uint32_t *family = families->family;
+  for (size_t m = 0; m < pa->batch.count; m++) {
+    const double shared[] = {[STEP] = (double)pa->row,
+                             [VALUE] = pa->schedule.value[pa->row],
+                             [RUN] = (double)(pa->batch.first + m)};
+    const struct gpumc_configurations_rows rows = {
+        .run = m, .count = families->size[m], .label = shared, .mark = family};
+    GPUMC_TRY(gpumc_configurations_write(&pa->configurations, &rows, error));
+    family += families->size[m];
+  }
+  return GPUMC_OK;
+}
+
+enum gpumc_status pa_configurations_write(struct pa *pa, struct gpumc_error *error)
+{
+  struct families families;
+  if (!pa_has_configurations(&pa->request, pa->schedule.value, pa->row, pa->settings.end))
+    return GPUMC_OK;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, families_make(pa, &families, error));
+  GPUMC_TRY_OUT(status, families_fetch(pa, &families, error));
+  status = write_populations(pa, &families, error);
+out:
+  families_free(&families);
+  return status;
+}
+
+/* Whether there are as many as follows from the rows of the runs. */
+static bool configurations_fit(const struct pa *pa)
+{
+  uint64_t expected = 0;
+  for (size_t m = 0; m < pa->settings.runs && gpumc_configurations_request_any(&pa->request); m++) {
+    size_t rows;
+    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &rows);
+    for (size_t row = 0; row < rows; row++)
+      if (pa_has_configurations(&pa->request, pa->schedule.value, row, pa->settings.end))
+        expected += (uint64_t)pa_curve_value(pa, m, row, PA_POPULATION);
+  }
+  return gpumc_configurations_count(&pa->configurations) == expected;
+}
+
+/* ---- the state to and from a checkpoint ---- */
+
+enum { COUNTER_FIRST, COUNTER_COUNT, COUNTER_ROW, N_COUNTERS };
+
+static enum gpumc_status save_families(const struct pa *pa, struct gpumc_checkpoint_writer *writer,
+                                       struct gpumc_error *error)
+{
+  struct families families;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, families_make(pa, &families, error));
+  GPUMC_TRY_OUT(status, families_fetch(pa, &families, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_put(writer, "pa/family", GPUMC_UINT32, families.replicas,
+                                             1, families.family, error));
+out:
+  families_free(&families);
+  return status;
+}
+
+static size_t histogram_rows(const struct pa *pa)
+{
+  return pa->settings.strata * pa->settings.blocks;
+}
+
+static enum gpumc_status
+save_bins(const struct pa *pa, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
+  uint64_t *bins = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_host(device, bins, pa->population.bins,
+                                                  rows * levels * sizeof *bins, error));
+  GPUMC_TRY_OUT(status,
+                gpumc_checkpoint_put(writer, "pa/bins", GPUMC_UINT64, rows, levels, bins, error));
+out:
+  free(bins);
+  return status;
+}
+
+enum gpumc_status
+pa_save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_error *error)
+{
+  const struct pa *pa = state;
+  const int64_t counters[N_COUNTERS] = {[COUNTER_FIRST] = (int64_t)pa->batch.first,
+                                        [COUNTER_COUNT] = (int64_t)pa->batch.count,
+                                        [COUNTER_ROW] = (int64_t)pa->row};
+  GPUMC_TRY(
+      gpumc_checkpoint_put(writer, "pa/counters", GPUMC_INT64, N_COUNTERS, 1, counters, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/updates", GPUMC_FLOAT64, 1, 1, &pa->updates, error));
+  GPUMC_TRY(gpumc_checkpoint_put(writer, "pa/log_partition", GPUMC_FLOAT64,
+                                 pa->population.plan.runs, 1, pa->log_partition, error));
+  GPUMC_TRY(save_families(pa, writer, error));
+  if (pa->settings.reweight)
+    GPUMC_TRY(save_bins(pa, writer, error));
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+load_bins(struct pa *pa, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
+{
+  struct gpumc_device *device = pa->context.device;
+  const size_t rows = histogram_rows(pa), levels = pa_spectrum(pa->context.model)->levels;
+  uint64_t *bins = NULL;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&bins, rows * levels, "energy histograms", error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/bins", GPUMC_UINT64, 0, rows, levels,
+                                                  bins, error));
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, pa->population.bins, bins,
+                                                    rows * levels * sizeof *bins, error));
+out:
+  free(bins);
+  return status;
+}
+
+/* The temperatures that the first run chose stand in its rows. */
+static enum gpumc_status reload_schedule(struct pa *pa, struct gpumc_error *error)
+{
+  size_t n_rows;
+  size_t width = pa_curve_width(&pa->settings);
+  const double *rows = gpumc_recorder_rows(pa->context.recorder, pa->tables[0].curve, &n_rows);
+  for (size_t i = pa->schedule.count; i < n_rows; i++)
+    GPUMC_TRY(pa_schedule_append(&pa->schedule, rows[i * width], error));
+  return GPUMC_OK;
+}
+
+/* Whether every run has the rows that the counters say, and configurations are those of them. */
+static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
+{
+  const size_t first = (size_t)counters[COUNTER_FIRST], count = (size_t)counters[COUNTER_COUNT];
+  for (size_t m = 0; m < pa->settings.runs; m++) {
+    size_t n_rows;
+    gpumc_recorder_rows(pa->context.recorder, pa->tables[m].curve, &n_rows);
+    size_t expected = m < first ? pa->schedule.count : 0;
+    if (m >= first && m < first + count)
+      expected = (size_t)counters[COUNTER_ROW];
+    if (n_rows != expected || n_rows > pa->schedule.count)
+      return false;
+  }
+  return configurations_fit(pa);
+}
+
+/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
+static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
+                                        const struct families *families, struct gpumc_error *error)
+{
+  const int64_t runs = (int64_t)pa->settings.runs;
+  bool fits =
+      counters[COUNTER_FIRST] >= 0 && counters[COUNTER_FIRST] <= runs && counters[COUNTER_ROW] >= 0;
+  if (fits) {
+    const struct pa_batch batch =
+        pa_batch_from(&pa->settings, pa->context.model, (size_t)counters[COUNTER_FIRST]);
+    fits = counters[COUNTER_COUNT] == (int64_t)batch.count && rows_fit(pa, counters);
+    if (counters[COUNTER_ROW] > 0)
+      fits = fits && batch.count == pa->context.ensemble->runs &&
+             batch.first == pa->context.ensemble->first_run;
+  }
+  for (size_t r = 0; r < families->replicas && fits; r++)
+    fits = families->family[r] < pa->settings.population;
+  if (fits)
+    return GPUMC_OK;
+  return gpumc_error_set(error, GPUMC_FAILURE,
+                         "the checkpoint's counters, rows and families contradict each other");
+}
+
+static enum gpumc_status load_numbers(struct pa *pa, struct gpumc_checkpoint_reader *reader,
+                                      int64_t counters[N_COUNTERS], struct gpumc_error *error)
+{
+  GPUMC_TRY(gpumc_checkpoint_get_rows(reader, "pa/counters", GPUMC_INT64, 0, N_COUNTERS, 1,
+                                      counters, error));
+  GPUMC_TRY(
+      gpumc_checkpoint_get_rows(reader, "pa/updates", GPUMC_FLOAT64, 0, 1, 1, &pa->updates, error));
+  return gpumc_checkpoint_get_rows(reader, "pa/log_partition", GPUMC_FLOAT64, 0,
+                                   pa->population.plan.runs, 1, pa->log_partition, error);
+}
+
+static enum gpumc_status load_families(struct pa *pa, struct gpumc_checkpoint_reader *reader,
+                                       const int64_t counters[N_COUNTERS],
+                                       struct gpumc_error *error)
+{
+  struct families families;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, families_make(pa, &families, error));
+  GPUMC_TRY_OUT(status, gpumc_checkpoint_get_rows(reader, "pa/family", GPUMC_UINT32, 0,
+                                                  families.replicas, 1, families.family, error));
+  GPUMC_TRY_OUT(status, check_position(pa, counters, &families, error));
+  GPUMC_TRY_OUT(status, families_bring(pa, &families, error));
+out:
+  families_free(&families);
+  return status;
+}
+
+enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished,
+                          struct gpumc_error *error)
+{
+  struct pa *pa = state;
+  int64_t counters[N_COUNTERS];
+  GPUMC_TRY(load_numbers(pa, reader, counters, error));
+  GPUMC_TRY(reload_schedule(pa, error));
+  GPUMC_TRY(load_families(pa, reader, counters, error));
+  if (pa->settings.reweight)
+    GPUMC_TRY(load_bins(pa, reader, error));
+  pa->batch = (struct pa_batch){(size_t)counters[COUNTER_FIRST], (size_t)counters[COUNTER_COUNT]};
+  pa->population.runs = pa->batch.count;
+  pa->row = (size_t)counters[COUNTER_ROW];
+  pa->tallied = false;
+  *finished = pa->batch.count == 0;
+  return GPUMC_OK;
+}
