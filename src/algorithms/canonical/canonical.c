@@ -237,14 +237,14 @@ static void enter(const struct canonical *canonical, enum stage stage)
   canonical->context.device->ops->enter(canonical->context.device, stage);
 }
 
-/* The time of the first measurement behind `time`. */
+/* The time of the first measurement after `time`. */
 static uint32_t next_measurement(const struct canonical_settings *settings, uint32_t time)
 {
   const uint64_t done = canonical_measurements(settings, time);
   return settings->thermalization + (uint32_t)(done + 1) * settings->interval;
 }
 
-/* `end` or later, so that nothing that the kernel does as one is cut off. */
+/* `end`, or later so as not to split sweeps that the kernel does together. */
 static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32_t end)
 {
   const uint32_t together = ensemble->plan.options.together;
@@ -253,8 +253,8 @@ static uint32_t after_whole_groups(const struct gpumc_ensemble *ensemble, uint32
   return whole < UINT32_MAX ? (uint32_t)whole : UINT32_MAX;
 }
 
-/* Sweeps up to `end`, or a little further, or the next measurement. The measurement before goes
- * into the sums while the device works. */
+/* Sweeps up to `end`, a little further, or the next measurement. Meanwhile the measurement before
+ * goes into the sums. */
 static enum gpumc_status
 sweep_to(struct canonical *canonical, uint32_t end, struct gpumc_error *error)
 {
@@ -335,8 +335,8 @@ static size_t chain_count(const struct canonical *canonical)
 
 enum { PARTS_MAXIMUM = 6 };
 
-/* What a temperature's sums consist of; halves only where every replica has a sample. Returns how
- * many there are. */
+/* Lists what a temperature's sums consist of, halves only where every replica has a sample. Returns
+ * their number. */
 static size_t
 list_parts(const struct canonical *canonical, size_t m, struct gpumc_part part[PARTS_MAXIMUM])
 {
@@ -405,7 +405,7 @@ static bool rows_fit(const struct canonical *canonical)
                      configurations_rows(canonical, (uint32_t)sweeps);
 }
 
-/* A checkpoint that is whole may still be wrong. */
+/* A checkpoint that reads well may still be wrong. */
 static bool fits(const struct canonical *canonical)
 {
   const struct gpumc_ensemble *ensemble = canonical->context.ensemble;
@@ -472,7 +472,7 @@ static const char citation[] =
 
 const struct gpumc_algorithm_ops gpumc_algorithm_canonical = {
     .name = "canonical",
-    .summary = "single-spin-flip updates at fixed temperatures: equilibrium averages, time series",
+    .summary = "updates at fixed temperatures: equilibrium averages, time series",
     .citation = citation,
     .keys = canonical_keys,
     .stages = stages,

@@ -158,13 +158,13 @@ static inline uint64_t canonical_half(const struct canonical_settings *settings,
   const uint64_t half = settings->sweeps / settings->interval / 2;
   return measured < half ? measured : half;
 }
-/* The measurement on its way to the host, and from there into the sums and the time series. */
+/* Bring the measurement to the host, and from there into the sums and the time series. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_fetch(struct canonical *canonical, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_digest(struct canonical *canonical, struct gpumc_error *error);
 
-/* Declare runs/NNNN, with the time series where they are asked for. */
+/* Declares runs/NNNN, with the time series if requested. */
 GPUMC_MUST_CHECK enum gpumc_status
 canonical_tables_declare(struct canonical *canonical, struct gpumc_error *error);
 

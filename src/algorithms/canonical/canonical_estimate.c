@@ -136,7 +136,7 @@ static size_t fluctuation(const struct evaluation *evaluation)
 
 /* Averages of sample r become averages[WHOLE]. What is not linear in means over n measurements is
  * off by a/n, hence in halves by 2a/n on average: corrected is 2 whole - halves (Quenouille,
- * Biometrika 43, 353 (1956)), of the specific heat <e>_1 <e>_2 for <e>^2. Returns the correction of
+ * Biometrika 43, 353 (1956)), for a specific heat <e>_1 <e>_2 for <e>^2. Returns the correction of
  * the fluctuation. */
 static double
 correct_sample(const struct evaluation *evaluation, size_t r, double *mean, double *averages[PARTS])

@@ -37,7 +37,8 @@ const struct gpumc_key canonical_keys[] = {
      .sweepable = true,
      .proportional = true,
      .doc = "Independent copies at each temperature; 32 by default, and 1 with "
-            "several `samples`. `multispin` kernels update 32 at the price of one."},
+            "several `samples`. Kernels that pack replicas into words update 32 at the price "
+            "of one."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -48,7 +49,7 @@ const struct gpumc_key canonical_keys[] = {
      .proportional = true,
      .doc = "Disorder samples, from the model's `sample` on. With several, each has "
             "one replica, and errors are those of averages over samples."},
-    GPUMC_UPDATE_KEY("How a spin is updated, given its neighbours."),
+    GPUMC_UPDATE_KEY("The move that a sweep consists of."),
     GPUMC_SWEEPS_KEY("thermalization", 0, .required = true, .sweepable = true,
                      .doc = "Sweeps after the random start, before measuring begins."),
     GPUMC_SWEEPS_KEY("sweeps", 1, .required = true, .sweepable = true,
@@ -61,14 +62,13 @@ const struct gpumc_key canonical_keys[] = {
      .type = GPUMC_KEY_BOOLEAN,
      .default_text = "false",
      .doc =
-         "Write the time series of every replica into the result: the energy and what observables "
-         "are moments of, as the magnetization and, with `structure_factor`, `wave`, whose mean "
-         "the structure factor is."},
+         "Write the time series of every replica into the result: all channels that are measured, "
+         "those on request included."},
     {.name = "reweight",
      .type = GPUMC_KEY_MAPPING,
      .children = reweight_keys,
      .doc = "Reweighting onto this grid: each point from the nearest temperature, as "
-            "far as its energy histogram reaches."},
+            "far as its measurements reach."},
     {.name = "configurations",
      .type = GPUMC_KEY_MAPPING,
      .children = gpumc_configurations_keys,

@@ -1,6 +1,5 @@
-/* Canonical runs: what the result has of them when they are done: averages over bins and of each
- * replica, averages with errors, autocorrelation times, what did not converge, reweighted curves.
- */
+/* Canonical runs: what a finished run writes - averages over bins and of each replica, averages
+ * with errors, autocorrelation times, what has not converged, reweighted curves. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +111,8 @@ out:
 
 /* ---- the summary ---- */
 
-/* A point of the grid is reported where that share of the measurements counts at least: energy
- * histograms a distance of 1.5 standard deviations apart, which overlap by 45 %. */
+/* The least share of the measurements that must count at a point of the grid for it to be reported:
+ * that of histograms 1.5 standard deviations apart, which overlap by 45 %. */
 static const double least_share = 0.1;
 
 /* The curves of the summary: T temperatures, or points of the grid; Q results. */
@@ -369,11 +368,21 @@ static enum gpumc_status write_warning(const struct summary *summary, const char
   return gpumc_recorder_text(context->recorder, "summary", name, text, error);
 }
 
-/* What averages over samples are to be distrusted for. */
+/* The label of the first quantity that is formed of each sample, of which there is one. */
+static struct gpumc_label fluctuation_label(const struct summary *summary)
+{
+  const struct gpumc_observables *observables = &summary->canonical->quantities.observables;
+  size_t q = 0;
+  while (q + 1 < observables->n_quantities && !observables->quantity[q].what->of_each)
+    q++;
+  return gpumc_quantity_label(observables, q);
+}
+
+/* Reasons to distrust averages over samples. */
 static enum gpumc_status
 write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
 {
-  char text[512];
+  char text[512], name[128];
   if (summary->unknown > 0) {
     snprintf(text, sizeof text,
              "%zu of %zu temperatures have averages without errors, since %zu samples are too few "
@@ -382,16 +391,18 @@ write_sample_warnings(const struct summary *summary, struct gpumc_error *error)
     GPUMC_TRY(write_warning(summary, "samples_warning", text, error));
   }
   if (summary->biased > 0) {
+    const struct gpumc_label fluctuation = fluctuation_label(summary);
+    snprintf(name, sizeof name, "%s_warning", fluctuation.name);
     snprintf(text, sizeof text,
-             "%zu of %zu temperatures have time series of the samples that are so short that the "
-             "specific heat may be too low by more than half its error; use more sweeps",
-             summary->biased, summary->direct.count);
-    GPUMC_TRY(write_warning(summary, "specific_heat_warning", text, error));
+             "at %zu of %zu temperatures the time series of the samples are so short that the %s "
+             "may be too low by more than half its error; use more sweeps",
+             summary->biased, summary->direct.count, fluctuation.long_name);
+    GPUMC_TRY(write_warning(summary, name, text, error));
   }
   return GPUMC_OK;
 }
 
-/* The series whose beginning is the farthest off, and the remedy. */
+/* Names the series whose beginning is farthest off, and the remedy. */
 static enum gpumc_status write_drift(const struct summary *summary, struct gpumc_error *error)
 {
   const size_t temperatures = summary->direct.count;
@@ -413,7 +424,7 @@ static enum gpumc_status write_drift(const struct summary *summary, struct gpumc
   return write_warning(summary, "drift_warning", text, error);
 }
 
-/* At how many temperatures which test of the time series failed. */
+/* Says at how many temperatures which test of the time series failed. */
 static enum gpumc_status write_unconverged(const struct summary *summary, struct gpumc_error *error)
 {
   static const char *const reasons[GPUMC_SERIES_DOUBTS] = {
@@ -439,7 +450,7 @@ static enum gpumc_status write_unconverged(const struct summary *summary, struct
   return status;
 }
 
-/* How much was measured, and what to be careful about. */
+/* Says how much was measured and what to beware of. */
 static enum gpumc_status write_trust(const struct summary *summary, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = summary->canonical->context.recorder;
@@ -454,11 +465,12 @@ static enum gpumc_status write_trust(const struct summary *summary, struct gpumc
   if (summary->unconverged > 0)
     GPUMC_TRY(write_unconverged(summary, error));
   if (summary->unserved > 0) {
-    snprintf(text, sizeof text,
-             "%zu of %zu points of the grid of reweighting are too far from all temperatures, less "
-             "than a share of %g of the measurements counts there: they are NaN; simulate more "
-             "temperatures",
-             summary->unserved, summary->reweighted.count, least_share);
+    snprintf(
+        text, sizeof text,
+        "%zu of %zu points of the grid of reweighting are too far from all temperatures, since "
+        "less than a share of %g of the measurements counts there: they are NaN; simulate more "
+        "temperatures",
+        summary->unserved, summary->reweighted.count, least_share);
     GPUMC_TRY(write_warning(summary, "reweight_warning", text, error));
   }
   return GPUMC_OK;

@@ -23,7 +23,7 @@ static size_t slot_of(size_t row)
   return row % GPUMC_SLOTS;
 }
 
-/* Energies are measured. The row's numbers begin their way to the host; `histogram`: unless these
+/* Enqueues the sums of the present replicas, whose channels are measured. `histogram`: unless these
  * replicas were counted before. */
 static enum gpumc_status tally(struct pa *pa, bool histogram, struct gpumc_error *error)
 {
@@ -69,8 +69,8 @@ overlap_at(struct pa *pa, double value, double *overlap, struct gpumc_error *err
   return pa_population_trial(&pa->population, weighing_to(pa, value), overlap, error);
 }
 
-/* A value above *low whose overlap is below alpha*, or end: doubles the last step. *low follows
- * as far as the overlap suffices. */
+/* Finds a value *high whose overlap is below alpha*, or the end, by doubling the last step. *low
+ * follows as long as the overlap suffices. */
 static enum gpumc_status
 bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_error *error)
 {
@@ -92,8 +92,8 @@ bracket(struct pa *pa, double *low, double *high, bool *reached, struct gpumc_er
   }
 }
 
-/* The value whose overlap with the present one is alpha* (section 2.3), by bisection: the overlap
- * falls from 1 continuously with the step. */
+/* Finds the value whose overlap with the present one is alpha* (section 2.3) by bisection: the
+ * overlap falls continuously from 1 as the step grows. */
 static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc_error *error)
 {
   double low;
@@ -118,8 +118,7 @@ static enum gpumc_status choose_value(struct pa *pa, double *value, struct gpumc
                          pa->axis.name, low, pa->settings.overlap, pa->schedule.block);
 }
 
-/* Weights refer to a reference, the lowest energy, which a tally finds; after a resume there was
- * none. */
+/* Weights need a reference, which a tally finds; after a resume there has been none. */
 static enum gpumc_status ensure_tally(struct pa *pa, struct gpumc_error *error)
 {
   if (pa->tallied)
@@ -300,8 +299,8 @@ static enum gpumc_status collect_earlier(struct pa *pa, const struct pa_step *st
   return collected;
 }
 
-/* One row of every run of the batch is enqueued, then the row before it recorded, so that the
- * device works meanwhile. */
+/* Enqueues one row of every run of the batch and records the row before it while the device
+ * works. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pa *pa = state;

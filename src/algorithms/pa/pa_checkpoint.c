@@ -253,7 +253,7 @@ static bool rows_fit(const struct pa *pa, const int64_t counters[N_COUNTERS])
   return configurations_fit(pa);
 }
 
-/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
+/* A checkpoint that reads well may still be wrong: what indexes arrays must fit them. */
 static enum gpumc_status check_position(const struct pa *pa, const int64_t counters[N_COUNTERS],
                                         const struct families *families, struct gpumc_error *error)
 {

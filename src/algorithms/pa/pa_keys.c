@@ -316,7 +316,7 @@ static void check_sums(const struct gpumc_params *params, const struct gpumc_sub
 {
   const struct gpumc_model *model = subject->instance;
   const int64_t population = gpumc_params_integer(params, "population");
-  /* Whatever is asked for. */
+  /* With all that can be requested. */
   const struct gpumc_observables observables =
       gpumc_observables_select(model->ops, UINT32_MAX, NULL);
   if (!powers_fit(model, &observables, pa_capacity((size_t)population)))

@@ -117,8 +117,8 @@ pa_population_found(struct pa_population *population, struct gpumc_error *error)
 GPUMC_MUST_CHECK enum gpumc_status pa_population_tally(struct pa_population *population,
                                                        uint32_t first_run, bool histogram,
                                                        struct gpumc_error *error);
-/* The overlap of a step from the present energies of the batch's first run, waited for. Needs a
- * tally of these energies. */
+/* Finds the overlap of a step from the present values of the conjugate channel in the batch's first
+ * run, and waits for it. Needs a tally of these values. */
 GPUMC_MUST_CHECK enum gpumc_status pa_population_trial(struct pa_population *population,
                                                        double step, double *overlap,
                                                        struct gpumc_error *error);
@@ -127,14 +127,14 @@ GPUMC_MUST_CHECK enum gpumc_status pa_population_trial(struct pa_population *pop
  * beyond the new size, fill the free places in ascending order of parent and place. So parent[p] =
  * p for every parent p < size, and copying in place is safe. Families are inherited and *size is
  * updated: 0 where the outcome's size is outside 1 .. capacity. Needs a tally of the present
- * energies. */
+ * values. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_population_resample(struct pa_population *population,
                        const struct pa_resampling_request *request, struct gpumc_error *error);
-/* Begin to bring what the last `resample` (or `found`) and `tally` found into `slot`. */
+/* Starts bringing what the last `resample` (or `found`) and `tally` found into `slot`. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_population_publish(struct pa_population *population, size_t slot, struct gpumc_error *error);
-/* Wait for it: outcome[runs], whose arrays are valid until the next call. */
+/* Waits for it and fills outcome[runs], whose arrays are valid until the next call. */
 GPUMC_MUST_CHECK enum gpumc_status pa_population_collect(struct pa_population *population,
                                                          size_t slot, struct pa_outcome *outcome,
                                                          struct gpumc_error *error);

@@ -20,7 +20,7 @@ enum {
   PA_CONFIGURATIONS_LABELS = 5 /* columns beside each configuration */
 };
 
-/* What the device's time goes to, by the names in pa.c. */
+/* Stages of the device's time, named in pa.c. */
 enum pa_stage {
   PA_STAGE_OTHER = GPUMC_STAGE_OTHER,
   PA_STAGE_RESAMPLE,
@@ -181,7 +181,7 @@ cJSON *pa_defaults(const struct gpumc_params *params, const struct gpumc_model *
 size_t pa_replicas(const struct gpumc_params *params);
 void pa_settings_read(const struct gpumc_params *params, const struct gpumc_model *model,
                       struct pa_settings *settings);
-/* Replicas a run has at the most: the target and twenty standard deviations of rounding. */
+/* The most replicas that a run can have: the target and twenty standard deviations of rounding. */
 size_t pa_capacity(size_t population);
 
 /* Runs of a batch, at most. It follows from the configuration alone, never from the device, so that
@@ -202,8 +202,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_schedule_make(const struct gpumc_params *p
 GPUMC_MUST_CHECK enum gpumc_status
 pa_schedule_append(struct pa_schedule *schedule, double value, struct gpumc_error *error);
 
-/* Whether the populations of a row are asked for; the row stands in a schedule that ends at the
- * value `last`. */
+/* Whether the populations of a row are requested, in a schedule that ends at the value `last`. */
 bool pa_has_configurations(const struct gpumc_configurations_request *request, const double *value,
                            size_t row, double last);
 GPUMC_MUST_CHECK enum gpumc_status
@@ -229,8 +228,7 @@ GPUMC_MUST_CHECK enum gpumc_status pa_load(void *state, struct gpumc_checkpoint_
 
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_declare(struct pa *pa, struct gpumc_error *error);
-/* The populations of the row pa->row as they were measured, if it is one of those asked for; waits
- * for them. */
+/* Writes the populations of the row pa->row as measured, if requested; waits for them. */
 GPUMC_MUST_CHECK enum gpumc_status
 pa_configurations_write(struct pa *pa, struct gpumc_error *error);
 /* Averages over runs, errors, warnings, reweighting: everything below /summary. */

@@ -235,7 +235,7 @@ static uint64_t rounds_before(const struct pt_timeline *timeline, uint64_t stret
   return rounds;
 }
 
-/* A checkpoint that is whole may still be wrong: what indexes arrays must fit them. */
+/* A checkpoint that reads well may still be wrong: what indexes arrays must fit them. */
 static enum gpumc_status
 check(const struct pt *pt, const uint64_t counters[N_COUNTERS], struct gpumc_error *error)
 {
@@ -328,7 +328,7 @@ static enum gpumc_status allocate_counts(struct pt *pt, struct gpumc_error *erro
   GPUMC_TRY(gpumc_allocate_array(&counts->labelled, temperatures, "walkers", error));
   GPUMC_TRY(gpumc_allocate_array(&counts->from_hottest, temperatures, "walkers", error));
   GPUMC_TRY(gpumc_allocate_array(&counts->round_trips, pt->settings.samples, "round trips", error));
-  GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest energies", error));
+  GPUMC_TRY(gpumc_allocate_array(&pt->lowest, pt->settings.samples, "lowest values", error));
   for (size_t s = 0; s < pt->settings.samples; s++)
     pt->lowest[s] = INT64_MAX;
   return GPUMC_OK;
@@ -403,7 +403,7 @@ static enum gpumc_status settle(void *state, struct gpumc_error *error)
   return pt_collect(pt, error);
 }
 
-/* The present stretch is over. The next one may begin before its sums have come, unless they decide
+/* Ends the present stretch. The next one may begin before the sums arrive, unless they decide
  * temperatures. */
 static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
 {
@@ -415,8 +415,7 @@ static enum gpumc_status end_stretch(struct pt *pt, struct gpumc_error *error)
   return tuning || pt->stretch == pt->timeline.count ? settle(pt, error) : GPUMC_OK;
 }
 
-/* A unit of sweeps is enqueued, then the stretch before it recorded, so that the device works
- * meanwhile. */
+/* Enqueues a unit of sweeps and records the stretch before it while the device works. */
 static enum gpumc_status advance(void *state, bool *finished, struct gpumc_error *error)
 {
   struct pt *pt = state;

@@ -193,7 +193,7 @@ void pt_ladder_adjust(const struct pt_counts *counts, double places, size_t temp
 double pt_acceptance(const uint64_t rounds[2], const uint64_t *accepted, double places,
                      size_t temperatures, size_t t);
 
-/* What the device is asked for. */
+/* Fills in what the device has to do. */
 void pt_tempering_plan(const struct pt_settings *settings, const struct gpumc_model *model,
                        const struct pt_terms *terms, struct pt_tempering_plan *plan);
 

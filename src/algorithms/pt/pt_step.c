@@ -321,7 +321,8 @@ static enum gpumc_status exchange(struct pt *pt, struct gpumc_error *error)
   return ensemble->ops->exchange(ensemble, pt->tempering.swap, error);
 }
 
-/* Without exchange and measurement nobody asks for the energies, nor amid a round. */
+/* Channels are measured only at the end of a round, where an exchange or a measurement needs
+ * them. */
 static enum gpumc_status
 sweep(struct pt *pt, uint32_t sweeps, bool measured, struct gpumc_error *error)
 {

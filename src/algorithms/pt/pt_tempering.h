@@ -132,7 +132,7 @@ GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_set_temperatures(struct pt_tempering *tempering, const double *coefficient,
                               double quantum, struct gpumc_error *error);
 /* Add the present channels and overlaps to the sums and, with `histogram`, the overlaps to the
- * histograms; find the lowest energies. */
+ * histograms; find the lowest values of the tracked channel. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_accumulate(struct pt_tempering *tempering, bool histogram, struct gpumc_error *error);
 /* Decide on an exchange of the temperatures t and t + 1 for every t with t % 2 = round % 2, in
@@ -144,7 +144,7 @@ GPUMC_MUST_CHECK enum gpumc_status pt_tempering_exchange(struct pt_tempering *te
                                                          struct gpumc_random random, uint32_t round,
                                                          struct gpumc_error *error);
 /* Begin to bring sums and counters into `slot` < GPUMC_SLOTS; on the device they become 0.
- * Histograms are not published and go on. */
+ * Histograms are not published; they keep counting. */
 GPUMC_MUST_CHECK enum gpumc_status
 pt_tempering_publish(struct pt_tempering *tempering, size_t slot, struct gpumc_error *error);
 /* Wait for it; the outcome is valid until the slot is published again. */
