@@ -236,8 +236,8 @@ static void packed_refuses_other_rows_and_disorder(void **state)
   for (size_t k = 0; k < kernels; k++)
     if (fixture_trajectory(kernel[k]) == REFERENCE_PACKED) {
       expect_refused(case_of(kernel[k], &other, &case_feelings[0], ROOM), "a multiple of 64");
-      expect_refused(case_of(kernel[k], &good, &case_feelings[4], ROOM), "there is disorder");
-      expect_refused(case_of(kernel[k], &good, &case_feelings[8], ROOM), "there is disorder");
+      expect_refused(case_of(kernel[k], &good, &case_feelings[4], ROOM), "rules out disorder");
+      expect_refused(case_of(kernel[k], &good, &case_feelings[8], ROOM), "rules out disorder");
     }
 }
 
