@@ -46,7 +46,19 @@ static const struct gpumc_key range_keys[] = {{.name = "from",
                                                .doc = "Highest value that is sampled, per site."},
                                               {0}};
 
+static const char *const start_choices[] = {
+    [MUCA_START_FLAT] = "flat",
+    [MUCA_START_WANG_LANDAU] = "wang_landau",
+    NULL,
+};
+
 static const struct gpumc_key iteration_keys[] = {
+    {.name = "start",
+     .type = GPUMC_KEY_CHOICE,
+     .choices = start_choices,
+     .default_text = "flat",
+     .sweepable = true,
+     .doc = "Weights that iterations begin with: flat, or from Wang and Landau's scheme."},
     {.name = "thermalization",
      .type = GPUMC_KEY_REAL,
      .default_text = "30",
@@ -189,6 +201,7 @@ static void read_levels(const struct gpumc_params *params, const struct gpumc_mo
     settings->spacing = wide < 1 ? 1 : wide < 0x1p62 ? (int64_t)wide : (int64_t)1 << 62;
     settings->levels = (size_t)((highest - settings->lowest) / settings->spacing) + 1;
   }
+  settings->binned = settings->spacing != (grid->levels > 0 ? grid->spacing : 1);
 }
 
 static void read_range(const struct gpumc_params *params, const struct gpumc_model *model,
@@ -229,6 +242,7 @@ void muca_settings_read(const struct gpumc_params *params, const struct gpumc_mo
   settings->channel = settings->moved.conjugate;
   settings->observables = gpumc_observables_of(params, model->ops, NULL, settings->moved.control);
   read_levels(params, model, settings);
+  settings->width = (settings->binned ? 2 : 1) * settings->observables.n_means;
   read_range(params, model, settings);
   settings->walkers = gpumc_params_has(params, "walkers")
                           ? (size_t)gpumc_params_integer(params, "walkers")
@@ -241,6 +255,9 @@ void muca_settings_read(const struct gpumc_params *params, const struct gpumc_mo
   settings->iterations = (size_t)gpumc_params_integer(params, "iteration.maximum");
   settings->extrapolate = gpumc_params_boolean(params, "iteration.extrapolate");
   settings->write_weights = gpumc_params_boolean(params, "iteration.write_weights");
+  const char *start = gpumc_params_string(params, "iteration.start");
+  while (strcmp(start_choices[settings->start], start) != 0)
+    settings->start++;
   settings->production = (uint64_t)gpumc_params_real(params, "production.updates");
   settings->measurements = (size_t)gpumc_params_integer(params, "production.measurements");
   const size_t groups = (settings->walkers + GPUMC_WALK_GROUP - 1) / GPUMC_WALK_GROUP;
@@ -308,12 +325,19 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
   struct muca_settings settings;
   muca_settings_read(params, model, &settings);
   const char *name = model->ops->channels[settings.channel].label.name;
+  const struct gpumc_grid *grid = &model->grid[settings.channel];
+  const double quantum = model->quantum[settings.channel];
   if (settings.levels == 0)
     gpumc_params_mistake(
         params, report, "bin",
         "the %s of %s with these parameters is continuous: give algorithm.bin, the "
         "width of a level for the whole system",
         name, model->ops->name);
+  else if (grid->levels > 0 && settings.spacing % grid->spacing != 0)
+    gpumc_params_mistake(params, report, "bin",
+                         "bin = %g is no multiple of the %g between levels of the %s: bins would "
+                         "hold different numbers of them",
+                         gpumc_params_real(params, "bin"), (double)grid->spacing * quantum, name);
   else if (settings.levels > LEVELS_MAXIMUM)
     gpumc_params_mistake(params, report, "bin",
                          "%zu levels are more than the %d that there may be: give a wider "

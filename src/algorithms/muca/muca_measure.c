@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "algorithms/muca/muca.h"
+#include "core/numerics/power.h"
 
 /* Into the host's arrays. */
 static enum gpumc_status fetch_channels(struct muca *muca, struct gpumc_error *error)
@@ -38,24 +39,23 @@ enum gpumc_status muca_is_inside(struct muca *muca, bool *inside, struct gpumc_e
   return GPUMC_OK;
 }
 
-static double power_of(const struct gpumc_mean *mean, double x)
-{
-  if (mean->power == 1)
-    return mean->absolute ? fabs(x) : x;
-  return mean->power == 2 ? x * x : (x * x) * (x * x);
-}
-
 static void add_walker(struct muca *muca, size_t block, size_t walker)
 {
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_observables *observables = &settings->observables;
   const size_t level = level_of(settings, muca->channel[settings->channel][walker]);
-  const size_t place = block * settings->levels + level;
-  double *sums = muca->sums + place * observables->n_means;
+  const size_t place = block * settings->levels + level, n = observables->n_means;
+  const double value = (double)muca->channel[settings->channel][walker];
+  double *sums = muca->sums + place * settings->width;
   muca->samples[place]++;
-  for (size_t k = 0; k < observables->n_means; k++)
-    sums[k] +=
-        power_of(observables->mean[k], (double)muca->channel[observables->mean[k]->index][walker]);
+  for (size_t k = 0; k < n; k++) {
+    const struct gpumc_mean *mean = observables->mean[k];
+    const double x =
+        gpumc_power((double)muca->channel[mean->index][walker], mean->power, mean->absolute);
+    sums[k] += x;
+    if (settings->binned)
+      sums[n + k] += x * value;
+  }
 }
 
 /* The first walker of a part of the visits (gpumc_walk_part). */
@@ -99,14 +99,17 @@ enum gpumc_status muca_take_visits(struct muca *muca, struct gpumc_error *error)
 }
 
 enum gpumc_status
-muca_count_passages(struct muca *muca, double *passages, struct gpumc_error *error)
+muca_count_passages(struct muca *muca, struct muca_passages *passages, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
   const size_t walkers = muca->settings.walkers;
-  *passages = 0;
+  *passages = (struct muca_passages){0};
   GPUMC_TRY(device->ops->copy_to_host(device, muca->host_passages, muca->passages,
                                       walkers * sizeof *muca->passages, error));
-  for (size_t r = 0; r < walkers; r++)
-    *passages += muca->host_passages[r] >> 2;
+  for (size_t r = 0; r < walkers; r++) {
+    const uint32_t of_walker = muca->host_passages[r] >> 2;
+    passages->all += of_walker;
+    passages->round_trips += of_walker / 2;
+  }
   return GPUMC_OK;
 }

@@ -1,5 +1,5 @@
-/* Multicanonical sampling: the density of states, what follows from it at any value of the control,
- * and whether to trust it. */
+/* Multicanonical sampling: what follows from the density of states at any value of the control,
+ * what is written of both, and whether to trust it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,172 +13,6 @@
 /* Of the whole run; fewer are too few to tell their number. */
 enum { ROUND_TRIPS_LEAST = 100 };
 
-/* Levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that block, row B is
- * of all of them. */
-struct density {
-  size_t levels, blocks;
-  size_t *level;    /* [V] */
-  double *value;    /* [V] of the whole system, in the channel's unit */
-  double *log_dos;  /* [B + 1][V] */
-  double *average;  /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *error_of; /* [V] of log_dos */
-  bool normalised;  /* to the number of states; else to 1 */
-};
-
-static void density_free(struct density *density)
-{
-  free(density->level);
-  free(density->value);
-  free(density->log_dos);
-  free(density->average);
-  free(density->error_of);
-}
-
-static double log_sum(const double *log_term, size_t n)
-{
-  double largest = -INFINITY, sum = 0;
-  for (size_t i = 0; i < n; i++)
-    largest = fmax(largest, log_term[i]);
-  for (size_t i = 0; i < n; i++)
-    sum += gpumc_exp(log_term[i] - largest);
-  return largest + gpumc_log(sum);
-}
-
-/* visits of all blocks but one; block = B: of all. */
-static double visits_without(const struct muca *muca, size_t level, size_t block)
-{
-  const size_t levels = muca->settings.levels;
-  uint64_t sum = 0;
-  for (size_t b = 0; b < muca->settings.blocks; b++)
-    if (b != block)
-      sum += muca->counted[b * levels + level];
-  return (double)sum;
-}
-
-static size_t visited_levels(const struct muca *muca, size_t *level)
-{
-  size_t n = 0;
-  for (size_t l = 0; l < muca->settings.levels; l++)
-    if (visits_without(muca, l, muca->settings.blocks) > 0)
-      level[n++] = l;
-  return n;
-}
-
-/* ln Omega = ln H - ln W, up to a constant. Only of all energies with their number of states known
- * is the constant known, too. */
-static void fill_log_dos(const struct muca *muca, struct density *density)
-{
-  const double states = density->normalised ? muca->context.model->log_states : 0;
-  const int threads = muca->context.device->threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (size_t b = 0; b <= density->blocks; b++) {
-    double *row = density->log_dos + b * density->levels;
-    for (size_t v = 0; v < density->levels; v++) {
-      const double weight = (double)muca->weights.log_weight[density->level[v]] * 0x1p-32;
-      row[v] = gpumc_log(visits_without(muca, density->level[v], b)) - weight;
-    }
-    const double shift = states - log_sum(row, density->levels);
-    for (size_t v = 0; v < density->levels; v++)
-      row[v] += shift;
-  }
-}
-
-static double power(double x, unsigned exponent)
-{
-  return exponent == 1 ? x : exponent == 2 ? x * x : (x * x) * (x * x);
-}
-
-/* Levels of a spectrum know their value; means of it need no measurement. */
-static bool is_of_level(const struct muca *muca, const struct gpumc_mean *mean)
-{
-  return mean->index == muca->settings.channel &&
-         muca->settings.spacing == muca->context.model->grid[mean->index].spacing;
-}
-
-static double
-sums_without(const struct muca *muca, size_t level, size_t mean, size_t block, double *samples)
-{
-  const size_t levels = muca->settings.levels, n = muca->settings.observables.n_means;
-  double sum = 0;
-  *samples = 0;
-  for (size_t b = 0; b < muca->settings.blocks; b++)
-    if (b != block) {
-      sum += muca->sums[(b * levels + level) * n + mean];
-      *samples += (double)muca->samples[b * levels + level];
-    }
-  return sum;
-}
-
-static double average_at(const struct muca *muca, size_t level, size_t k, size_t block)
-{
-  const struct gpumc_model *model = muca->context.model;
-  const struct gpumc_mean *mean = muca->settings.observables.mean[k];
-  const double unit = gpumc_mean_unit(mean, model);
-  if (is_of_level(muca, mean)) {
-    const double x =
-        muca_level_value(&muca->settings, model, level) / model->quantum[mean->index] * unit;
-    return mean->absolute ? fabs(x) : power(x, mean->power);
-  }
-  double samples;
-  const double sum = sums_without(muca, level, k, block, &samples);
-  return samples > 0 ? sum / samples * power(unit, mean->power) : (double)NAN;
-}
-
-static void fill_averages(const struct muca *muca, struct density *density)
-{
-  const size_t n = muca->settings.observables.n_means;
-  const int threads = muca->context.device->threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (size_t b = 0; b <= density->blocks; b++)
-    for (size_t v = 0; v < density->levels; v++)
-      for (size_t k = 0; k < n; k++)
-        density->average[(b * density->levels + v) * n + k] =
-            average_at(muca, density->level[v], k, b);
-}
-
-static enum gpumc_status fill_errors(struct density *density, struct gpumc_error *error)
-{
-  double *column;
-  GPUMC_TRY(gpumc_allocate_array(&column, density->blocks, "a jackknife", error));
-  for (size_t v = 0; v < density->levels; v++) {
-    bool finite = true;
-    for (size_t b = 0; b < density->blocks; b++) {
-      column[b] = density->log_dos[b * density->levels + v];
-      finite = finite && isfinite(column[b]);
-    }
-    const double scale = fabs(density->log_dos[density->blocks * density->levels + v]);
-    const struct gpumc_variance variance = gpumc_jackknife_of(
-        column, 1, density->blocks, gpumc_rounding((double)density->blocks, scale + 1));
-    density->error_of[v] =
-        finite ? gpumc_pooled_error(variance, (struct gpumc_variance){0, 0}) : (double)NAN;
-  }
-  free(column);
-  return GPUMC_OK;
-}
-
-static enum gpumc_status
-density_make(const struct muca *muca, struct density *density, struct gpumc_error *error)
-{
-  const struct muca_settings *settings = &muca->settings;
-  const size_t means = settings->observables.n_means;
-  const bool whole = settings->first == 0 && settings->last + 1 == settings->levels;
-  *density = (struct density){.blocks = settings->blocks};
-  density->normalised =
-      whole && gpumc_moves_beta(&settings->moved) && !isnan(muca->context.model->log_states);
-  GPUMC_TRY(gpumc_allocate_array(&density->level, settings->levels, "levels", error));
-  density->levels = visited_levels(muca, density->level);
-  const size_t numbers = (settings->blocks + 1) * density->levels;
-  GPUMC_TRY(gpumc_allocate_array(&density->value, density->levels, "levels", error));
-  GPUMC_TRY(gpumc_allocate_array(&density->error_of, density->levels, "errors", error));
-  GPUMC_TRY(gpumc_allocate_array(&density->log_dos, numbers, "the density of states", error));
-  GPUMC_TRY(gpumc_allocate_array(&density->average, numbers * means, "averages by level", error));
-  for (size_t v = 0; v < density->levels; v++)
-    density->value[v] = muca_level_value(settings, muca->context.model, density->level[v]);
-  fill_log_dos(muca, density);
-  fill_averages(muca, density);
-  return fill_errors(density, error);
-}
-
 /* ---- reweighting ---- */
 
 enum { FREE_ENERGY, ENTROPY, POTENTIALS };
@@ -186,38 +20,129 @@ enum { FREE_ENERGY, ENTROPY, POTENTIALS };
 /* A point of the grid; `coefficient`: ln of the weight is - coefficient times the value. */
 struct point {
   const struct muca *muca;
+  const struct muca_density *density;
   struct gpumc_controls controls;
   double control, coefficient;
 };
 
-/* mean[n_means], then ln Z, from row b. */
-static void reweight(const struct muca *muca, const struct density *density,
-                     const struct point *point, size_t b, double *mean)
+/* Of what is left out of a canonical average: levels at which nothing was measured may have this
+ * share, and where the range was cut the outermost level this weight beside the fullest one. */
+static const double missing_share = 1e-4, cut_weight = 1e-4;
+/* Largest mean square of the coefficient times the width of a bin, as a standard deviation: beyond
+ * it averages within bins do not follow from two moments. */
+static const double wide_bin = 0.1;
+
+/* ln of the weight of level v in row b, and the shift of averages within a bin, to second order:
+ * ln <exp(- c x)> = - c <x> + c^2 var(x) / 2. */
+static double log_weight_of(const struct point *point, size_t b, size_t v, double *variance)
 {
-  const size_t levels = density->levels, n = muca->settings.observables.n_means;
-  const double *log_dos = density->log_dos + b * levels;
-  const double *average = density->average + b * levels * n;
-  double largest = -INFINITY, sum = 0;
-  for (size_t v = 0; v < levels; v++)
-    largest = fmax(largest, log_dos[v] - point->coefficient * density->value[v]);
-  for (size_t k = 0; k < n; k++)
-    mean[k] = 0;
-  for (size_t v = 0; v < levels; v++) {
-    const double p = gpumc_exp(log_dos[v] - point->coefficient * density->value[v] - largest);
-    if (p < 0x1p-80)
-      continue;
-    sum += p;
-    for (size_t k = 0; k < n; k++)
-      mean[k] += p * average[v * n + k];
+  const struct muca_density *density = point->density;
+  const struct muca *muca = point->muca;
+  const struct gpumc_observables *observables = &muca->settings.observables;
+  const size_t n = observables->n_means, row = (b * density->levels + v);
+  const double c = point->coefficient;
+  *variance = 0;
+  double value = density->value[v];
+  if (density->slope != NULL) {
+    const size_t first = gpumc_observables_power(observables, muca->settings.channel, 1);
+    const struct gpumc_model *model = muca->context.model;
+    const double whole =
+        model->quantum[muca->settings.channel] / gpumc_mean_unit(observables->mean[first], model);
+    const double average = density->average[row * n + first];
+    if (isfinite(average)) {
+      value = average * whole;
+      *variance = density->slope[row * n + first] * whole;
+    }
   }
-  for (size_t k = 0; k < n; k++)
-    mean[k] /= sum;
-  mean[n] = largest + gpumc_log(sum);
+  return density->log_dos[row] - c * value + 0.5 * c * c * *variance;
 }
 
+/* Canonical averages of row b. */
+struct canonical {
+  double sum, largest; /* of weights over exp(largest) */
+  double spread;       /* mean square of coefficient times the width of a level */
+};
+
+/* Sums of weight times average into mean[n_means], and the weight that has none in missing[]. */
+static void
+add_level(const struct point *point, size_t b, size_t v, double p, double *mean, double *missing)
+{
+  const struct muca_density *density = point->density;
+  const size_t n = point->muca->settings.observables.n_means;
+  const size_t place = (b * density->levels + v) * n;
+  for (size_t k = 0; k < n; k++) {
+    double average = density->average[place + k];
+    if (density->slope != NULL)
+      average -= point->coefficient * density->slope[place + k];
+    if (isfinite(average))
+      mean[k] += p * average;
+    else
+      missing[k] += p;
+  }
+}
+
+/* mean[n_means], then ln Z, from row b. */
+static struct canonical reweight(const struct point *point, size_t b, double *mean)
+{
+  const struct muca_density *density = point->density;
+  const size_t n = point->muca->settings.observables.n_means;
+  struct canonical canonical = {.largest = -INFINITY};
+  double missing[GPUMC_MEANS_MAXIMUM] = {0}, variance;
+  for (size_t v = 0; v < density->levels; v++)
+    canonical.largest = fmax(canonical.largest, log_weight_of(point, b, v, &variance));
+  for (size_t k = 0; k < n; k++)
+    mean[k] = 0;
+  for (size_t v = 0; v < density->levels; v++) {
+    const double p = gpumc_exp(log_weight_of(point, b, v, &variance) - canonical.largest);
+    if (p < 0x1p-80)
+      continue;
+    canonical.sum += p;
+    canonical.spread += p * point->coefficient * point->coefficient * variance;
+    add_level(point, b, v, p, mean, missing);
+  }
+  for (size_t k = 0; k < n; k++)
+    mean[k] = missing[k] > missing_share * canonical.sum ? (double)NAN
+                                                         : mean[k] / (canonical.sum - missing[k]);
+  mean[n] = canonical.largest + gpumc_log(canonical.sum);
+  canonical.spread /= canonical.sum;
+  return canonical;
+}
+
+/* Levels without states that may lie between an end of the range and the next one that has some. */
+enum { END_GAP = 2 };
+
+enum fault { FAULT_NONE, FAULT_CUT, FAULT_BINS };
+
+/* Whether states beyond the level were cut off: where the system's own end is in the range, levels
+ * end before it does. */
+static bool is_cut(const struct muca_settings *settings, size_t level)
+{
+  const bool below = settings->first > 0 && level <= settings->first + END_GAP;
+  const bool above = settings->last + 1 < settings->levels && level + END_GAP >= settings->last;
+  return below || above;
+}
+
+/* What is wrong with averages at a point. */
+static enum fault fault_of(const struct point *point, const struct canonical *canonical)
+{
+  const struct muca_settings *settings = &point->muca->settings;
+  const struct muca_density *density = point->density;
+  const size_t all = density->blocks, top = density->levels - 1;
+  const double least = canonical->largest + gpumc_log(cut_weight);
+  double variance;
+  if (is_cut(settings, density->level[0]) && log_weight_of(point, all, 0, &variance) > least)
+    return FAULT_CUT;
+  if (is_cut(settings, density->level[top]) && log_weight_of(point, all, top, &variance) > least)
+    return FAULT_CUT;
+  return canonical->spread > wide_bin ? FAULT_BINS : FAULT_NONE;
+}
+
+/* Free energies and entropies of a part of the states are none of the system's. */
 static bool has_potentials(const struct muca *muca)
 {
-  return gpumc_moves_beta(&muca->settings.moved);
+  const struct muca_settings *settings = &muca->settings;
+  return gpumc_moves_beta(&settings->moved) && settings->first == 0 &&
+         settings->last + 1 == settings->levels && !isnan(muca->context.model->log_states);
 }
 
 static size_t result_count(const struct muca *muca)
@@ -271,13 +196,45 @@ static bool is_known(const void *state, size_t result)
                                  &point->controls);
 }
 
+/* Points of the grid at which averages are NAN, by their fault, and the first of each. */
+struct faults {
+  size_t count[FAULT_BINS + 1];
+  double first[FAULT_BINS + 1];
+};
+
+static enum gpumc_status estimate_point(const struct point *point, double *without, double *value,
+                                        double *error_of, struct faults *faults,
+                                        struct gpumc_error *error)
+{
+  const struct muca *muca = point->muca;
+  const struct muca_density *density = point->density;
+  const size_t width = muca->settings.observables.n_means + 1, n = result_count(muca);
+  const int threads = muca->context.device->threads;
+  const struct canonical all = reweight(point, density->blocks, without + density->blocks * width);
+  const enum fault fault = fault_of(point, &all);
+  if (fault != FAULT_NONE) {
+    faults->first[fault] = faults->count[fault]++ == 0 ? point->control : faults->first[fault];
+    for (size_t r = 0; r < n; r++)
+      value[r] = error_of[r] = NAN;
+    return GPUMC_OK;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (size_t b = 0; b < density->blocks; b++)
+    reweight(point, b, without + b * width);
+  const struct gpumc_estimator estimator = {width, n, point, results, roundings, is_known};
+  const struct gpumc_replicates blocks = {
+      .strata = 1, .blocks = density->blocks, .without = without, .freedom = INFINITY};
+  return gpumc_estimate(&estimator, without + density->blocks * width, &blocks, 1, value, error_of,
+                        NULL, error);
+}
+
 /* value, error [points][results]. */
-static enum gpumc_status fill_grid(const struct muca *muca, const struct density *density,
+static enum gpumc_status fill_grid(const struct muca *muca, const struct muca_density *density,
                                    const double *grid, size_t points, double *value,
-                                   double *error_of, struct gpumc_error *error)
+                                   double *error_of, struct faults *faults,
+                                   struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
-  const struct gpumc_model *model = muca->context.model;
   const size_t width = settings->observables.n_means + 1, n = result_count(muca);
   double *without;
   GPUMC_TRY(gpumc_allocate_array(&without, (density->blocks + 1) * width, "reweighting", error));
@@ -285,18 +242,11 @@ static enum gpumc_status fill_grid(const struct muca *muca, const struct density
   for (size_t p = 0; p < points && status == GPUMC_OK; p++) {
     const struct point point = {
         .muca = muca,
+        .density = density,
         .control = grid[p],
-        .coefficient = gpumc_moved_coefficient(model, &settings->moved, grid[p]),
+        .coefficient = gpumc_moved_coefficient(muca->context.model, &settings->moved, grid[p]),
         .controls = gpumc_controls_at(settings->moved.fixed, settings->moved.control, grid[p])};
-    const struct gpumc_estimator estimator = {width, n, &point, results, roundings, is_known};
-    const int threads = muca->context.device->threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (size_t b = 0; b <= density->blocks; b++)
-      reweight(muca, density, &point, b, without + b * width);
-    const struct gpumc_replicates blocks = {
-        .strata = 1, .blocks = density->blocks, .without = without, .freedom = INFINITY};
-    status = gpumc_estimate(&estimator, without + density->blocks * width, &blocks, 1,
-                            value + p * n, error_of + p * n, NULL, error);
+    status = estimate_point(&point, without, value + p * n, error_of + p * n, faults, error);
   }
   free(without);
   return status;
@@ -345,28 +295,56 @@ static enum gpumc_status write_grid(const struct muca *muca, const double *grid,
   return status;
 }
 
-static enum gpumc_status
-reweight_grid(const struct muca *muca, const struct density *density, struct gpumc_error *error)
+static enum gpumc_status reweight_grid(const struct muca *muca, const struct muca_density *density,
+                                       struct faults *faults, struct gpumc_error *error)
 {
   const struct gpumc_params *params = &muca->context.params;
   const struct gpumc_range range = gpumc_range_read(params, gpumc_ladder_block(params));
   const size_t points = (size_t)gpumc_range_count(&range), n = result_count(muca);
+  enum gpumc_status status = GPUMC_OK;
   double *grid;
   GPUMC_TRY(gpumc_allocate_array(&grid, points * (1 + 2 * n), "the grid", error));
   for (size_t p = 0; p < points; p++)
     grid[p] = gpumc_range_point(&range, p);
   double *value = grid + points, *error_of = value + points * n;
-  enum gpumc_status status = fill_grid(muca, density, grid, points, value, error_of, error);
-  if (status == GPUMC_OK)
-    status = write_grid(muca, grid, points, value, error_of, error);
+  GPUMC_TRY_OUT(status, fill_grid(muca, density, grid, points, value, error_of, faults, error));
+  GPUMC_TRY_OUT(status, write_grid(muca, grid, points, value, error_of, error));
+out:
   free(grid);
   return status;
 }
 
 /* ---- the density of states ---- */
 
-static enum gpumc_status
-write_density(const struct muca *muca, const struct density *density, struct gpumc_error *error)
+/* Averages at each level, of means that do not follow from it. */
+static enum gpumc_status write_levels(const struct muca *muca, const struct muca_density *density,
+                                      const char *axis, struct gpumc_error *error)
+{
+  const struct gpumc_observables *observables = &muca->settings.observables;
+  const size_t n = observables->n_means, levels = density->levels;
+  struct gpumc_curve_place place = place_of(muca, axis, levels);
+  enum gpumc_status status = GPUMC_OK;
+  double *curve;
+  place.group = "summary/microcanonical";
+  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * levels, "a curve", error));
+  for (size_t k = 0; k < n; k++) {
+    const struct gpumc_mean *mean = observables->mean[k];
+    if (mean->label.name == NULL || mean->index == muca->settings.channel)
+      continue;
+    for (size_t v = 0; v < levels; v++)
+      curve[v] = density->average[(density->blocks * levels + v) * n + k];
+    GPUMC_TRY_OUT(status,
+                  muca_density_errors(density, density->average + k, n, curve + levels, error));
+    GPUMC_TRY_OUT(status,
+                  gpumc_curve_write_with_error(&place, &mean->label, curve, curve + levels, error));
+  }
+out:
+  free(curve);
+  return status;
+}
+
+static enum gpumc_status write_density(const struct muca *muca, const struct muca_density *density,
+                                       struct gpumc_error *error)
 {
   const struct gpumc_label *channel =
       &muca->context.model->ops->channels[muca->settings.channel].label;
@@ -385,19 +363,12 @@ write_density(const struct muca *muca, const struct density *density, struct gpu
   const struct gpumc_label visits = {"visits", "visits of the level in the production run", "1",
                                      "H"};
   const struct gpumc_curve_place place = place_of(muca, path, density->levels);
-  double *visited;
-  GPUMC_TRY(gpumc_allocate_array(&visited, density->levels, "visits", error));
-  for (size_t v = 0; v < density->levels; v++)
-    visited[v] = visits_without(muca, density->level[v], density->blocks);
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &axis, false, density->value, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write_with_error(&place, &log_dos,
-                                          density->log_dos + density->blocks * density->levels,
-                                          density->error_of, error);
-  if (status == GPUMC_OK)
-    status = gpumc_curve_write(&place, &visits, true, visited, error);
-  free(visited);
-  return status;
+  const size_t all = density->blocks * density->levels;
+  GPUMC_TRY(gpumc_curve_write_axis(&place, 0, &axis, false, density->value, error));
+  GPUMC_TRY(gpumc_curve_write_with_error(&place, &log_dos, density->log_dos + all,
+                                         density->error_of, error));
+  GPUMC_TRY(gpumc_curve_write(&place, &visits, true, density->visits, error));
+  return write_levels(muca, density, path, error);
 }
 
 /* ---- trust ---- */
@@ -422,17 +393,39 @@ static enum gpumc_status write_convergence(const struct muca *muca, struct gpumc
   return write_warning(muca, "warning", text, error);
 }
 
+/* Points of the grid without averages: none of them is wrong, so that the result may be trusted. */
+static enum gpumc_status
+write_faults(const struct muca *muca, const struct faults *faults, struct gpumc_error *error)
+{
+  const char *control = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
+  char text[384];
+  if (faults->count[FAULT_CUT] > 0) {
+    snprintf(text, sizeof text,
+             "at %zu values of %s, the first %g, states outside of algorithm.range have weight: "
+             "averages there are NaN; take a wider range, or a grid within it",
+             faults->count[FAULT_CUT], control, faults->first[FAULT_CUT]);
+    GPUMC_TRY(write_warning(muca, "range_warning", text, error));
+  }
+  if (faults->count[FAULT_BINS] == 0)
+    return GPUMC_OK;
+  snprintf(text, sizeof text,
+           "at %zu values of %s, the first %g, weights differ too much within a bin: averages "
+           "there are NaN; take a narrower algorithm.bin",
+           faults->count[FAULT_BINS], control, faults->first[FAULT_BINS]);
+  return write_warning(muca, "bin_warning", text, error);
+}
+
 static enum gpumc_status write_trust(struct muca *muca, struct gpumc_error *error)
 {
   const struct muca_progress *progress = &muca->progress;
   struct gpumc_recorder *recorder = muca->context.recorder;
   const double walkers = (double)muca->settings.walkers;
-  double passages;
+  struct muca_passages passages;
   char text[384];
   GPUMC_TRY(muca_count_passages(muca, &passages, error));
-  const double trips = floor(passages / 2);
+  const double trips = passages.round_trips;
   /* Walkers forget where they began, and there are enough of them to tell errors. */
-  const bool travelled = trips >= ROUND_TRIPS_LEAST && passages >= walkers;
+  const bool travelled = trips >= ROUND_TRIPS_LEAST && passages.all >= walkers;
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "converged", (int64_t)progress->converged,
                                    error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)progress->iteration,
@@ -441,7 +434,7 @@ static enum gpumc_status write_trust(struct muca *muca, struct gpumc_error *erro
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "round_trips", (int64_t)trips, error));
   GPUMC_TRY(gpumc_recorder_number(
       recorder, "summary", "tunnelling_time",
-      passages > 0 ? (double)progress->walked * walkers / passages : (double)NAN, error));
+      passages.all > 0 ? (double)progress->walked * walkers / passages.all : (double)NAN, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "production_updates",
                                    (int64_t)progress->walked, error));
   GPUMC_TRY(gpumc_trust_record(&muca->context, progress->converged && travelled, error));
@@ -459,13 +452,15 @@ static enum gpumc_status write_trust(struct muca *muca, struct gpumc_error *erro
 enum gpumc_status muca_summarize(void *state, struct gpumc_error *error)
 {
   struct muca *muca = state;
-  struct density density;
+  struct muca_density density;
+  struct faults faults = {.count = {0}};
   enum gpumc_status status = GPUMC_OK;
-  GPUMC_TRY_OUT(status, density_make(muca, &density, error));
+  GPUMC_TRY_OUT(status, muca_density_make(muca, &density, error));
   GPUMC_TRY_OUT(status, write_density(muca, &density, error));
-  GPUMC_TRY_OUT(status, reweight_grid(muca, &density, error));
+  GPUMC_TRY_OUT(status, reweight_grid(muca, &density, &faults, error));
+  GPUMC_TRY_OUT(status, write_faults(muca, &faults, error));
   GPUMC_TRY_OUT(status, write_trust(muca, error));
 out:
-  density_free(&density);
+  muca_density_free(&density);
   return status;
 }

@@ -11,7 +11,10 @@ static const double unit = 4294967296.0; /* of log_weight */
 enum {
   EDGE = 8,        /* levels from which the slope at an edge is taken, */
   EDGE_VISITS = 8, /* those that were visited as often in the iteration */
-  WIDTH_LEAST = 10
+  WIDTH_LEAST = 10,
+  /* Iterations grow to no more than so many times w^z of each walker, or of what eq. 7 has: walkers
+   * that have not crossed the range by then never will. */
+  UPDATES_MOST = 10000
 };
 
 enum gpumc_status muca_weights_create(const struct muca_settings *settings,
@@ -114,6 +117,8 @@ static struct line line_at(const struct muca_weights *weights, const uint64_t *v
 static void extrapolate(struct muca_weights *weights, const struct muca_settings *settings,
                         const uint64_t *visits)
 {
+  if (!settings->extrapolate)
+    return;
   const struct line down = line_at(weights, visits, false), up = line_at(weights, visits, true);
   for (size_t l = settings->first; l < weights->lowest; l++)
     weights->log_weight[l] =
@@ -133,9 +138,21 @@ struct muca_flatness muca_weights_iterate(struct muca_weights *weights,
   for (size_t l = 0; l < weights->levels; l++)
     if (visits[l] > 0)
       weights->log_weight[l] -= (int64_t)rint(gpumc_log((double)visits[l]) * unit);
-  if (settings->extrapolate)
-    extrapolate(weights, settings, visits);
+  extrapolate(weights, settings, visits);
   return flatness;
+}
+
+void muca_weights_wang_landau(struct muca_weights *weights, const struct muca_settings *settings,
+                              const uint64_t *visits, double factor)
+{
+  double total = 0;
+  for (size_t l = 0; l < weights->levels; l++)
+    total += (double)visits[l];
+  const double mean = total / (double)weights->count;
+  for (size_t l = 0; l < weights->levels; l++)
+    if (visits[l] > 0)
+      weights->log_weight[l] -= (int64_t)rint(factor * (double)visits[l] / mean * unit);
+  extrapolate(weights, settings, visits);
 }
 
 /* Numbers of updates are truncated, and one more. */
@@ -149,11 +166,17 @@ uint64_t muca_thermalization(const struct muca_settings *settings, double width)
   return settings->thermalization > 0 ? whole(settings->thermalization * width) : 0;
 }
 
+double muca_mean_updates(const struct muca_settings *settings, double width)
+{
+  return gpumc_exp(settings->exponent * gpumc_log(width));
+}
+
 uint64_t muca_updates(const struct muca_settings *settings, double width, size_t quiet)
 {
-  double updates = settings->updates * gpumc_exp(settings->exponent * gpumc_log(width)) /
-                   (double)settings->walkers;
-  for (size_t i = 0; i < quiet; i++)
+  double updates =
+      settings->updates * muca_mean_updates(settings, width) / (double)settings->walkers;
+  const double most = UPDATES_MOST * fmax(updates, muca_mean_updates(settings, width));
+  for (size_t i = 0; i < quiet && updates < most; i++)
     updates *= settings->growth;
   return whole(updates);
 }
