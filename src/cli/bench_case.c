@@ -144,7 +144,7 @@ bool bench_wants(const struct bench_settings *settings, const char *kind,
                  const struct gpumc_kernel_ops *kernel)
 {
   return strcmp(kernel->device, kind) == 0 && kernel->sweep != NULL &&
-         (settings->variant == NULL || strcmp(kernel->variant, settings->variant) == 0);
+         (settings->variant == NULL || gpumc_kernel_is_named(kernel, settings->variant));
 }
 
 enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
@@ -157,8 +157,8 @@ enum gpumc_status bench_check_kernels(const struct bench_settings *settings,
   for (const struct gpumc_kernel_ops *const *kernel = bed->ops->kernels; *kernel != NULL;
        kernel++) {
     const char *refusal = gpumc_kernel_refusal(*kernel, &bed->model);
-    exists = exists ||
-             (strcmp((*kernel)->device, kind) == 0 && strcmp((*kernel)->variant, variant) == 0);
+    exists =
+        exists || (strcmp((*kernel)->device, kind) == 0 && gpumc_kernel_is_named(*kernel, variant));
     if (!bench_wants(settings, kind, *kernel))
       continue;
     if (refusal == NULL) {

@@ -136,11 +136,17 @@ static void append_names(struct gpumc_text *text, const char *const *names, size
     gpumc_text_append(text, "%s%s", i == 0 ? "" : ", ", names[i]);
 }
 
+bool gpumc_kernel_is_named(const struct gpumc_kernel_ops *kernel, const char *variant)
+{
+  return strcmp(kernel->variant, variant) == 0 ||
+         (kernel->former != NULL && strcmp(kernel->former, variant) == 0);
+}
+
 /* The name that a variant has today. */
 static const char *present_name(const struct gpumc_model_ops *model, const char *variant)
 {
   for (size_t i = 0; variant != NULL && model->kernels[i] != NULL; i++)
-    if (model->kernels[i]->former != NULL && strcmp(model->kernels[i]->former, variant) == 0)
+    if (gpumc_kernel_is_named(model->kernels[i], variant))
       return model->kernels[i]->variant;
   return variant;
 }

@@ -21,6 +21,9 @@ const char *gpumc_operation_name(uint32_t operation);
 bool gpumc_kernel_serves(const struct gpumc_kernel_ops *kernel, uint32_t required,
                          struct gpumc_text *missing);
 
+/* Whether that is the variant's name, or one that it had before. */
+bool gpumc_kernel_is_named(const struct gpumc_kernel_ops *kernel, const char *variant);
+
 /* Why a kernel cannot take an instance, whatever its own keys, or NULL. */
 const char *
 gpumc_kernel_refusal(const struct gpumc_kernel_ops *kernel, const struct gpumc_model *instance);

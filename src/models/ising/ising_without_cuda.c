@@ -4,6 +4,7 @@
 #include "models/ising/packed/packed.h"
 #include "models/ising/spin/spin_rule.h"
 #include "models/ising/tiled/tiled.h"
+#include "models/ising/walker/walker.h"
 
 enum {
   TILED = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_SWEEP |

@@ -20,6 +20,7 @@
 #include "core/numerics/random.h"
 #include "core/simulation/kernel.h"
 #include "models/ising/ising_physics.h"
+#include "models/ising/ising_takes.h"
 
 enum {
   ISING_WALKER_LIKE = 8,     /* classes by the number of neighbours like the spin */
@@ -118,5 +119,17 @@ GPUMC_HOST_DEVICE static inline void ising_walker_sites(struct gpumc_random rand
   for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
     site[j] = (uint32_t)((uint64_t)word[j] * sites >> 32);
 }
+
+#define ISING_TAKES_WALKER                                                                         \
+  ISING_TAKES_SPIN ". One thread sweeps a replica, so that thousands of replicas are needed"
+
+/* What `walker` on GPUs says of itself, in builds with and without CUDA: designated initialisers of
+ * a struct gpumc_kernel_ops. */
+#define ISING_WALKER_CUDA_NAMES                                                                    \
+  .device = "cuda", .variant = "walker", .former = "replica", .refuses = ising_gpu_refuses,        \
+  .summary = "one thread a replica, for weights by a table; one byte and one 32-bit random "       \
+             "number a spin",                                                                      \
+  .takes = ISING_TAKES_WALKER ISING_TAKES_ON_GPUS, .trajectory = "ising.spin.1",                   \
+  .moves = ising_moves, .n_moves = ISING_MOVES
 
 #endif
