@@ -16,26 +16,34 @@ set(first_tests
 # take long for it are among them: the code that they run is that of the other tests.
 set(validate_tests
   resume_test_resume_200_kills
+  resume_test_resume_pt_25_kills
+  # Calibrations by hundreds of runs each; what they calibrate is run by the tests named.
+  statistical_test_crossing_coverage  # cli_test_transition
+  statistical_test_crossing_errors    # cli_test_transition
+  statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
+  statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
+    exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
+    exact_test_controls_small       # unit_test_controls, cli_test_configs
     exact_test_disorder_small
+    exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_operations
+    exact_test_ising_spin_bits      # exact_test_ising_bits
     exact_test_pt_ea
     exact_test_pt_small
     statistical_test_canonical_errors
-    statistical_test_crossing_coverage
-    statistical_test_crossing_errors
+    statistical_test_canonical_rounding
+    statistical_test_canonical_trust
     statistical_test_first_example
     statistical_test_main_job
     statistical_test_muca_errors    # runs of each kind: exact_test_muca_small
     statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
-    statistical_test_pt_equilibrium
-    statistical_test_pt_errors
     statistical_test_series_errors
     statistical_test_series_times   # a few series: unit_test_series
     statistical_test_tiled_generators)
@@ -46,17 +54,13 @@ endif()
 set(longest_tests
   resume_test_resume_pt
   cli_test_fuzz_config
-  statistical_test_crossing_coverage
-  statistical_test_crossing_errors
   unit_test_ising_operations
   statistical_test_muca_errors
   resume_test_resume
   resume_test_resume_canonical
   exact_test_disorder_small
   exact_test_ising_bits
-  statistical_test_pt_errors
   exact_test_pt_ea
-  statistical_test_pt_equilibrium
   exact_test_canonical_disorder
   cli_test_merge_pt
   statistical_test_canonical_trust
@@ -83,8 +87,12 @@ function(gpumc_order_tests)
   endforeach()
 endfunction()
 
-# With sanitizers runs take seven times as long: fewer kills, and stops not after every short unit.
+# Ten kills of pt where the label validate has 25. With sanitizers runs take seven times as long: fewer kills, and stops
+# not after every short unit.
 function(gpumc_shorten_tests)
+  if(NOT GPUMC_SANITIZE)
+    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT "GPUMC_KILLS=10")
+  endif()
   if(GPUMC_SANITIZE)
     set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
       "GPUMC_KILLS=6;GPUMC_STOP_AFTER=30 ms")

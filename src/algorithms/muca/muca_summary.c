@@ -100,9 +100,11 @@ static struct canonical reweight(const struct point *point, size_t b, double *me
     canonical.spread += p * point->coefficient * point->coefficient * variance;
     add_level(point, b, v, p, mean, missing);
   }
+  /* A mean that all blocks together know is known without any of them: what is missing then is in
+   * the error. */
+  const double most = b == density->blocks ? missing_share * canonical.sum : INFINITY;
   for (size_t k = 0; k < n; k++)
-    mean[k] = missing[k] > missing_share * canonical.sum ? (double)NAN
-                                                         : mean[k] / (canonical.sum - missing[k]);
+    mean[k] = missing[k] > most ? (double)NAN : mean[k] / (canonical.sum - missing[k]);
   mean[n] = canonical.largest + gpumc_log(canonical.sum);
   canonical.spread /= canonical.sum;
   return canonical;
