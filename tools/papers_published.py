@@ -1,5 +1,6 @@
 """Values of M. Weigel, J. Comput. Phys. 231, 3064 (2012), and Barash et al., Comput. Phys. Commun. 220, 341
-(2017), that gpumc's campaigns are set beside. Timings of the latter are in pa_published."""
+(2017), and Gross et al., Comput. Phys. Commun. 224, 387 (2018), that gpumc's campaigns are set beside. Timings of the
+second are in pa_published."""
 
 # Weigel, table 1, on the GPU: 2D Ising, L = 1024, beta = 0.4. By generator (the names of
 # kernel.generator) the energy as -e and the specific heat, each with its error in the last digits and
@@ -20,6 +21,19 @@ WEIGEL_TABLE_1 = {
 BARASH_VARIANCE_RATIO = 1.0
 BARASH_TABLE_1_LENGTH = 128
 
+# Gross et al., section 3 and appendix A, from the text; other values are in curves only. Times per spin flip in ns, at
+# the number of walkers that fills each card; speedups are over a node of two Xeon E5-2640, 12 cores, with 24 walkers.
+GROSS_CPU_WALKERS = 24
+GROSS_CPU_TIME = 3.3
+GROSS_WALKERS = {"Tesla K20m": 26624, "GTX Titan Black": 30720}
+GROSS_TIMES = {"Tesla K20m": 0.245, "GTX Titan Black": 0.165}  # the middle of 0.22 to 0.27 and of 0.16 to 0.17
+GROSS_SPEEDUPS = {"Tesla K20m": 20, "GTX Titan Black": 25}
+GROSS_MARKS = {"Tesla K20m": "s", "GTX Titan Black": "D"}
+GROSS_DIVERGENCE, GROSS_CHEBYSHEV = 1e-4, 0.05  # below which weights are converged
+GROSS_THERMALIZATION_LENGTH = 32
+# The paper's program on an H200 with its best number of walkers, as we ran it: seconds to converge, by L.
+CUDAMUCA_TIMES = {8: 0.08, 16: 0.71, 32: 5.5, 64: 52.5}
+
 NOTES = {
     "weigel2012": "Weigel (2012): table 1, on the GPU; what the paper has no number for is -. In brackets deviations "
                   "from exact in errors; they grow with the length of a run, so that short ones (--quick) do "
@@ -27,4 +41,7 @@ NOTES = {
     "barash2017": "Barash et al. (2017): table 1 for the ratio of variances, exact values of our own finite "
                   "lattice (Kaufman); what the paper has no number for is -; timings beside its tables 2 to 4 "
                   "by tools/time-pa.",
+    "gross2018": "Gross et al. (2018): values from its text, since most figures show curves only; for these the column "
+                 "says in words what the paper reports, or -. Where --quick iterates to convergence, the "
+                 "divergence is ten times as large as the paper's.",
 }

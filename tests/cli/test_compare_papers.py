@@ -1,12 +1,14 @@
 """tools/compare-papers on the program, as far as small settings go."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+import gpumc_reader  # noqa: E402
 import paper_figures  # noqa: E402
 import papers_published  # noqa: E402
 from support import device  # noqa: E402
@@ -55,6 +57,28 @@ class ComparePapers(ProgramCase):
         shown = self.compare("weigel2012", "--only", "table1")
         self.assertRegex(shown.stdout, r"lcg32, energy .* -1\.0944121\(14\) \(\+8259\.05\), L = 1024 .*, L = 32\n")
         self.assertRegex(shown.stdout, r"philox, specific_heat .* - +[0-9.]+\([0-9.]+\) \([+-]")
+
+    def test_multicanonical_convergence(self):
+        """The reference stays on the CPU, and each campaign runs once though several panels read it."""
+        shown = self.compare("gross2018", "--only", "convergence", "convergence-cpu")
+        self.assertEqual(re.findall(r"gross2018, (\S+)", shown.stderr), ["convergence-cpu", "convergence"])
+        self.assertRegex(shown.stdout, r"\niterations, L = 12, W = 24 +- +[0-9.]+\([0-9.]+\)\n")
+        self.assertRegex(shown.stdout, r"time to converge, L = 8, best W +- +[0-9.]+\([0-9.]+\) s, W = ")
+        self.assertRegex(shown.stdout, r"speedup in time, L = 12, largest median +25 ")
+        self.assertRegex(shown.stdout, r"speedup in updates of a walker, L = 12, .* \([0-9.]+ to [0-9.]+\), W = ")
+        for path in self.path("here/results/quick/gross2018/convergence-cpu").glob("*.h5"):
+            self.assertEqual(gpumc_reader.read(path).provenance["kernel_device"], "cpu")
+        self.assert_picture("gross2018")
+
+    def test_density_of_states(self):
+        shown = self.compare("gross2018", "--only", "spin-flip-times", "density", "thermalization")
+        self.assertRegex(shown.stdout, r"time per flip, L = 12, least +0\.16 .* ns, W = [0-9]+\n")
+        self.assertRegex(shown.stdout, r"ground states, L = 16 +0\.6931 \(exact\) +0\.[0-9]+\([0-9]+\)\n")
+        self.assertRegex(shown.stdout, r"iterations to cover the range, f = 30 +about 70, L = 32 +[0-9]+, L = 16\n")
+        late = {float(factor): float(size) for factor, size in
+                re.findall(r"iterations later and after, f = ([0-9.]+) .* ([0-9.e-]+)\n", shown.stdout)}
+        self.assertGreater(late[1], 5 * late[30], "without thermalization weights do not oscillate")
+        self.assert_picture("gross2018")
 
     def test_nothing_there(self):
         shown = self.compare("barash2017", "--only", "example", "--read", code=1)
