@@ -249,10 +249,19 @@ def iteration_updates(result):
     return float(np.sum(run["iterations/thermalization"] + run["iterations/updates"]))
 
 
+def seconds(result, stage):
+    """Device time of a stage; NaN where the run was resumed, as that of earlier invocations is not recorded."""
+    return np.nan if result.provenance["resumes"] else result.provenance[f"seconds_{stage}"]
+
+
+def iteration_seconds(result):
+    return seconds(result, "iteration")
+
+
 def production_nanoseconds(result):
     """Of an update under weights that stay: all updates but those of the iterations."""
     produced = result.provenance["updates"] - walkers(result) * iteration_updates(result)
-    return 1e9 * result.provenance["seconds_production"] / produced
+    return 1e9 * seconds(result, "production") / produced
 
 
 def walkers(result):
@@ -260,14 +269,14 @@ def walkers(result):
 
 
 def iteration_nanoseconds(result):
-    return 1e9 * result.provenance["seconds_iteration"] / (walkers(result) * iteration_updates(result))
+    return 1e9 * iteration_seconds(result) / (walkers(result) * iteration_updates(result))
 
 
 def by_walkers(campaign, value):
-    """{L: {W: values of the seeds}} of what has converged."""
+    """{L: {W: values of the seeds}} of what has converged, where the value is known."""
     found = {}
     for result in campaign.results.values():
-        if result.remarks["converged"]:
+        if result.remarks["converged"] and not np.isnan(value(result)):
             found.setdefault(length(result), {}).setdefault(walkers(result), []).append(value(result))
     return {side: dict(sorted(found[side].items())) for side in sorted(found)}
 
@@ -294,11 +303,14 @@ def walker_axes(axes, title, y):
     axes.set_xscale("log")
     axes.set_yscale("log")
     _finish(axes, title, "walkers $W$", y)
-    low, high = axes.get_ylim()
-    if high < 100 * low:  # else powers of ten are enough
-        axes.set_ylim(low / 1.2, 1.2 * high)
-        for place in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-            place(_plain)
+    for axis, limits, change in ((axes.xaxis, axes.get_xlim, axes.set_xlim),
+                                 (axes.yaxis, axes.get_ylim, axes.set_ylim)):
+        low, high = limits()
+        if high < 100 * low:  # else powers of ten are enough
+            margin = 2 if high < 10 * low else 1.2
+            change(low / margin, margin * high)
+            axis.set_major_formatter(_plain)
+        axis.set_minor_formatter(_plain if high < 100 * low else "")
 
 
 def reference_key(axes):
@@ -355,6 +367,7 @@ def iterations(campaigns, axes):
     ours, reference = convergence(campaigns, axes, lambda result: result.remarks["iterations"])
     walker_axes(axes, "figure 3: iterations until convergence", "iterations")
     axes.set_yscale("linear")
+    axes.autoscale(axis="y")
     axes.set_ylim(bottom=0)
     return [(f"iterations, L = {side}, W = {w}", told, measured.text(*mean(seeds)))
             for side in sorted({*ours, *reference})
@@ -371,7 +384,7 @@ def _ends(values, reference, told):
 
 def convergence_times(campaigns, axes):
     """Figure 4: device time until weights have converged."""
-    ours, reference = convergence(campaigns, axes, lambda result: result.provenance["seconds_iteration"])
+    ours, reference = convergence(campaigns, axes, iteration_seconds)
     rows = []
     code = papers_published.CUDAMUCA_TIMES if _converged_as_theirs(campaigns["convergence"]) else {}
     for side in ours:
@@ -401,7 +414,7 @@ def _converged_as_theirs(campaign):
 def speedup(campaigns, axes):
     """Figure 5: time of 24 walkers on a CPU over that of W walkers."""
     paper_points(axes, papers_published.GROSS_SPEEDUPS)
-    return _ratios(campaigns, axes, lambda result: result.provenance["seconds_iteration"],
+    return _ratios(campaigns, axes, iteration_seconds,
                    "figure 5: speedup in time", "speedup over the CPU, $W = 24$",
                    "25 (Titan Black), 20 (K20m)")
 
