@@ -358,6 +358,93 @@ static void replicas_are_those_of_the_reference(void **state)
         compare_with_reference(&cases[c], setting[s], shared);
 }
 
+/* ---- the clock ---- */
+
+enum { CLOCK_STEPS = 5, CLOCK_LEFT = 2 }; /* of a walk, and those that its first numbers last for */
+
+/* `steps` steps under the weights, whose results are not looked at. */
+static enum gpumc_status walk_steps(struct ising_fixture *fixture, const struct walking *walking,
+                                    uint64_t steps, struct gpumc_error *error)
+{
+  struct gpumc_weight_table table = walking->table;
+  table.log_weight = walking->log_weight;
+  table.end = walking->end;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
+  return gpumc_ensemble_walk(&fixture->ensemble, &target, steps * GPUMC_WALK_UPDATES, error);
+}
+
+static bool same_replicas(struct ising_fixture *left, struct ising_fixture *right)
+{
+  bool same = true;
+  for (size_t m = 0; m < RUNS; m++) {
+    uint8_t *of_left = fixture_get(left, m), *of_right = fixture_get(right, m);
+    same = same && memcmp(of_left, of_right, REPLICAS * left->model.portable_bytes) == 0;
+    free(of_left);
+    free(of_right);
+  }
+  return same;
+}
+
+/* The ensemble of `with`, CLOCK_LEFT steps before its clock runs out. */
+static void
+open_late(struct ising_fixture *fixture, const struct ising_case *with, struct walking *walking)
+{
+  fixture_open(fixture, with);
+  fixture_randomize(fixture, with, REPLICAS);
+  open_walking(fixture, &cases[0], walking);
+  fixture->ensemble.time = UINT32_MAX - CLOCK_LEFT;
+}
+
+static void where_the_clock_runs_out_runs_take_the_next_numbers(void **state)
+{
+  const struct ising_case with = case_of(&cases[0]);
+  struct gpumc_error error = {0};
+  struct ising_fixture fixture, other;
+  struct walking walking, of_other;
+  (void)state;
+  open_late(&fixture, &with, &walking);
+  assert_ok(walk_steps(&fixture, &walking, CLOCK_STEPS, &error), &error);
+  assert_int_equal(fixture.ensemble.time, CLOCK_STEPS - CLOCK_LEFT);
+  assert_int_equal(fixture.ensemble.first_run, with.first_run + RUNS);
+  /* By hand, and as a control with the numbers of the same runs once more. */
+  for (uint32_t next = 0; next < 2; next++) {
+    open_late(&other, &with, &of_other);
+    assert_ok(walk_steps(&other, &of_other, CLOCK_LEFT, &error), &error);
+    assert_int_equal(other.ensemble.time, UINT32_MAX);
+    assert_int_equal(other.ensemble.first_run, with.first_run);
+    other.ensemble.first_run += next * RUNS;
+    other.ensemble.time = 0;
+    assert_ok(walk_steps(&other, &of_other, CLOCK_STEPS - CLOCK_LEFT, &error), &error);
+    assert_int_equal(same_replicas(&fixture, &other), next == 1);
+    close_walking(&of_other);
+    fixture_close(&other);
+  }
+  close_walking(&walking);
+  fixture_close(&fixture);
+}
+
+static void a_walk_ends_where_no_numbers_are_left(void **state)
+{
+  struct ising_case with = case_of(&cases[0]);
+  struct gpumc_error error = {0};
+  struct ising_fixture fixture;
+  struct walking walking;
+  (void)state;
+  with.first_run = GPUMC_RUN_MAXIMUM - 2 * RUNS;
+  open_late(&fixture, &with, &walking);
+  assert_ok(walk_steps(&fixture, &walking, CLOCK_STEPS, &error), &error);
+  assert_int_equal(fixture.ensemble.first_run, GPUMC_RUN_MAXIMUM - RUNS);
+  fixture.ensemble.time = UINT32_MAX - CLOCK_LEFT;
+  assert_ok(walk_steps(&fixture, &walking, CLOCK_LEFT, &error), &error);
+  assert_int_equal(walk_steps(&fixture, &walking, 1, &error), GPUMC_FAILURE);
+  assert_non_null(strstr(gpumc_error_text(&error), "a walk is longer than"));
+  gpumc_error_free(&error);
+  close_walking(&walking);
+  fixture_close(&fixture);
+}
+
+/* ---- refusals ---- */
+
 static void expect_refusal(const struct ising_case *with, size_t channel, const char *part)
 {
   struct gpumc_error error = {0};
@@ -394,6 +481,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(replicas_are_those_of_the_reference),
+      cmocka_unit_test(where_the_clock_runs_out_runs_take_the_next_numbers),
+      cmocka_unit_test(a_walk_ends_where_no_numbers_are_left),
       cmocka_unit_test(what_it_cannot_walk_with_is_refused),
   };
   test_device_require();
