@@ -1,0 +1,67 @@
+"""Multicanonical runs give the same numbers on two devices, however each of them works: every numeric dataset of the
+result files, bit for bit. Control: another seed gives others.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import two_devices
+from support.program import ProgramCase
+from support.results import assert_same_numbers, numbers
+
+CONFIG = """\
+gpumc: 1
+seed: 281474976710655
+model: {model}
+algorithm:
+  name: muca
+  walkers: {walkers}
+  {keys}
+  structure_factor: true
+  iteration: {{start: {start}, divergence: 1e-2, write_weights: true}}
+  production: {{updates: {updates}, measurements: 100}}
+output: out.h5
+"""
+
+USUAL = dict(walkers=700, keys="beta: {from: 0, to: 1, step: 0.1}", start="flat", updates=4000)
+SQUARE = "{name: ising2d, shape: [8, 6]}"
+CASES = {
+    "square": dict(model=SQUARE),
+    "24 walkers": dict(model=SQUARE, walkers=24, updates=40000),
+    "from Wang and Landau's weights": dict(model=SQUARE, start="wang_landau"),
+    "window": dict(model="{name: ising2d, shape: [16, 16]}", keys="range: {from: -1.5, to: 0}"),
+    "bins of a spectrum": dict(model=SQUARE, keys="bin: 8"),
+    "cubic": dict(model="{name: ising3d, shape: [4, 4, 4]}"),
+    "magnetization": dict(model=SQUARE, keys="control: {name: h, beta: 0.4, from: -0.5, to: 0.5, step: 0.1}"),
+    "samples of the glass": dict(model="{name: ea, shape: [4, 4, 4]}"),
+    "Gaussian couplings in bins": dict(model="{name: ea, shape: [4, 4], couplings: gaussian}", keys="bin: 1"),
+}
+
+
+class Multicanonical(ProgramCase):
+    device = None
+
+    def check(self, title, case):
+        config = self.write("c.yaml", CONFIG.format(**{**USUAL, **case}))
+        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "first.h5")
+        expected = numbers(self.path("first.h5"))
+        for options in two_devices.settings(two_devices.B):
+            with self.subTest(title, options=options):
+                self.gpumc("run", config, "--quiet", "--device", two_devices.B, *options)
+                assert_same_numbers(self, expected, self.path("out.h5"))
+                self.path("out.h5").unlink()
+        self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--set", "seed=4")
+        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed goes unnoticed")
+        self.path("out.h5").unlink()
+        self.path("first.h5").unlink()
+
+    def test_every_case(self):
+        for title, case in CASES.items():
+            with self.subTest(title):
+                self.check(title, case)
+
+
+if __name__ == "__main__":
+    two_devices.require()
+    unittest.main(verbosity=2)
