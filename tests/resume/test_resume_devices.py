@@ -32,24 +32,41 @@ output: run.h5
 checkpoint: {{every: 20 ms}}
 """
 
+# In iterations and in production; blocks of the time. Units of 2^20 updates of a walker on a CPU, of 2^18 on a GPU.
+MULTICANONICAL = """\
+gpumc: 1
+seed: 20170801
+model: {name: ising2d, shape: [12, 10]}
+algorithm:
+  name: muca
+  walkers: 64
+  structure_factor: true
+  beta: {from: 0, to: 1, step: 0.1}
+  iteration: {divergence: 1e-2, write_weights: true}
+  production: {updates: 1.5e7}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
 PAIRS = [(two_devices.A, two_devices.B), (two_devices.B, two_devices.A)]
-VARIANTS = ["multispin", "spin"]
+CONFIGS = {**{f"pa, {variant}": CONFIG.format(variant=variant) for variant in ("multispin", "spin")},
+           "muca": MULTICANONICAL}
 KILLS = 6
 
 
 class AcrossDevices(ProgramCase):
     device = None
-    whole = {}  # of every variant the numbers of an uninterrupted run, and the seconds it took
+    whole = {}  # of every configuration the numbers of an uninterrupted run, and the seconds it took
     startup = {}  # of every device the seconds until the first unit is done
 
-    def begin(self, variant):
-        self.config = self.write("c.yaml", CONFIG.format(variant=variant))
-        if variant not in self.whole:
+    def begin(self, title):
+        self.config = self.write("c.yaml", CONFIGS[title])
+        if title not in self.whole:
             begin = time.monotonic()
             self.gpumc("run", self.config, "--device", two_devices.A, "-o", "whole.h5")
-            self.whole[variant] = numbers(self.path("whole.h5")), time.monotonic() - begin
+            self.whole[title] = numbers(self.path("whole.h5")), time.monotonic() - begin
             self.path("whole.h5").unlink()
-        self.reference, self.duration = self.whole[variant]
+        self.reference, self.duration = self.whole[title]
 
     def finish(self, name):
         process = self.gpumc("run", self.config, "--device", name)
@@ -71,20 +88,23 @@ class AcrossDevices(ProgramCase):
         return self.startup[name]
 
     def for_every_case(self, body):
-        for variant in VARIANTS:
+        for title in CONFIGS:
             for first, second in PAIRS:
-                with self.subTest(variant=variant, first=first, second=second):
-                    self.begin(variant)
+                with self.subTest(title, first=first, second=second):
+                    self.begin(title)
                     body(first, second)
 
     def test_uninterrupted(self):
         self.for_every_case(lambda first, second: self.finish(second))
 
     def test_another_seed_is_noticed(self):
-        self.begin(VARIANTS[0])
-        self.gpumc("run", self.config, "--device", two_devices.B, "--set", "seed=20170802")
-        with self.assertRaises(AssertionError):
-            assert_same_numbers(self, self.reference, self.path("run.h5"))
+        for title in CONFIGS:
+            with self.subTest(title):
+                self.begin(title)
+                self.gpumc("run", self.config, "--device", two_devices.B, "--set", "seed=20170802")
+                with self.assertRaises(AssertionError):
+                    assert_same_numbers(self, self.reference, self.path("run.h5"))
+                self.path("run.h5").unlink()
 
     def test_stopped_and_continued(self):
         def body(first, second):

@@ -5,6 +5,8 @@ import pathlib
 import sys
 import unittest
 
+import h5py
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device
 from support.program import STOPPED
@@ -23,8 +25,12 @@ algorithm:
 output: run.h5
 checkpoint: {every: 20 ms}
 """
+UNIT = 2**26  # updates of all walkers together, on a CPU
 # Walkers in a range, in which production has blocks of the time.
 FEW = CONFIG.replace("walkers: 700", "walkers: 40\n  range: {from: -1.9, to: 0.1}")
+# The first units are those of Wang and Landau's scheme.
+STARTED = CONFIG.replace("iteration: {", "iteration: {start: wang_landau, thermalization: 60, divergence: 1e-3, ")
+STARTED = STARTED.replace("5e5", "1e4")
 
 
 class Resumed(ResumeCase):
@@ -48,6 +54,13 @@ class Resumed(ResumeCase):
 
     def test_few_walkers_in_a_range(self):
         self.use(FEW)
+        self.stop_after_every_unit()
+
+    def test_from_wang_and_landaus_weights(self):
+        self.use(STARTED)
+        with h5py.File(self.path("whole.h5")) as file:
+            updates = file["runs/0000/start/updates"][-1]
+        self.assertGreater(updates, 2.5 * UNIT / 700)
         self.stop_after_every_unit()
 
     def test_checkpoint_that_contradicts_itself(self):
