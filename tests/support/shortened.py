@@ -18,7 +18,8 @@ def shortened(config):
     elif algorithm["name"] == "pt":
         changes.update(parallel_tempering(algorithm))
     elif algorithm["name"] == "muca":
-        changes.update({"algorithm.walkers": 64, "algorithm.production": {"measurements": 200}})
+        changes.update({"algorithm.walkers": 64, "algorithm.production": {"measurements": 200},
+                        "algorithm.iteration.maximum": 40})
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):
