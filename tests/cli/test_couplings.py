@@ -115,7 +115,7 @@ class Couplings(ProgramCase):
         self.write("couplings.txt", f"shape 4 6\ncouplings -1 {signs[2:]}\n")
         before = self.path("out.h5").read_bytes()
         message = self.gpumc("run", config, code=INVALID).err
-        self.assertIn("out.h5: the file that the model reads holds other values than when the result "
+        self.assertIn("out.h5: a file that the task reads holds other values than when the result "
                       "was made", message)
         self.assertEqual(self.path("out.h5").read_bytes(), before)
         task = json.loads(self.gpumc("status", config, "--json").out)["tasks"][0]

@@ -47,7 +47,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   const double sums = blocks * levels * (2 + width);
   /* The summary has the sums without each block, and a curve of each. */
   demanded->host_bytes =
-      gpumc_demand_bytes((2 * sums + walkers * (channels + 1) + 17 * levels) * sizeof(double));
+      gpumc_demand_bytes((2 * sums + walkers * (channels + 1) + 18 * levels) * sizeof(double));
   demanded->device_bytes =
       gpumc_demand_bytes((double)settings.parts * levels * sizeof(uint64_t) +
                          walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
@@ -188,6 +188,21 @@ static enum gpumc_status allocate(struct muca *muca, struct gpumc_error *error)
   return GPUMC_OK;
 }
 
+/* The weights of a start from a file; its checksum is the run's to compare. */
+static enum gpumc_status
+read_start(struct muca *muca, struct gpumc_context *context, struct gpumc_error *error)
+{
+  int64_t *guess;
+  GPUMC_TRY(gpumc_allocate_array(&guess, muca->settings.levels, "weights of a file", error));
+  const enum gpumc_status status = muca_start_read(
+      &context->params, context->model, &muca->settings, guess, &context->file_checksum, error);
+  if (status == GPUMC_OK)
+    muca_weights_take(&muca->weights, &muca->settings, guess);
+  else
+    free(guess);
+  return status;
+}
+
 /* The moved control is 0 in the weight on top of which the table's is: the table has its part. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
@@ -202,7 +217,9 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   muca->control[muca->settings.moved.control] = 0;
   muca->divergence = 1;
   muca_weights_fence(&muca->weights, &muca->settings, 0.25);
-  if (muca->settings.start != MUCA_START_FLAT)
+  if (muca->settings.start == MUCA_START_FILE)
+    GPUMC_TRY(read_start(muca, context, error));
+  if (muca->settings.start == MUCA_START_WANG_LANDAU)
     GPUMC_TRY(declare_start(muca, error));
   return declare_iterations(muca, error);
 }
@@ -253,7 +270,7 @@ static bool fits(const struct muca *muca)
   const size_t rows = gpumc_recorder_count(muca->context.recorder, muca->table);
   return progress->phase <= MUCA_DONE && rows == progress->iteration &&
          progress->iteration <= muca->settings.iterations &&
-         (muca->settings.start == MUCA_START_FLAT ||
+         (muca->settings.start != MUCA_START_WANG_LANDAU ||
           progress->pieces == gpumc_recorder_count(muca->context.recorder, muca->pieces)) &&
          progress->measured <= muca->settings.measurements && progress->converged <= 1 &&
          (progress->phase < MUCA_PRODUCTION || progress->production > 0) &&
@@ -319,6 +336,8 @@ const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
                 GPUMC_OPERATION_WALK,
     .checks = muca_checks,
     .defaults = muca_defaults,
+    .file_key = "iteration.file",
+    .read_file = muca_read_file,
     .replicas = muca_replicas,
     .demand = demand,
     .create = create,

@@ -9,6 +9,7 @@
  *   muca.c           demand, creation, checkpoints, vtable
  *   muca_walk.c      phases of a run, one unit after the other
  *   muca_weights.c   the table, its iteration, how long iterations are
+ *   muca_start.c     weights to begin with, from a file
  *   muca_measure.c   production: sums by level
  *   muca_density.c   ln Omega and averages by level
  *   muca_summary.c   reweighting, what is written, trust
@@ -25,7 +26,7 @@ enum { MUCA_GRID_MAXIMUM = 100000, MUCA_BLOCKS = 100 };
 enum { MUCA_PASSAGES_OF_PRODUCTION = 2 };
 
 /* How weights begin. */
-enum muca_start { MUCA_START_FLAT, MUCA_START_WANG_LANDAU };
+enum muca_start { MUCA_START_FLAT, MUCA_START_WANG_LANDAU, MUCA_START_FILE };
 
 /* Levels are those of the coordinate, the channel conjugate to the control that reweighting moves:
  * level l holds the values lowest + l spacing .., in quanta; first .. last are sampled. */
@@ -69,14 +70,19 @@ static inline double muca_level_value(const struct muca_settings *settings,
 
 /* ---- the table of weights ---- */
 
-/* ln W in units of 2^-32. `seen`: levels that have been visited since the start, which are those
- * that are known to exist. */
+#define MUCA_WEIGHT_UNIT 0x1p32 /* of ln W, in fixed point */
+
+/* `seen`: levels that have been visited since the start, which are those that are known to exist.
+ */
 struct muca_weights {
   size_t levels;
   int64_t *log_weight;
   uint8_t *seen;
   size_t count;           /* of levels seen */
   size_t lowest, highest; /* of these */
+  /* ln W of a start from a file, and how wide the range is for which it had values; NULL: none. */
+  int64_t *guess;
+  size_t guessed;
 };
 
 /* What an iteration shows. */
@@ -93,10 +99,18 @@ void muca_weights_free(struct muca_weights *weights);
  * infinite are closed. */
 void muca_weights_fence(struct muca_weights *weights, const struct muca_settings *settings,
                         double slope);
-/* The width of the range seen, in levels, at least 10. */
+/* What the file of a start has, and beyond its ends straight lines, or with the plain scheme the
+ * value at the end; guess[levels] is GPUMC_WEIGHT_NONE where the file has nothing, and becomes the
+ * object's. No level counts as seen. */
+void muca_weights_take(struct muca_weights *weights, const struct muca_settings *settings,
+                       int64_t *guess);
+/* The weights become those. */
+void muca_weights_begin(struct muca_weights *weights, const struct muca_settings *settings);
+/* The width of the range seen, or that a file had, in levels, at least 10. */
 double muca_weights_width(const struct muca_weights *weights);
 /* One iteration with the histogram visits[levels]: eq. 4, and beyond the range seen the weights go
- * on as a straight line, or with the plain scheme stay what they were. */
+ * on as a straight line, or as those of the file do from which they began; with the plain scheme
+ * they stay what they were. */
 struct muca_flatness muca_weights_iterate(struct muca_weights *weights,
                                           const struct muca_settings *settings,
                                           const uint64_t *visits);
@@ -112,6 +126,20 @@ double muca_mean_updates(const struct muca_settings *settings, double width);
  * last grew. */
 uint64_t muca_thermalization(const struct muca_settings *settings, double width);
 uint64_t muca_updates(const struct muca_settings *settings, double width, size_t quiet);
+
+/* ---- a start from a file ---- */
+
+/* Reads algorithm.iteration.file: -ln Omega at the levels that it has, or that lie between them,
+ * into log_weight[levels] (NULL: it is only checked), GPUMC_WEIGHT_NONE at others of the range.
+ * GPUMC_INVALID with a remedy where there is none. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_start_read(const struct gpumc_params *params, const struct gpumc_model *model,
+                const struct muca_settings *settings, int64_t *log_weight, uint64_t *checksum,
+                struct gpumc_error *error);
+/* gpumc_algorithm_ops.read_file. */
+GPUMC_MUST_CHECK enum gpumc_status muca_read_file(const struct gpumc_params *params,
+                                                  const struct gpumc_model *model,
+                                                  uint64_t *checksum, struct gpumc_error *error);
 
 /* ---- the run ---- */
 

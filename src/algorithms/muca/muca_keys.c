@@ -49,6 +49,7 @@ static const struct gpumc_key range_keys[] = {{.name = "from",
 static const char *const start_choices[] = {
     [MUCA_START_FLAT] = "flat",
     [MUCA_START_WANG_LANDAU] = "wang_landau",
+    [MUCA_START_FILE] = "file",
     NULL,
 };
 
@@ -58,7 +59,14 @@ static const struct gpumc_key iteration_keys[] = {
      .choices = start_choices,
      .default_text = "flat",
      .sweepable = true,
-     .doc = "Weights that iterations begin with: flat, or from Wang and Landau's scheme."},
+     .doc = "Weights that iterations begin with: flat, from Wang and Landau's scheme, or from a "
+            "file."},
+    {.name = "file",
+     .type = GPUMC_KEY_STRING,
+     .sweepable = true,
+     .doc =
+         "Path of the density of states with which start: file begins, a result of muca or text; "
+         "docs/file-format.md describes its form."},
     {.name = "thermalization",
      .type = GPUMC_KEY_REAL,
      .default_text = "30",
@@ -316,6 +324,24 @@ static void check_range(const struct gpumc_params *params, const struct gpumc_su
                          "range.from = %g must be below range.to = %g", from, to);
 }
 
+static void check_start(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  const char *start = gpumc_params_string(params, "iteration.start");
+  const bool wanted = strcmp(start, start_choices[MUCA_START_FILE]) == 0;
+  const bool given = gpumc_params_has(params, "iteration.file");
+  (void)subject;
+  if (wanted && !given)
+    gpumc_params_mistake(params, report, "iteration.start",
+                         "start: file needs the key 'file', the path of a density of states");
+  else if (wanted && gpumc_params_string(params, "iteration.file")[0] == '\0')
+    gpumc_params_mistake(params, report, "iteration.file",
+                         "file must be the path of a density of states");
+  else if (given && !wanted)
+    gpumc_params_mistake(params, report, "iteration.file",
+                         "file is read with start: file only; this start is %s", start);
+}
+
 enum { LEVELS_MAXIMUM = 1 << 22 };
 
 static void check_levels(const struct gpumc_params *params, const struct gpumc_subject *subject,
@@ -352,6 +378,7 @@ const struct gpumc_check muca_checks[] = {
     GPUMC_CONTROL_CHECKS,
     {.reads = "beta control", .run = check_grid},
     {.reads = "range", .run = check_range},
+    {.reads = "iteration", .run = check_start},
     {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_levels},
     {.run = NULL},
 };

@@ -16,6 +16,7 @@ enum {
   /* Production has so many passages a walker, and if blocks are pieces of the time, so many each.
    */
   PASSAGES_OF_A_BLOCK = 2,
+  GROWTHS_MOST = 100000,
   PRODUCTION_MOST = 400, /* times the approach */
 };
 
@@ -93,13 +94,37 @@ static uint64_t rounded(double updates)
   return gpumc_walk_steps((uint64_t)fmin(fmax(updates, 1), 0x1p60)) * GPUMC_WALK_UPDATES;
 }
 
-static void begin_iteration(struct muca *muca)
+/* Of each walker before an iteration counts. Good weights of a file stay good only where walkers
+ * have first forgotten the states from which they began: they need as long as one walker does by
+ * eq. 7, which is about two relaxation times. */
+static uint64_t settling(const struct muca *muca)
 {
   const double width = muca_weights_width(&muca->weights);
+  const uint64_t updates = muca_thermalization(&muca->settings, width);
+  if (updates == 0)
+    return 0;
+  if (muca->settings.start == MUCA_START_FILE && muca->progress.iteration == 0)
+    return rounded(fmax((double)updates, muca_mean_updates(&muca->settings, width)));
+  return rounded((double)updates);
+}
+
+static void begin_iteration(struct muca *muca)
+{
   muca->progress.phase = MUCA_SETTLE;
-  muca->progress.left = rounded((double)muca_thermalization(&muca->settings, width));
-  if (muca_thermalization(&muca->settings, width) == 0)
-    muca->progress.left = 0;
+  muca->progress.left = settling(muca);
+}
+
+/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
+ * divergence, while fewer would spoil weights that are as good. */
+static uint64_t growths_for(const struct muca_settings *settings, double divergence)
+{
+  double updates = settings->updates;
+  uint64_t growths = 0;
+  while (settings->growth > 1 && updates * divergence < 1 && growths < GROWTHS_MOST) {
+    updates *= settings->growth;
+    growths++;
+  }
+  return growths;
 }
 
 static enum gpumc_status begin_counting(struct muca *muca, struct gpumc_error *error)
@@ -181,11 +206,8 @@ static enum gpumc_status end_iteration(struct muca *muca, struct gpumc_error *er
 {
   struct muca_progress *progress = &muca->progress;
   const struct muca_settings *settings = &muca->settings;
-  const double width = muca_weights_width(&muca->weights);
   GPUMC_TRY(fetch_visits(muca, error));
-  muca->row[MUCA_SETTLING] = (double)rounded((double)muca_thermalization(settings, width));
-  if (settings->thermalization <= 0)
-    muca->row[MUCA_SETTLING] = 0;
+  muca->row[MUCA_SETTLING] = (double)settling(muca);
   muca->row[MUCA_COUNTED] = (double)progress->counted;
   fill_weights(muca);
   const struct muca_flatness flatness =
@@ -199,6 +221,10 @@ static enum gpumc_status end_iteration(struct muca *muca, struct gpumc_error *er
   muca->row[MUCA_WALKERS] = (double)settings->walkers;
   muca->divergence = flatness.divergence;
   progress->quiet = flatness.grew ? 0 : progress->quiet + 1;
+  if (settings->start == MUCA_START_FILE) {
+    const uint64_t growths = growths_for(settings, fmax(flatness.divergence, settings->divergence));
+    progress->quiet = growths > progress->quiet ? growths : progress->quiet;
+  }
   progress->converged = !flatness.grew && flatness.divergence < settings->divergence;
   GPUMC_TRY(gpumc_recorder_append(muca->context.recorder, muca->table, muca->row, error));
   if (progress->converged || progress->iteration == settings->iterations)
@@ -221,10 +247,14 @@ static void begin_piece(struct muca *muca)
 
 static void begin_start(struct muca *muca)
 {
-  if (muca->settings.start == MUCA_START_FLAT)
-    begin_iteration(muca);
-  else
+  if (muca->settings.start == MUCA_START_FILE) {
+    muca_weights_begin(&muca->weights, &muca->settings);
+    muca->progress.quiet = growths_for(&muca->settings, muca->settings.divergence);
+  }
+  if (muca->settings.start == MUCA_START_WANG_LANDAU)
     begin_piece(muca);
+  else
+    begin_iteration(muca);
 }
 
 static bool is_flat(const struct muca *muca)

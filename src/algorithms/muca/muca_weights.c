@@ -6,7 +6,8 @@
 #include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 
-static const double unit = 4294967296.0; /* of log_weight */
+static const double unit = MUCA_WEIGHT_UNIT;
+static const double guess_most = 0x1p30; /* of ln W */
 
 enum {
   EDGE = 8,        /* levels from which the slope at an edge is taken, */
@@ -30,6 +31,7 @@ void muca_weights_free(struct muca_weights *weights)
 {
   free(weights->log_weight);
   free(weights->seen);
+  free(weights->guess);
 }
 
 void muca_weights_fence(struct muca_weights *weights, const struct muca_settings *settings,
@@ -47,7 +49,8 @@ void muca_weights_fence(struct muca_weights *weights, const struct muca_settings
 
 double muca_weights_width(const struct muca_weights *weights)
 {
-  const size_t width = weights->count == 0 ? 0 : weights->highest - weights->lowest + 1;
+  const size_t seen = weights->count == 0 ? 0 : weights->highest - weights->lowest + 1;
+  const size_t width = seen > weights->guessed ? seen : weights->guessed;
   return width < WIDTH_LEAST ? WIDTH_LEAST : (double)width;
 }
 
@@ -90,19 +93,26 @@ struct line {
   double at, slope;
 };
 
+/* Levels lowest .. highest have weights; visits NULL: all of them good ones. */
+struct known {
+  int64_t *log_weight;
+  const uint64_t *visits;
+  size_t lowest, highest;
+};
+
 /* The straight line of least squares along the levels nearest to an edge. */
-static struct line line_at(const struct muca_weights *weights, const uint64_t *visits, bool at_top)
+static struct line line_at(const struct known *known, bool at_top)
 {
   double n = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
-  const size_t edge = at_top ? weights->highest : weights->lowest;
-  const size_t span = weights->highest - weights->lowest;
-  const int64_t reference = weights->log_weight[edge];
+  const size_t edge = at_top ? known->highest : known->lowest;
+  const size_t span = known->highest - known->lowest;
+  const int64_t reference = known->log_weight[edge];
   struct line line = {.at = (double)reference / unit};
   for (size_t d = 0; d <= span && n < EDGE; d++) {
     const size_t l = at_top ? edge - d : edge + d;
-    if (visits[l] < EDGE_VISITS)
+    if (known->visits != NULL && known->visits[l] < EDGE_VISITS)
       continue;
-    const double x = -(double)d, y = (double)(weights->log_weight[l] - reference) / unit;
+    const double x = -(double)d, y = (double)(known->log_weight[l] - reference) / unit;
     n++, x_sum += x, y_sum += y, xx += x * x, xy += x * y;
   }
   const double spread = n * xx - x_sum * x_sum;
@@ -114,18 +124,71 @@ static struct line line_at(const struct muca_weights *weights, const uint64_t *v
 }
 
 /* ln Omega is concave almost everywhere, so that a straight line promises too little. */
+static void draw_lines(const struct known *known, const struct muca_settings *settings)
+{
+  const struct line down = line_at(known, false), up = line_at(known, true);
+  for (size_t l = settings->first; l < known->lowest; l++)
+    known->log_weight[l] =
+        (int64_t)rint(fma(down.slope, (double)(known->lowest - l), down.at) * unit);
+  for (size_t l = known->highest + 1; l <= settings->last; l++)
+    known->log_weight[l] = (int64_t)rint(fma(up.slope, (double)(l - known->highest), up.at) * unit);
+}
+
+/* By how much the weights have moved away from those of the file, at the levels nearest to an edge.
+ */
+static int64_t moved_at(const struct muca_weights *weights, const uint64_t *visits, bool at_top)
+{
+  double n = 0, sum = 0;
+  const size_t edge = at_top ? weights->highest : weights->lowest;
+  const size_t span = weights->highest - weights->lowest;
+  for (size_t d = 0; d <= span && n < EDGE; d++) {
+    const size_t l = at_top ? edge - d : edge + d;
+    if (visits[l] >= EDGE_VISITS)
+      n++, sum += (double)(weights->log_weight[l] - weights->guess[l]);
+  }
+  return n > 0 ? (int64_t)rint(sum / n) : weights->log_weight[edge] - weights->guess[edge];
+}
+
 static void extrapolate(struct muca_weights *weights, const struct muca_settings *settings,
                         const uint64_t *visits)
 {
   if (!settings->extrapolate)
     return;
-  const struct line down = line_at(weights, visits, false), up = line_at(weights, visits, true);
+  if (weights->guess == NULL) {
+    const struct known known = {weights->log_weight, visits, weights->lowest, weights->highest};
+    draw_lines(&known, settings);
+    return;
+  }
+  const int64_t down = moved_at(weights, visits, false), up = moved_at(weights, visits, true);
   for (size_t l = settings->first; l < weights->lowest; l++)
-    weights->log_weight[l] =
-        (int64_t)rint(fma(down.slope, (double)(weights->lowest - l), down.at) * unit);
+    weights->log_weight[l] = weights->guess[l] + down;
   for (size_t l = weights->highest + 1; l <= settings->last; l++)
-    weights->log_weight[l] =
-        (int64_t)rint(fma(up.slope, (double)(l - weights->highest), up.at) * unit);
+    weights->log_weight[l] = weights->guess[l] + up;
+}
+
+void muca_weights_take(struct muca_weights *weights, const struct muca_settings *settings,
+                       int64_t *guess)
+{
+  struct known known = {.log_weight = guess, .lowest = settings->first, .highest = settings->last};
+  while (guess[known.lowest] == GPUMC_WEIGHT_NONE)
+    known.lowest++;
+  while (guess[known.highest] == GPUMC_WEIGHT_NONE)
+    known.highest--;
+  for (size_t l = settings->first; l <= settings->last; l++)
+    if (l < known.lowest || l > known.highest)
+      guess[l] = guess[l < known.lowest ? known.lowest : known.highest];
+  if (settings->extrapolate)
+    draw_lines(&known, settings);
+  for (size_t l = settings->first; l <= settings->last; l++)
+    guess[l] = (int64_t)fmin(fmax((double)guess[l], -guess_most * unit), guess_most * unit);
+  weights->guess = guess;
+  weights->guessed = known.highest - known.lowest + 1;
+}
+
+void muca_weights_begin(struct muca_weights *weights, const struct muca_settings *settings)
+{
+  for (size_t l = settings->first; l <= settings->last; l++)
+    weights->log_weight[l] = weights->guess[l];
 }
 
 struct muca_flatness muca_weights_iterate(struct muca_weights *weights,

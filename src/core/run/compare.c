@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/checksum.h"
 #include "core/simulation/registry.h"
 #include "core/simulation/shared_keys.h"
 
@@ -56,13 +57,22 @@ static enum gpumc_status count_samples(const struct gpumc_task *task,
   return status;
 }
 
-/* The checksum of the first `samples` of the model's file as it is now, or of those that a run
- * takes where that is 0; `*enough` is false if the file has fewer. */
+uint64_t gpumc_checksum_of_files(const struct gpumc_task *task, uint64_t samples, uint64_t file)
+{
+  const uint64_t both[] = {samples, file};
+  return gpumc_task_file(task, "algorithm") != NULL ? gpumc_checksum_of(both, sizeof both)
+                                                    : samples;
+}
+
+/* The checksum of what the task reads as it is now: of the model's samples the first `samples`, or
+ * those that a run takes where that is 0; `*enough` is false if its file has fewer. */
 static enum gpumc_status read_again(const struct gpumc_task *task, size_t samples,
                                     uint64_t *checksum, bool *enough, struct gpumc_error *error)
 {
   const struct gpumc_params params = gpumc_task_params(task, "model");
+  const struct gpumc_params algorithm = gpumc_task_params(task, "algorithm");
   struct gpumc_model model = {0};
+  uint64_t of_samples = 0, of_file = 0;
   enum gpumc_status status;
   *enough = false;
   GPUMC_TRY_OUT(status, task->model->create(&params, &model, error));
@@ -70,7 +80,10 @@ static enum gpumc_status read_again(const struct gpumc_task *task, size_t sample
     GPUMC_TRY_OUT(status, count_samples(task, &model, &samples, error));
   *enough = samples <= model.samples;
   if (*enough)
-    status = gpumc_samples_checksum(&model, samples, checksum, error);
+    GPUMC_TRY_OUT(status, gpumc_samples_checksum(&model, samples, &of_samples, error));
+  if (gpumc_task_file(task, "algorithm") != NULL)
+    GPUMC_TRY_OUT(status, task->algorithm->read_file(&algorithm, &model, &of_file, error));
+  *checksum = gpumc_checksum_of_files(task, of_samples, of_file);
 out:
   task->model->destroy(&model);
   return status;
@@ -83,7 +96,7 @@ const char *gpumc_read_checksum_text(uint64_t checksum, char text[static GPUMC_R
 }
 
 /* The same configuration may name a file that has changed. A result that does not say what was read
- * is taken as it is: its model reads nothing, or it is from before results said so. */
+ * is taken as it is: it reads nothing, or it is from before results said so. */
 static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
                                                const struct gpumc_result *result,
                                                struct gpumc_error *error)
@@ -99,7 +112,7 @@ static enum gpumc_status compare_what_was_read(const struct gpumc_task *task,
   if (enough && strcmp(before, gpumc_read_checksum_text(checksum, now)) == 0)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: the file that the model reads holds other values than when the "
+                         "%s: a file that the task reads holds other values than when the "
                          "result was made: restore it, choose another output, or replace the "
                          "result with --fresh",
                          task->output);
@@ -225,7 +238,7 @@ enum gpumc_status gpumc_compare_samples(const char *path, struct gpumc_checkpoin
   if (before == checksum)
     return GPUMC_OK;
   return gpumc_error_set(error, GPUMC_INVALID,
-                         "%s: the file that the model reads holds other values than when the "
+                         "%s: a file that the task reads holds other values than when the "
                          "checkpoint was made: restore it, choose another output, or start "
                          "over with --fresh",
                          path);
@@ -235,10 +248,9 @@ enum gpumc_status gpumc_compare_file(const struct gpumc_task *task, const char *
                                      struct gpumc_checkpoint_reader *reader,
                                      struct gpumc_error *error)
 {
-  const struct gpumc_params params = gpumc_task_params(task, "model");
   uint64_t now = 0;
   bool enough = true;
-  if (task->model->file_key == NULL || !gpumc_params_has(&params, task->model->file_key))
+  if (gpumc_task_file(task, "model") == NULL && gpumc_task_file(task, "algorithm") == NULL)
     return GPUMC_OK;
   GPUMC_TRY(read_again(task, 0, &now, &enough, error));
   return gpumc_compare_samples(path, reader, now, error);

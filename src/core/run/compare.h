@@ -8,8 +8,8 @@
 #include "core/storage/result_info.h"
 
 /* How closely a finished result, or a checkpoint, is looked at: not at all; by its configuration;
- * also against the model's file as it is now, as an onlooker does, who does not read the arrays of
- * a checkpoint; or, as a run does, with every byte of a checkpoint verified. */
+ * also against the files that it reads as they are now, as an onlooker does, who does not read the
+ * arrays of a checkpoint; or, as a run does, with every byte of a checkpoint verified. */
 enum gpumc_result_check {
   GPUMC_CHECK_ANY,
   GPUMC_CHECK_CONFIGURATION,
@@ -25,18 +25,22 @@ gpumc_compare_result(const struct gpumc_task *task, const struct gpumc_result *r
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_compare_checkpoint(const struct gpumc_task *task, const char *path,
                          struct gpumc_checkpoint_reader *reader, struct gpumc_error *error);
-/* Whether the samples that the checkpoint was made with, out of a file, are those of `checksum`
- * (gpumc_samples_checksum): GPUMC_INVALID where they are not. */
+/* Whether what the checkpoint was made with, out of files, is that of `checksum`
+ * (gpumc_checksum_of_files): GPUMC_INVALID where it is not. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_compare_samples(const char *path, struct gpumc_checkpoint_reader *reader, uint64_t checksum,
                       struct gpumc_error *error);
-/* The same with the file as it is now. */
+/* The same with the files as they are now. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_compare_file(const struct gpumc_task *task, const char *path,
                    struct gpumc_checkpoint_reader *reader, struct gpumc_error *error);
 
-/* Attributes of /provenance where the model reads samples from a file: how many the run takes, and
- * gpumc_samples_checksum() of them, as text since attributes are no unsigned integers. */
+/* What a task reads: `samples` is gpumc_samples_checksum() of the model's, `file` that of the
+ * algorithm's file where it reads one. */
+uint64_t gpumc_checksum_of_files(const struct gpumc_task *task, uint64_t samples, uint64_t file);
+
+/* Attributes of /provenance where a task reads files: how many samples of the model the run takes,
+ * and gpumc_checksum_of_files(), as text since attributes are no unsigned integers. */
 #define GPUMC_READ_SAMPLES "read_samples"
 #define GPUMC_READ_CHECKSUM "read_checksum"
 enum { GPUMC_READ_CHECKSUM_BYTES = 17 };

@@ -22,8 +22,8 @@ struct gpumc_decision {
 /* Asked by the run (GPUMC_CHECK_FILES), which holds the lock, and by onlookers (GPUMC_CHECK_LOOK)
  * before anything is written: GPUMC_INVALID where result or checkpoint are of another
  * configuration, GPUMC_FAILURE where they, or the names beside them, cannot be used. Onlookers also
- * learn why the lock could not be had, and whether the file that the model reads has changed since
- * the checkpoint, which a run finds when it has read that file anyway. A fresh start
+ * learn why the lock could not be had, and whether a file that the task reads has changed since the
+ * checkpoint, which a run finds when it has read that file anyway. A fresh start
  * (GPUMC_CHECK_ANY) takes any result for its own. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_decide(const struct gpumc_task *task, const struct gpumc_task_files *files,

@@ -46,6 +46,11 @@ void gpumc_config_free(struct gpumc_config *config);
 /* A block of a task ("model", "algorithm", "kernel"), or the root for "". */
 struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char *block);
 
+/* The dotted key below `block`, "model" or "algorithm", that names a file which the plugin reads,
+ * and its value, the path; NULL where there is none. */
+const char *gpumc_task_file_key(const struct gpumc_task *task, const char *block);
+const char *gpumc_task_file(const struct gpumc_task *task, const char *block);
+
 /* What decides the numbers of the result, as canonical JSON (incidental keys left out). Caller
  * frees; NULL when memory ran out. */
 char *gpumc_task_identity(const struct gpumc_task *task);

@@ -347,7 +347,8 @@ static bool check_places(struct gpumc_language *language, struct gpumc_mark mark
 /* A file that a task reads: whatever its names are, device and number are its own. */
 struct input {
   const struct gpumc_task *task;
-  const char *path; /* borrowed */
+  const char *block; /* whose key names it */
+  const char *path;  /* borrowed */
   dev_t device;
   ino_t number;
 };
@@ -360,20 +361,17 @@ static int compare_inputs(const void *left, const void *right)
   return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What the tasks read that is there: what is not cannot be lost. `inputs[n_tasks]`, sorted. */
+/* What the tasks read that is there: what is not cannot be lost. `inputs[2 n_tasks]`, sorted. */
 static size_t find_inputs(const struct gpumc_config *config, struct input *inputs)
 {
+  static const char *const blocks[] = {"model", "algorithm"};
   size_t count = 0;
-  for (size_t i = 0; i < config->n_tasks; i++) {
-    const struct gpumc_task *task = &config->tasks[i];
-    const char *key = task->model->file_key;
-    const struct gpumc_params params = gpumc_task_params(task, "model");
+  for (size_t i = 0; i < 2 * config->n_tasks; i++) {
+    const struct gpumc_task *task = &config->tasks[i / 2];
+    const char *path = gpumc_task_file(task, blocks[i % 2]);
     struct stat found;
-    if (key == NULL || !gpumc_params_has(&params, key))
-      continue;
-    const char *path = gpumc_params_string(&params, key);
-    if (stat(path, &found) == 0)
-      inputs[count++] = (struct input){task, path, found.st_dev, found.st_ino};
+    if (path != NULL && stat(path, &found) == 0)
+      inputs[count++] = (struct input){task, blocks[i % 2], path, found.st_dev, found.st_ino};
   }
   qsort(inputs, count, sizeof *inputs, compare_inputs);
   return count;
@@ -385,9 +383,10 @@ static void report_input(struct gpumc_language *language, struct gpumc_mark mark
 {
   if (writer == input->task)
     gpumc_report_mistake(&language->report, mark,
-                         "output: '%s' is the file '%s' that model.%s names, which would be lost; "
+                         "output: '%s' is the file '%s' that %s.%s names, which would be lost; "
                          "choose another output",
-                         path, input->path, input->task->model->file_key);
+                         path, input->path, input->block,
+                         gpumc_task_file_key(input->task, input->block));
   else
     gpumc_report_mistake(&language->report, mark,
                          "output: '%s', a file of task %zu (%s), is the file '%s' that task %zu "
@@ -421,7 +420,7 @@ static bool compare_with_inputs(struct gpumc_language *language, struct gpumc_ma
 static bool check_inputs(struct gpumc_language *language, struct gpumc_mark mark)
 {
   const struct gpumc_config *config = language->config;
-  struct input *inputs = calloc(config->n_tasks + 1, sizeof *inputs);
+  struct input *inputs = calloc(2 * config->n_tasks + 1, sizeof *inputs);
   bool good = inputs != NULL, met = false;
   const size_t count = good ? find_inputs(config, inputs) : 0;
   for (size_t i = 0; i < config->n_tasks && count > 0 && good && !met; i++) {

@@ -209,6 +209,27 @@ static void check_requests(struct gpumc_language *language, const struct gpumc_p
   }
 }
 
+/* The file that the algorithm reads, where its block has no mistake. False when memory ran out. */
+static bool check_algorithm_file(struct gpumc_language *language,
+                                 const struct gpumc_params *algorithm,
+                                 const struct gpumc_model *instance)
+{
+  const char *key = language->algorithm != NULL ? language->algorithm->file_key : NULL;
+  struct gpumc_params whole;
+  struct gpumc_error error = {0};
+  uint64_t unused;
+  if (key == NULL || language->look ||
+      !gpumc_params_narrow(algorithm, &language->report, NULL, &whole) ||
+      !gpumc_params_has(&whole, key))
+    return true;
+  const enum gpumc_status status =
+      language->algorithm->read_file(&whole, instance, &unused, &error);
+  if (status == GPUMC_INVALID)
+    gpumc_params_mistake(&whole, &language->report, key, "%s", gpumc_error_text(&error));
+  gpumc_error_free(&error);
+  return status == GPUMC_OK || status == GPUMC_INVALID;
+}
+
 /* Checks run where the keys that they read have no mistake; `instance` is made where no key of the
  * model has one, or stays zeroed. False when memory ran out. */
 static bool check_plugins(struct gpumc_language *language, const struct gpumc_node *root,
@@ -238,7 +259,7 @@ static bool check_plugins(struct gpumc_language *language, const struct gpumc_no
     return true;
   subject.instance = instance;
   gpumc_checks_run(checks, GPUMC_NEEDS_INSTANCE, &algorithm, &subject, report);
-  return true;
+  return check_algorithm_file(language, &algorithm, instance);
 }
 
 /* The defaults that no table has, of blocks without mistakes. False when memory ran out. */

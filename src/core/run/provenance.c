@@ -89,14 +89,15 @@ record_key(const struct gpumc_provenance *provenance, struct gpumc_error *error)
   return record_texts(provenance->context->recorder, &attribute, 1, error);
 }
 
-/* Of models that read their samples from a file. */
+/* Of tasks that read files. */
 static enum gpumc_status
 record_what_was_read(const struct gpumc_provenance *provenance, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = provenance->context->recorder;
   const size_t samples = provenance->preparation->demand.plan.samples;
   char text[GPUMC_READ_CHECKSUM_BYTES];
-  if (!provenance->preparation->model.reads_file)
+  if (!provenance->preparation->model.reads_file &&
+      gpumc_task_file(provenance->preparation->task, "algorithm") == NULL)
     return GPUMC_OK;
   GPUMC_TRY(
       gpumc_recorder_integer(recorder, "provenance", GPUMC_READ_SAMPLES, (int64_t)samples, error));

@@ -7,7 +7,7 @@
 struct gpumc_provenance {
   struct gpumc_preparation *preparation;
   const struct gpumc_context *context; /* its recorder and warnings */
-  uint64_t read_checksum;              /* of the samples that the model reads from a file */
+  uint64_t read_checksum;              /* gpumc_checksum_of_files */
   const char *command_line;
   const char *started; /* UTC, ISO 8601 */
   /* Known at the end. `updates` and `seconds` are of all invocations, `unit_seconds`, spent in

@@ -26,7 +26,7 @@ struct run {
   struct gpumc_task_files files;
   char *identity;
   struct gpumc_preparation preparation;
-  uint64_t read_checksum; /* of the samples that the model reads from a file; 0: none */
+  uint64_t read_checksum; /* gpumc_checksum_of_files; 0: none */
   struct gpumc_ensemble ensemble;
   struct gpumc_recorder *recorder;
   struct gpumc_checkpoint_reader *checkpoint; /* to continue from; NULL: none */
@@ -147,7 +147,7 @@ load_all(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_e
   return run->task->algorithm->load(run->state, reader, &run->finished, error);
 }
 
-/* Continues from a checkpoint of this configuration: GPUMC_INVALID when the file that the model
+/* Continues from a checkpoint of this configuration: GPUMC_INVALID when a file that the task
  * reads has changed since, GPUMC_FAILURE when it cannot be read. */
 static enum gpumc_status
 load(struct run *run, struct gpumc_checkpoint_reader *reader, struct gpumc_error *error)
@@ -191,10 +191,11 @@ static enum gpumc_status create_recorder(struct run *run, struct gpumc_error *er
 static enum gpumc_status build(struct run *run, struct gpumc_error *error)
 {
   struct gpumc_preparation *preparation = &run->preparation;
+  uint64_t samples = 0;
   GPUMC_TRY(gpumc_prepare(run->task, run->options->threads, preparation, error));
   GPUMC_TRY(gpumc_preparation_fits(preparation, error));
-  GPUMC_TRY(gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples,
-                                   &run->read_checksum, error));
+  GPUMC_TRY(gpumc_samples_checksum(&preparation->model, preparation->demand.plan.samples, &samples,
+                                   error));
   GPUMC_TRY(gpumc_ensemble_create(preparation->kernel, &preparation->model, &preparation->device,
                                   &preparation->demand.plan, preparation->seed, preparation->rounds,
                                   &run->ensemble, error));
@@ -209,6 +210,7 @@ static enum gpumc_status build(struct run *run, struct gpumc_error *error)
                                         .observer = run->options->observer,
                                         .warnings = run->task->warnings};
   GPUMC_TRY(run->task->algorithm->create(&run->context, &run->state, error));
+  run->read_checksum = gpumc_checksum_of_files(run->task, samples, run->context.file_checksum);
   /* Again: what has been allocated may have left no room for their stacks. */
   return gpumc_threads_try(preparation->device.threads, error);
 }
@@ -370,7 +372,7 @@ static bool same_instant(struct timespec a, struct timespec b)
 }
 
 /* Whether the finished result that was seen is still the same file, unchanged: it may be large, and
- * so may be the file that the model reads, so neither is read again. */
+ * so may be the files that the task reads, so none is read again. */
 static bool is_still_complete(const struct run *run, const struct sight *sight)
 {
   const struct stat *before = &sight->file;

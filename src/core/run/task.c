@@ -13,6 +13,20 @@ struct gpumc_params gpumc_task_params(const struct gpumc_task *task, const char 
   return (struct gpumc_params){.values = values};
 }
 
+const char *gpumc_task_file_key(const struct gpumc_task *task, const char *block)
+{
+  const struct gpumc_params params = gpumc_task_params(task, block);
+  const char *key = strcmp(block, "model") == 0 ? task->model->file_key : task->algorithm->file_key;
+  return key != NULL && gpumc_params_has(&params, key) ? key : NULL;
+}
+
+const char *gpumc_task_file(const struct gpumc_task *task, const char *block)
+{
+  const struct gpumc_params params = gpumc_task_params(task, block);
+  const char *key = gpumc_task_file_key(task, block);
+  return key != NULL ? gpumc_params_string(&params, key) : NULL;
+}
+
 void gpumc_task_free(struct gpumc_task *task)
 {
   cJSON_Delete(task->resolved);

@@ -74,6 +74,8 @@ struct gpumc_context {
   struct gpumc_recorder *recorder;
   const struct gpumc_observer *observer;
   const cJSON *warnings; /* gpumc_task.warnings; reported by the run */
+  /* `create` sets it where the algorithm reads a file (gpumc_algorithm_ops.file_key). */
+  uint64_t file_checksum;
 };
 
 /* Where a run stands, for progress bars and status. */
@@ -107,6 +109,14 @@ struct gpumc_algorithm_ops {
    * configuration where the keys are not given. `model` is NULL where the instance, which has
    * disorder then, is not read from its file. May be NULL; returns NULL when memory ran out. */
   cJSON *(*defaults)(const struct gpumc_params *params, const struct gpumc_model *model);
+  /* Of the path of a file that the algorithm reads where the key, dotted below its block, is set;
+   * NULL: there is none. `read_file` checks the file against the instance, of a block without
+   * mistakes: GPUMC_INVALID is reported as a mistake at that key. `*checksum`: of what decides
+   * numbers, by which a resumed or finished run tells a file that has changed. */
+  const char *file_key;
+  GPUMC_MUST_CHECK enum gpumc_status (*read_file)(const struct gpumc_params *params,
+                                                  const struct gpumc_model *model,
+                                                  uint64_t *checksum, struct gpumc_error *error);
   /* Replicas of each run, about, of a block without mistakes: for the choice of a kernel. May be
    * NULL: not known. */
   size_t (*replicas)(const struct gpumc_params *params);

@@ -1,0 +1,170 @@
+"""Multicanonical runs whose weights begin with a density of states from a file: a result, exact values as text,
+values of some levels only. The file is part of what a run is: one that changed, or cannot serve, is refused.
+
+Bounds are exact or an order of magnitude wide. Negative control: a density of states that is wrong by a logarithm
+a level takes many iterations, where a good one takes a few.
+"""
+import json
+import pathlib
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, enumeration
+from support.program import INVALID, ProgramCase, STOPPED
+
+SHAPE = (4, 4)
+CONFIG = """\
+gpumc: 1
+seed: 1
+model: {name: ising2d, shape: [4, 4]}
+algorithm: {name: muca, walkers: 640}
+output: run.h5
+"""
+FEW = 5  # iterations from good weights; from flat ones it takes more than 30
+
+
+def exact_levels():
+    """Energies of the lattice with ln of their number of states."""
+    value, count = np.unique(enumeration.energies(SHAPE, np.ones((16, 2)), np.zeros(16)).astype(int), return_counts=True)
+    return value, np.log(count)
+
+
+class Start(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.config = self.write("c.yaml", CONFIG)
+        self.value, self.log_dos = exact_levels()
+
+    def text(self, name, value, log_dos):
+        lines = [f"{v} {w!r} # a level\n" for v, w in zip(value.tolist(), log_dos.tolist())]
+        return self.write(name, "# value, ln Omega\n\n" + "".join(lines))
+
+    def from_file(self, name):
+        return ["--set", "algorithm.iteration.start=file", "--set", f"algorithm.iteration.file={name}"]
+
+    def iterations(self, *arguments):
+        self.gpumc("run", self.config, "--quiet", *arguments)
+        with h5py.File(self.path("run.h5")) as file:
+            self.summary = {name: data[()] for name, data in file["summary"].items() if isinstance(data, h5py.Dataset)}
+            self.provenance = dict(file["provenance"].attrs)
+            self.assertEqual(file["summary"].attrs["converged"], 1)
+            return len(file["runs/0000/iterations/levels"])
+
+    def refused(self, name, *says, options=()):
+        for command in ["validate"], ["plan"], ["run"]:
+            error = self.gpumc(*command, self.config, *self.from_file(name), *options, code=INVALID).err
+            for text in says:
+                self.assertIn(text, error)
+        self.assertFalse(self.path("run.h5").exists())
+
+    def test_good_weights_take_few_iterations(self):
+        flat = self.iterations()
+        self.path("run.h5").rename(self.path("before.h5"))
+        self.assertGreater(flat, 6 * FEW)
+        self.text("exact.txt", self.value, self.log_dos)
+        self.text("reversed.txt", self.value[::-1], self.log_dos[::-1] + 1000)
+        for name in "before.h5", "exact.txt", "reversed.txt":
+            with self.subTest(name):
+                self.assertLessEqual(self.iterations("--fresh", *self.from_file(name)), FEW)
+                self.assertEqual(self.summary["level_energy"].tolist(), self.value.tolist())
+                self.assertLess(np.abs(self.summary["log_dos"] - self.log_dos).max(), 0.5)
+                self.assertRegex(self.provenance["read_checksum"].decode(), "^[0-9a-f]{16}$")
+
+    def test_wrong_weights_are_mended(self):
+        self.text("wrong.txt", self.value, self.log_dos + np.linspace(0, len(self.value), len(self.value)))
+        self.assertGreater(self.iterations(*self.from_file("wrong.txt")), FEW)
+        self.assertLess(np.abs(self.summary["log_dos"] - self.log_dos).max(), 0.5)
+
+    def test_missing_levels(self):
+        """Between levels of the file weights are interpolated, beyond them they go on, and nothing is left out."""
+        self.text("some.txt", self.value[2:-2:2], self.log_dos[2:-2:2])
+        for extrapolate in "true", "false":
+            with self.subTest(extrapolate):
+                self.iterations("--fresh", *self.from_file("some.txt"), "--set",
+                                f"algorithm.iteration.extrapolate={extrapolate}")
+                self.assertEqual(self.summary["level_energy"].tolist(), self.value.tolist())
+
+    def test_files_that_cannot_serve(self):
+        self.refused("missing.txt", "cannot read missing.txt", "No such file")
+        self.write("words.txt", "# value\n-32 0.7\n-24 many\n")
+        self.refused("words.txt", "words.txt:3: expected two numbers", "'-24 many'")
+        self.write("three.txt", "-32 0.7 1\n")
+        self.refused("three.txt", "three.txt:1: expected two numbers")
+        self.write("infinite.txt", "-32 -inf\n")
+        self.refused("infinite.txt", "infinite.txt:1: expected two numbers")
+        self.write("empty.txt", "# nothing\n")
+        self.refused("empty.txt", "empty.txt has no levels")
+        self.write("twice.txt", "-32 1\n-32 2\n")
+        self.refused("twice.txt", "two lines for the level -32")
+        self.write("large.txt", "-32 1e9\n32 0\n")
+        self.refused("large.txt", "differs by 1e+09")
+        self.write("beyond.txt", "100 1\n200 2\n")
+        self.refused("beyond.txt", "levels from 100 to 200, none of those of this run, from -32 to 32", "whole system")
+
+    def test_results_that_cannot_serve(self):
+        field = ["--set", "algorithm.control={name: h, beta: 0.3, from: -0.1, to: 0.1, step: 0.1}"]
+        self.gpumc("run", self.config, "--quiet", "-o", "field.h5", *field)
+        self.refused("field.h5", "by the magnetization, but weights of this run are by the energy")
+        self.gpumc("run", self.config, "--quiet", "-o", "pa.h5", "--set",
+                   "algorithm={name: pa, population: 32, sweeps: 1, beta: {to: 0.1, step: 0.1}}")
+        self.refused("pa.h5", "pa.h5 is no result of muca")
+        self.gpumc("run", self.config, "--quiet", "-o", "energy.h5")
+        damaged = bytearray(self.path("energy.h5").read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        self.path("damaged.h5").write_bytes(damaged)
+        self.refused("damaged.h5", "damaged.h5", "give a finished result of muca")
+        self.gpumc("run", self.config, "-o", "long.h5", "--max-time", "1 ms", "--set",
+                   "algorithm.production.updates=1e9", code=STOPPED)
+        self.refused("long.h5.partial", "has not finished: finish that run")
+
+    def test_keys_that_contradict(self):
+        self.assertIn("needs the key 'file'", self.gpumc(
+            "validate", self.config, "--set", "algorithm.iteration.start=file", code=INVALID).err)
+        self.assertIn("read with start: file only", self.gpumc(
+            "validate", self.config, "--set", "algorithm.iteration.file=x", code=INVALID).err)
+
+    def test_is_no_output(self):
+        self.gpumc("run", self.config, "--quiet")
+        before = self.path("run.h5").read_bytes()
+        for command in ["validate"], ["run"], ["run", "--fresh"]:
+            error = self.gpumc(*command, self.config, *self.from_file("run.h5"), code=INVALID).err
+            self.assertIn("output: 'run.h5' is the file 'run.h5' that algorithm.iteration.file names, which would be "
+                          "lost", error)
+        self.assertEqual(self.path("run.h5").read_bytes(), before)
+
+    def state(self, *options):
+        return json.loads(self.gpumc("status", self.config, *options, "--json").out)["tasks"][0]
+
+    def test_changed_file_is_refused_on_resume_and_of_a_result(self):
+        options = [*self.from_file("exact.txt"), "--set", "algorithm.production.updates=1e6"]
+        self.text("exact.txt", self.value, self.log_dos)
+        self.gpumc("run", self.config, "--max-time", "1 ms", *options, code=STOPPED)
+        self.text("exact.txt", self.value, self.log_dos * 1.001)
+        self.assertEqual(self.state(*options)["state"], "refused")
+        error = self.gpumc("run", self.config, *options, code=INVALID).err
+        self.assertIn("run.h5.ckpt: a file that the task reads holds other values than when the checkpoint was made",
+                      error)
+        self.text("exact.txt", self.value[::-1], self.log_dos[::-1])  # the same levels in another order
+        self.assertEqual(self.state(*options)["state"], "resumable")
+        self.gpumc("run", self.config, "--quiet", *options)
+        with h5py.File(self.path("run.h5")) as file:
+            resumed = file["summary/log_dos"][()]
+        self.assertIn("already complete", self.gpumc("run", self.config, *options).err)
+        self.gpumc("run", self.config, "--quiet", "--fresh", *options)
+        with h5py.File(self.path("run.h5")) as file:
+            self.assertEqual(file["summary/log_dos"][()].tolist(), resumed.tolist())
+        self.text("exact.txt", self.value, self.log_dos * 1.001)
+        self.assertEqual(self.state(*options)["state"], "refused")
+        self.assertIn("run.h5: a file that the task reads holds other values than when the result was made",
+                      self.gpumc("run", self.config, *options, code=INVALID).err)
+        self.path("exact.txt").unlink()
+        self.assertIn("cannot read exact.txt", self.state(*options)["message"])
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main()
