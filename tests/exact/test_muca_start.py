@@ -74,6 +74,16 @@ class Start(ProgramCase):
                 self.assertLess(np.abs(self.summary["log_dos"] - self.log_dos).max(), 0.5)
                 self.assertRegex(self.provenance["read_checksum"].decode(), "^[0-9a-f]{16}$")
 
+    def test_weights_of_production_are_written(self):
+        """ln Omega follows from them and from the visits, and iterations end with them."""
+        self.iterations("--set", "algorithm.iteration.write_weights=true")
+        follows = np.log(self.summary["visits"]) - self.summary["log_weight"]
+        self.assertLess(np.ptp(self.summary["log_dos"] - follows), 1e-9)
+        with h5py.File(self.path("run.h5")) as file:
+            last = file["runs/0000/iterations/log_weight"][-1][np.isin(np.arange(-32, 33, 4), self.value)]
+        self.assertLess(np.ptp(self.summary["log_weight"] - last), 0.5)
+        self.assertGreater(np.ptp(self.summary["log_weight"]), 5)
+
     def test_wrong_weights_are_mended(self):
         self.text("wrong.txt", self.value, self.log_dos + np.linspace(0, len(self.value), len(self.value)))
         self.assertGreater(self.iterations(*self.from_file("wrong.txt")), FEW)

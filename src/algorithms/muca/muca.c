@@ -52,7 +52,7 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
       gpumc_demand_bytes((double)settings.parts * levels * sizeof(uint64_t) +
                          walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
   const double rows = (double)settings.iterations * (settings.write_weights ? levels + 9 : 9);
-  demanded->result_bytes = (rows + 6 * levels) * sizeof(double);
+  demanded->result_bytes = (rows + 7 * levels) * sizeof(double);
   demanded->state_bytes = (sums + rows) * sizeof(double);
   demanded->updates = estimated_updates(&settings);
   demanded->estimated = true;

@@ -345,6 +345,22 @@ out:
   return status;
 }
 
+/* Those of production, from which ln Omega follows: ln H - ln W. */
+static enum gpumc_status write_weights(const struct muca *muca, const struct muca_density *density,
+                                       const struct gpumc_curve_place *place,
+                                       struct gpumc_error *error)
+{
+  const struct gpumc_label label = {
+      "log_weight", "logarithm of the weight in the production run, up to a constant", "1", "ln W"};
+  double *curve;
+  GPUMC_TRY(gpumc_allocate_array(&curve, density->levels, "a curve", error));
+  for (size_t v = 0; v < density->levels; v++)
+    curve[v] = (double)muca->weights.log_weight[density->level[v]] / MUCA_WEIGHT_UNIT;
+  const enum gpumc_status status = gpumc_curve_write(place, &label, false, curve, error);
+  free(curve);
+  return status;
+}
+
 static enum gpumc_status write_density(const struct muca *muca, const struct muca_density *density,
                                        struct gpumc_error *error)
 {
@@ -370,6 +386,7 @@ static enum gpumc_status write_density(const struct muca *muca, const struct muc
   GPUMC_TRY(gpumc_curve_write_with_error(&place, &log_dos, density->log_dos + all,
                                          density->error_of, error));
   GPUMC_TRY(gpumc_curve_write(&place, &visits, true, density->visits, error));
+  GPUMC_TRY(write_weights(muca, density, &place, error));
   return write_levels(muca, density, path, error);
 }
 
