@@ -146,6 +146,8 @@ static cJSON *keys_json(const struct gpumc_key *keys)
       cJSON_AddNumberToObject(json, "maximum", key->maximum);
       cJSON_AddBoolToObject(json, "minimum_exclusive", key->minimum_exclusive);
     }
+    if (key->or_auto)
+      cJSON_AddBoolToObject(json, "or_auto", true);
     if (key->multiple_of > 1)
       cJSON_AddNumberToObject(json, "multiple_of", (double)key->multiple_of);
     if (key->list_maximum > 0) {

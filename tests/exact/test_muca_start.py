@@ -137,6 +137,23 @@ class Start(ProgramCase):
         self.assertIn("read with start: file only", self.gpumc(
             "validate", self.config, "--set", "algorithm.iteration.file=x", code=INVALID).err)
 
+    def test_walkers_auto_is_what_leaving_them_out_is(self):
+        def resolved(*options):
+            self.gpumc("run", self.config, "--quiet", "--fresh", "--set", "algorithm.production.updates=100", *options)
+            with h5py.File(self.path("run.h5")) as file:
+                return json.loads(file["config/resolved"][()])
+
+        left_out = resolved("--set", "algorithm.walkers=null")
+        self.assertEqual(left_out["algorithm"]["walkers"], 1024)
+        self.assertEqual(resolved("--set", "algorithm.walkers=auto"), left_out)
+        campaign = self.write("both.yaml", CONFIG.replace("run.h5", "'w{algorithm.walkers}.h5'")
+                              + "campaign: {algorithm.walkers: [auto, 64]}\n")
+        plan = json.loads(self.gpumc("plan", campaign, "--json").out)
+        self.assertEqual([(task["replicas"], task["output"]) for task in plan["tasks"]],
+                         [(1024, "w1024.h5"), (64, "w64.h5")])
+        self.assertIn("or auto, found text 'automatic'",
+                      self.gpumc("validate", self.config, "--set", "algorithm.walkers=automatic", code=INVALID).err)
+
     def test_is_no_output(self):
         self.gpumc("run", self.config, "--quiet")
         before = self.path("run.h5").read_bytes()

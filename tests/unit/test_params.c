@@ -24,6 +24,7 @@ static const struct gpumc_key keys[] = {
     {.name = "flag", .type = GPUMC_KEY_BOOLEAN, .default_text = "false"},
     {.name = "count", .type = GPUMC_KEY_INTEGER},
     {.name = "even", .type = GPUMC_KEY_INTEGER, .minimum = 2, .maximum = 64, .multiple_of = 2},
+    {.name = "open", .type = GPUMC_KEY_INTEGER, .minimum = 1, .maximum = 9, .or_auto = true},
     {.name = "signed", .type = GPUMC_KEY_INTEGER, .minimum = -5, .maximum = 0},
     {.name = "real", .type = GPUMC_KEY_REAL},
     {.name = "fraction",
@@ -130,6 +131,20 @@ static void test_integers(void **state)
   }
 }
 
+static void test_auto_is_as_if_left_out(void **state)
+{
+  static const char *const texts[] = {"open: auto", "open: 'auto'", "{}"};
+  (void)state;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    struct resolved r = accept(texts[i]);
+    assert_false(gpumc_params_has(&r.params, "open"));
+    release(&r);
+  }
+  struct resolved r = accept("open: 3");
+  assert_int_equal(gpumc_params_integer(&r.params, "open"), 3);
+  release(&r);
+}
+
 static void test_integers_errors(void **state)
 {
   (void)state;
@@ -154,6 +169,9 @@ static void test_integers_errors(void **state)
   WRONG(count, "1e999", "an integer", "the number 1e999, which is beyond 2^53");
 #undef COLUMN
 #define COLUMN "7"
+  refuse("count: auto", "c:1:8: block.count: expected an integer, found text 'auto'\n");
+  WRONG(open, "10", "an integer from 1 to 9, or auto", "the number 10");
+  WRONG(open, "Auto", "an integer from 1 to 9, or auto", "text 'Auto'");
   WRONG(even, "1", "an integer from 2 to 64, a multiple of 2", "the number 1");
   WRONG(even, "7", "an integer from 2 to 64, a multiple of 2", "the number 7");
   WRONG(even, "1e30", "an integer from 2 to 64, a multiple of 2", "the number 1e30");
@@ -341,6 +359,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults),
       cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_auto_is_as_if_left_out),
       cmocka_unit_test(test_integers_errors),
       cmocka_unit_test(test_reals),
       cmocka_unit_test(test_reals_errors),

@@ -155,8 +155,9 @@ const struct gpumc_key muca_keys[] = {
      .unit = "walkers",
      .sweepable = true,
      .proportional = true,
-     .doc = "Parallel walkers under one weight, best a multiple of 32. By default the power of two "
-            "next above w^1.25, w the levels, and at least 1024."},
+     .or_auto = true,
+     .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
+            "the power of two next above w^1.25, w the levels, and at least 1024."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .children = beta_keys,

@@ -187,9 +187,10 @@ static const struct gpumc_key *
 divided_by(const struct block *block, const struct gpumc_key *key, const struct gpumc_entry **entry)
 {
   for (const char *const *name = key->default_divides; name != NULL && *name != NULL; name++) {
+    const struct gpumc_key *sibling = gpumc_key_find(block->keys, *name);
     *entry = gpumc_node_entry(block->node, *name);
-    if (*entry != NULL)
-      return gpumc_key_find(block->keys, *name);
+    if (*entry != NULL && !gpumc_key_is_auto(sibling, (*entry)->value))
+      return sibling;
   }
   return NULL;
 }
@@ -254,6 +255,8 @@ static bool resolve_key(const struct block *block, const struct gpumc_key *key, 
   char name[GPUMC_KEY_NAME_BYTES];
   const struct gpumc_entry *entry = gpumc_node_entry(block->node, key->name);
   cJSON *value = NULL;
+  if (entry != NULL && gpumc_key_is_auto(key, entry->value))
+    entry = NULL;
   if (entry == NULL && is_required(block, key)) {
     if (!is_explained(block, key))
       gpumc_report_mistake(block->report, block->place, "missing key '%s'%s", key->name,

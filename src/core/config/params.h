@@ -42,6 +42,7 @@ struct gpumc_key {
   const char *required_unless; /* a sibling that takes its place */
   bool sweepable;              /* may stand in the campaign block */
   bool incidental;             /* decides no number of the result (device, output, ...) */
+  bool or_auto; /* integers without list: the text `auto` stands for leaving the key out */
   bool
       proportional; /* integers: a number of replicas or samples, to which memory is proportional */
   const char
@@ -160,6 +161,8 @@ const char *gpumc_node_describe(const struct gpumc_node *node,
 /* Integers without exponent, reals in the fewest digits that give them back. */
 void gpumc_number_append(struct gpumc_text *text, double number);
 
+/* Whether the node says `auto` for a key that may be left to the program. */
+bool gpumc_key_is_auto(const struct gpumc_key *key, const struct gpumc_node *node);
 /* What a key wants: "a list of 2 values, each an integer from 2 to 65536". */
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text);
 bool gpumc_key_has_limits(const struct gpumc_key *key);
@@ -177,7 +180,7 @@ const struct gpumc_key *gpumc_key_find(const struct gpumc_key *keys, const char 
 size_t gpumc_key_count(const struct gpumc_key *keys);
 
 /* The value of a key that is no block, checked; mistakes go to the report. `name`: dotted, for
- * messages. With a mistake some value stands in; NULL when memory ran out. */
+ * messages. With a mistake some value stands in; null for `auto`. NULL when memory ran out. */
 cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *node, const char *name,
                        struct gpumc_report *report);
 /* The default of a key that has one. NULL when memory ran out. */

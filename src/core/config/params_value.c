@@ -216,6 +216,8 @@ static void key_element_expectation(const struct gpumc_key *key, struct gpumc_te
   key_range(key, text);
   if (key->multiple_of > 1)
     gpumc_text_append(text, ", a multiple of %lld", (long long)key->multiple_of);
+  if (key->or_auto)
+    gpumc_text_append(text, ", or auto");
 }
 
 void gpumc_key_expectation(const struct gpumc_key *key, struct gpumc_text *text)
@@ -311,6 +313,11 @@ static bool is_text(const struct gpumc_node *node)
   bool truth;
   return node->kind == GPUMC_NODE_SCALAR && !gpumc_scalar_is_null(node) &&
          !scalar_number(node, &number) && !scalar_boolean(node, &truth);
+}
+
+bool gpumc_key_is_auto(const struct gpumc_key *key, const struct gpumc_node *node)
+{
+  return key->or_auto && is_text(node) && strcmp(node->text, "auto") == 0;
 }
 
 static cJSON *read_string(const struct check *check, const struct gpumc_node *node)
@@ -445,6 +452,8 @@ cJSON *gpumc_key_value(const struct gpumc_key *key, const struct gpumc_node *nod
                        struct gpumc_report *report)
 {
   struct check check = {.key = key, .name = name, .report = report};
+  if (gpumc_key_is_auto(key, node))
+    return cJSON_CreateNull();
   check.single = key->list_maximum > 0 && is_single(key, node);
   return key->list_maximum > 0 ? read_list(&check, node) : read_scalar(&check, node);
 }

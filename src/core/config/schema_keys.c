@@ -131,6 +131,15 @@ static bool put_default(cJSON *schema, const struct gpumc_key *key)
   return gpumc_json_put(schema, "default", gpumc_key_default(key));
 }
 
+static bool put_number_or_auto(cJSON *schema, const struct gpumc_key *key)
+{
+  cJSON *forms = cJSON_AddArrayToObject(schema, "anyOf");
+  cJSON *number = cJSON_CreateObject();
+  const bool good = put_type(number, key);
+  return gpumc_json_push(forms, number) && good &&
+         gpumc_json_push(forms, gpumc_json_pair("const", cJSON_CreateString("auto")));
+}
+
 /* A list of one may be its value. */
 static bool put_list_or_value(cJSON *schema, const struct gpumc_key *key)
 {
@@ -147,7 +156,9 @@ cJSON *gpumc_schema_value(const struct gpumc_key *key)
 {
   cJSON *schema = cJSON_CreateObject();
   if (put_description(schema, key) &&
-      (key->list_maximum > 0 ? put_list_or_value(schema, key) : put_type(schema, key)) &&
+      (key->list_maximum > 0 ? put_list_or_value(schema, key)
+       : key->or_auto        ? put_number_or_auto(schema, key)
+                             : put_type(schema, key)) &&
       put_default(schema, key))
     return schema;
   cJSON_Delete(schema);

@@ -476,6 +476,8 @@ static char *make_label(const cJSON *resolved, const char *const *axes, size_t n
   for (size_t i = 0; i < n_axes; i++) {
     const cJSON *value = gpumc_resolved_find(resolved, axes[i]);
     char *printed = cJSON_IsString(value) ? strdup(value->valuestring) : NULL;
+    if (value == NULL) /* left open, as there is no instance to decide it */
+      printed = strdup("auto");
     if (printed == NULL)
       printed = gpumc_json_text(value);
     gpumc_text_append(&label, "%s%s=%s", i == 0 ? "" : " ", axes[i],
