@@ -124,6 +124,23 @@ static void add_disk(cJSON *json, const struct gpumc_preparation *preparation)
   cJSON_AddNumberToObject(json, "disk_resume_bytes", disk.resuming);
 }
 
+static bool walks(const struct task_plan *plan)
+{
+  return (plan->preparation.task->algorithm->required & GPUMC_OPERATION_WALK) != 0;
+}
+
+/* Where replicas walk on a device that is here, and the kernel can tell. */
+static void add_fills(cJSON *json, const struct task_plan *plan)
+{
+  const struct gpumc_preparation *preparation = &plan->preparation;
+  if (plan->absent || !walks(plan) || preparation->kernel->fills == NULL)
+    return;
+  const size_t replicas = preparation->kernel->fills(&preparation->model, &preparation->device,
+                                                     &preparation->demand.plan);
+  if (replicas > 0)
+    cJSON_AddNumberToObject(json, "replicas_to_fill_device", (double)replicas);
+}
+
 /* `fits` is left out of the plan for a GPU that is not here. */
 static cJSON *
 task_json(const struct task_plan *plan, const char *reason, const struct cli_plan_gpu *gpu)
@@ -147,6 +164,7 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   cJSON_AddNumberToObject(json, "lattices", (double)demand->plan.runs * (double)demand->replicas);
   cJSON_AddNumberToObject(json, "replicas", (double)demand->replicas);
   cJSON_AddNumberToObject(json, "capacity", (double)demand->plan.capacity);
+  add_fills(json, plan);
   add_memory(json, plan);
   add_disk(json, preparation);
   cJSON_AddNumberToObject(json, "updates", demand->updates);
@@ -166,6 +184,7 @@ task_json(const struct task_plan *plan, const char *reason, const struct cli_pla
   else {
     cJSON_AddNumberToObject(json, "estimated_seconds", plan->seconds);
     cJSON_AddNumberToObject(json, "estimated_updates_per_second", plan->rate);
+    cJSON_AddBoolToObject(json, "estimated_by_walks", walks(plan));
   }
   return json;
 }
@@ -263,6 +282,8 @@ static void print_replicas(const cJSON *task)
   if (runs > 1)
     printf(" in each of %.0f runs at once: %.0f lattices", runs, cli_number(task, "lattices"));
   printf("; room for %.0f%s\n", cli_number(task, "capacity"), runs > 1 ? " in each" : "");
+  if (cli_has(task, "replicas_to_fill_device"))
+    printf("            %.0f keep the device busy\n", cli_number(task, "replicas_to_fill_device"));
 }
 
 static void print_disk(const cJSON *task)
@@ -294,8 +315,9 @@ static void print_time(const cJSON *task)
   else if (!cli_true(task, "fits"))
     printf("time        none: it does not fit\n");
   else
-    printf("time        about %s (estimate: sweeps at %s, with measurements and exchanges)\n",
+    printf("time        about %s (estimate: %s at %s, with measurements and exchanges)\n",
            gpumc_duration_text(cli_number(task, "estimated_seconds"), duration),
+           cli_true(task, "estimated_by_walks") ? "walks" : "sweeps",
            cli_rate_text(cli_number(task, "estimated_updates_per_second"), rate));
 }
 

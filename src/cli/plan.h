@@ -9,7 +9,7 @@
 /* How long a run would take: its operations timed on a scratch ensemble, as often as it does them.
  */
 struct cli_plan_time {
-  double rate;    /* updates per second, of sweeps alone */
+  double rate;    /* updates per second, of sweeps, or walks, alone */
   double seconds; /* of the whole run */
 };
 

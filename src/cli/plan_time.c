@@ -46,6 +46,8 @@ struct probe {
   int64_t *channel[GPUMC_CHANNELS_MAXIMUM];
   int64_t *pair[GPUMC_PAIRS_MAXIMUM];
   uint32_t *swap;
+  struct gpumc_weight_table table; /* flat, of walks; no levels: it sweeps */
+  int64_t *log_weight;
 };
 
 /* Runs the operation `calls` times. */
@@ -63,6 +65,14 @@ sweep(struct probe *probe, uint32_t sweeps, int64_t *const *channel, struct gpum
 static enum gpumc_status sweep_alone(struct probe *probe, size_t calls, struct gpumc_error *error)
 {
   return sweep(probe, probe->sweeps * (uint32_t)calls, NULL, error);
+}
+
+/* As many updates as those sweeps have. */
+static enum gpumc_status walk_alone(struct probe *probe, size_t calls, struct gpumc_error *error)
+{
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &probe->table};
+  const uint64_t updates = (uint64_t)probe->sweeps * calls * probe->ensemble.model->sites;
+  return gpumc_ensemble_walk(&probe->ensemble, &target, updates, error);
 }
 
 static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_error *error)
@@ -185,6 +195,33 @@ out:
   return status;
 }
 
+/* Every state has the same weight, by the channel that algorithms track, in as many levels as it
+ * has, or bins. */
+static enum gpumc_status
+make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_error *error)
+{
+  enum { BINS = 1 << 12 };
+  const size_t channel = model->ops->tracked;
+  const struct gpumc_grid *grid = &model->grid[channel];
+  const int64_t bound = (int64_t)ceil(model->bound[channel]);
+  struct gpumc_weight_table table = {.channel = channel,
+                                     .lowest = grid->lowest,
+                                     .spacing = grid->spacing,
+                                     .levels = grid->levels,
+                                     .parts = 1};
+  if (grid->levels == 0) {
+    table.lowest = -bound;
+    table.spacing = 2 * bound / BINS + 1;
+    table.levels = (size_t)(2 * bound / table.spacing) + 1;
+  }
+  const size_t count = probe->ensemble.plan.runs * table.levels;
+  GPUMC_TRY(gpumc_allocate_array(&probe->log_weight, count, "weights", error));
+  GPUMC_TRY(gpumc_device_array(probe->device, &table.visits, count, "visits", error));
+  table.log_weight = probe->log_weight;
+  probe->table = table;
+  return GPUMC_OK;
+}
+
 static enum gpumc_status
 make(struct probe *probe, const struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
@@ -200,6 +237,8 @@ make(struct probe *probe, const struct gpumc_preparation *preparation, struct gp
   for (int kind = 0; work->compared > 0 && kind < GPUMC_PAIRS_MAXIMUM; kind++)
     if (model->pair[kind].unit > 0)
       GPUMC_TRY(gpumc_device_array(probe->device, &probe->pair[kind], values, "overlaps", error));
+  if ((preparation->task->algorithm->required & GPUMC_OPERATION_WALK) != 0)
+    GPUMC_TRY(make_table(probe, model, error));
   return work->moved > 0 ? make_swap(probe, error) : GPUMC_OK;
 }
 
@@ -210,6 +249,8 @@ static void release(struct probe *probe)
   for (int kind = 0; kind < GPUMC_PAIRS_MAXIMUM; kind++)
     probe->device->ops->release(probe->device, probe->pair[kind]);
   probe->device->ops->release(probe->device, probe->swap);
+  probe->device->ops->release(probe->device, probe->table.visits);
+  free(probe->log_weight);
   gpumc_ensemble_free(&probe->ensemble);
 }
 
@@ -231,7 +272,8 @@ static enum gpumc_status time_work(struct probe *probe, double updates, struct c
   const struct gpumc_work *work = probe->work;
   const double per_run = probe->sites / (double)probe->ensemble.plan.runs;
   double alone, stepped = 0;
-  GPUMC_TRY(measure(probe, sweep_alone, sweep_budget, &alone, error));
+  operation *update_all = probe->table.levels > 0 ? walk_alone : sweep_alone;
+  GPUMC_TRY(measure(probe, update_all, sweep_budget, &alone, error));
   if (work->measured > 0)
     GPUMC_TRY(measure(probe, step, step_budget, &stepped, error));
   const double update = alone / probe->sites / probe->sweeps; /* seconds */

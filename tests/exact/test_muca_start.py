@@ -154,6 +154,21 @@ class Start(ProgramCase):
         self.assertIn("or auto, found text 'automatic'",
                       self.gpumc("validate", self.config, "--set", "algorithm.walkers=automatic", code=INVALID).err)
 
+    def test_plan_says_how_many_walkers_fill_the_device(self):
+        for name, threads in ("cpu", 1), ("cpu", 2):
+            options = [self.config, "--device", name, "--threads", str(threads)]
+            task = json.loads(self.gpumc("plan", *options, "--json").out)["tasks"][0]
+            self.assertEqual(task["replicas_to_fill_device"], 32 * threads)
+            self.assertTrue(task["estimated_by_walks"])
+            self.assertGreater(task["estimated_updates_per_second"], 0)
+            text = self.gpumc("plan", *options).out
+            self.assertIn(f"{32 * threads} keep the device busy", text)
+            self.assertIn("(estimate: walks at", text)
+        sweeping = ["--set", "algorithm={name: pa, population: 32, sweeps: 1, beta: {to: 0.1, step: 0.1}}"]
+        task = json.loads(self.gpumc("plan", self.config, *sweeping, "--json").out)["tasks"][0]
+        self.assertNotIn("replicas_to_fill_device", task)
+        self.assertFalse(task["estimated_by_walks"])
+
     def test_is_no_output(self):
         self.gpumc("run", self.config, "--quiet")
         before = self.path("run.h5").read_bytes()

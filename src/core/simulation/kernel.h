@@ -148,6 +148,10 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*walk)(struct gpumc_ensemble *ensemble,
                                              const struct gpumc_target *target, uint32_t steps,
                                              struct gpumc_error *error);
+  /* Replicas that keep the device busy while they walk: with fewer, part of it is idle. 0, or NULL:
+   * not known. */
+  size_t (*fills)(const struct gpumc_model *model, const struct gpumc_device *device,
+                  const struct gpumc_ensemble_plan *plan);
   /* channel[c][runs][plan.capacity] for every channel c of the model; NULL: not wanted. */
   GPUMC_MUST_CHECK enum gpumc_status (*measure)(struct gpumc_ensemble *ensemble,
                                                 int64_t *const *channel, struct gpumc_error *error);

@@ -380,6 +380,14 @@ out:
   return status;
 }
 
+/* A thread takes a group at a time. */
+static size_t fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  (void)model, (void)plan;
+  return (size_t)device->threads * GPUMC_WALK_GROUP;
+}
+
 const struct gpumc_kernel_ops ising_walker_cpu = {
     LATTICE_CPU_OPERATIONS,
     .variant = "walker",
@@ -393,4 +401,5 @@ const struct gpumc_kernel_ops ising_walker_cpu = {
     .create = ising_spin_cpu_create,
     .compare = lattice_cpu_compare,
     .walk = walk,
+    .fills = fills,
 };

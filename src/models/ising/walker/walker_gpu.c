@@ -294,6 +294,32 @@ static enum gpumc_status walk(struct gpumc_ensemble *ensemble, const struct gpum
   return status;
 }
 
+/* By the levels of the channel itself, as many as it has: bins may be fewer. */
+static size_t fills(const struct gpumc_model *model, const struct gpumc_device *device,
+                    const struct gpumc_ensemble_plan *plan)
+{
+  const struct ising_parameters *parameters = ising_parameters(model);
+  const struct gpumc_grid *grid =
+      &model->grid[plan->moved == 0 ? ISING_ENERGY : ISING_MAGNETIZATION];
+  const uint32_t like = 2 * (uint32_t)parameters->lattice.dimension + 1;
+  uint64_t counted = 0;
+  const struct ising_walker_walk walk = {
+      .replicas = {.batch = {.runs = 1, .capacity = (size_t)1 << 30},
+                   .dimension = (uint32_t)parameters->lattice.dimension,
+                   .colour = (uint32_t)parameters->lattice.colour,
+                   .block_threads = device->block_threads},
+      .tables = {.kind = ising_spin_kind(model)},
+      .tabled = parameters->plain && grid->levels > 0,
+      .by_spin = plan->moved != 0,
+      .classes = plan->moved == 0 ? like : 2 * like,
+      .levels = (uint32_t)grid->levels,
+      .visits = &counted,
+      .multiprocessors = (uint32_t)device->multiprocessors,
+      .shared_bytes = device->shared_bytes,
+  };
+  return ising_walker_fills(&walk);
+}
+
 const struct gpumc_kernel_ops ising_walker_cuda = {
     ISING_WALKER_CUDA_NAMES,
     LATTICE_GPU_COMMON,
@@ -306,4 +332,5 @@ const struct gpumc_kernel_ops ising_walker_cuda = {
     .exchange = lattice_gpu_exchange,
     .compare = overlap,
     .walk = walk,
+    .fills = fills,
 };

@@ -83,6 +83,9 @@ struct ising_walker_walk {
 
 /* Warps in a block of a walk in shared memory; 0: a replica does not fit, or there is no table. */
 uint32_t ising_walker_warps(const struct ising_walker_walk *arguments);
+/* Replicas that occupy all multiprocessors, of a walk of which what decides ising_walker_warps is
+ * set; 0: it does not walk in shared memory, or CUDA cannot tell. */
+size_t ising_walker_fills(const struct ising_walker_walk *arguments);
 GPUMC_MUST_CHECK enum gpumc_status
 ising_walker_walk_shared(const struct ising_walker_walk *arguments, struct gpumc_error *error);
 /* From device memory, of any kind. */

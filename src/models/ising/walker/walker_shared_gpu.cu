@@ -345,23 +345,48 @@ template <int NEIGHBOURS, uint32_t ROUNDS> static walk_kernel *choose(bool signs
                  : walk_shared<NEIGHBOURS, false, false, ROUNDS>;
 }
 
+static walk_kernel *kernel_of(const struct ising_walker_walk *walk)
+{
+  const bool signs = walk->tables.kind == ISING_SPIN_SIGNS, by_spin = walk->by_spin != 0;
+  const uint32_t rounds = walk->replicas.batch.rounds;
+  if (walk->replicas.dimension == 2)
+    return rounds == 7 ? choose<4, 7>(signs, by_spin) : choose<4, 10>(signs, by_spin);
+  return rounds == 7 ? choose<6, 7>(signs, by_spin) : choose<6, 10>(signs, by_spin);
+}
+
+static cudaError_t allow_memory(walk_kernel *kernel, size_t bytes)
+{
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+extern "C" size_t ising_walker_fills(const struct ising_walker_walk *walk)
+{
+  const uint32_t warps = ising_walker_warps(walk);
+  const size_t bytes = block_bytes(walk) + warps * warp_bytes(2 * walk->replicas.colour);
+  walk_kernel *kernel = kernel_of(walk);
+  int blocks = 0;
+  if (warps == 0)
+    return 0;
+  if (allow_memory(kernel, bytes) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)(warps * WARP), bytes) !=
+          cudaSuccess) {
+    (void)cudaGetLastError(); /* so that no later call is blamed for it */
+    return 0;
+  }
+  return (size_t)blocks * warps * WARP * walk->multiprocessors;
+}
+
 extern "C" enum gpumc_status
 ising_walker_walk_shared(const struct ising_walker_walk *walk, struct gpumc_error *error)
 {
   const struct lattice_batch *batch = &walk->replicas.batch;
   const cudaStream_t stream = (cudaStream_t)batch->stream;
-  const bool signs = walk->tables.kind == ISING_SPIN_SIGNS, by_spin = walk->by_spin != 0;
   const uint32_t sites = 2 * walk->replicas.colour, warps = ising_walker_warps(walk);
-  walk_kernel *kernel =
-      walk->replicas.dimension == 2
-          ? (batch->rounds == 7 ? choose<4, 7>(signs, by_spin) : choose<4, 10>(signs, by_spin))
-          : (batch->rounds == 7 ? choose<6, 7>(signs, by_spin) : choose<6, 10>(signs, by_spin));
+  walk_kernel *kernel = kernel_of(walk);
   const size_t bytes = block_bytes(walk) + warps * warp_bytes(sites);
   make_places<<<(uint32_t)lattice_parts(sites, THREADS), THREADS, 0, stream>>>(*walk);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("make_places", error));
-  GPUMC_TRY(GPUMC_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-      error));
+  GPUMC_TRY(GPUMC_CUDA(allow_memory(kernel, bytes), error));
   const dim3 grid((uint32_t)lattice_parts(lattice_parts(batch->capacity, WARP), warps),
                   batch->runs);
   kernel<<<grid, warps * WARP, bytes, stream>>>(*walk);
