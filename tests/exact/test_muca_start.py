@@ -99,7 +99,7 @@ class Start(ProgramCase):
                 self.assertEqual(self.summary["level_energy"].tolist(), self.value.tolist())
 
     def test_files_that_cannot_serve(self):
-        self.refused("missing.txt", "cannot read missing.txt", "No such file")
+        self.refused("missing.txt", "cannot read missing.txt: No such file", "; give a finished result of muca")
         self.write("words.txt", "# value\n-32 0.7\n-24 many\n")
         self.refused("words.txt", "words.txt:3: expected two numbers", "'-24 many'")
         self.write("three.txt", "-32 0.7 1\n")

@@ -19,6 +19,8 @@
 
 enum { LINES_MOST = 1 << 22, LINE_SHOWN = 40 };
 static const double spread_most = 0x1p28; /* of ln Omega: weights are in fixed point */
+static const char remedy[] =
+    "give a finished result of muca, or a text file of values and ln Omega";
 /* Of the distance of two levels: values this close are the same. */
 static const double same_level = 1e-6;
 
@@ -94,8 +96,8 @@ static enum gpumc_status read_text(struct table *table, FILE *stream, struct gpu
       status = read_line(table, line, number, error);
   }
   if (status == GPUMC_OK && ferror(stream))
-    status =
-        gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", table->path, strerror(errno));
+    status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s; %s", table->path,
+                             strerror(errno), remedy);
   free(line);
   return status;
 }
@@ -134,9 +136,8 @@ static enum gpumc_status take_result(struct table *table, const struct gpumc_res
                            table->path);
   if (log_dos == NULL || other == NULL)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s is no result of muca: it has no density of states; give one that "
-                           "has, or a text file of values and ln Omega",
-                           table->path);
+                           "%s is no result of muca, it has no density of states; %s", table->path,
+                           remedy);
   if (level == NULL || level->shape[0] != log_dos->shape[0])
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s has the density of states by the %s, but weights of this run are by "
@@ -157,10 +158,7 @@ read_result(struct table *table, const char *channel, struct gpumc_error *error)
   if (status == GPUMC_OK)
     status = take_result(table, &result, channel, error);
   else
-    status = gpumc_error_set(error, GPUMC_INVALID,
-                             "%s\ngive a finished result of muca, or a text file of values and ln "
-                             "Omega",
-                             gpumc_error_text(&reason));
+    status = gpumc_error_set(error, GPUMC_INVALID, "%s; %s", gpumc_error_text(&reason), remedy);
   gpumc_error_free(&reason);
   gpumc_result_free(&result);
   return status;
@@ -179,7 +177,7 @@ static enum gpumc_status put_in_order(struct table *table, struct gpumc_error *e
 {
   double least = INFINITY, most = -INFINITY;
   if (table->count == 0)
-    return gpumc_error_set(error, GPUMC_INVALID, "%s has no levels", table->path);
+    return gpumc_error_set(error, GPUMC_INVALID, "%s has no levels; %s", table->path, remedy);
   qsort(table->entry, table->count, sizeof *table->entry, compare_entries);
   for (size_t i = 0; i < table->count; i++) {
     if (i > 0 && table->entry[i].value <= table->entry[i - 1].value)
@@ -206,7 +204,8 @@ read_table(struct table *table, const char *channel, struct gpumc_error *error)
   const char *reason;
   FILE *stream = gpumc_regular_stream(table->path, &reason);
   if (stream == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s", table->path, reason);
+    return gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s; %s", table->path, reason,
+                           remedy);
   const bool is_hdf5 =
       fread(begin, sizeof begin, 1, stream) == 1 && memcmp(begin, signature, sizeof begin) == 0;
   enum gpumc_status status = GPUMC_OK;
