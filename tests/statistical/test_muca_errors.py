@@ -1,24 +1,25 @@
 """The errors of multicanonical results are right, and what they rest on matters.
 
 ln Omega of the 8 x 8 lattice in SEEDS runs against Beale's numbers, at every level. Deviations of neighbouring levels
-are strongly correlated, and a run is nearly one number. So three things are tested, each with bounds that were set on
-other seeds (1001 to 1100):
+are strongly correlated, and a run is little more than one number. So three things are tested, with bounds that were
+set on other seeds (1001 to 1100):
 
 - Errors at all levels together: the mean of (deviation/error)^2 over levels and runs. Null: 19/17, of 20 blocks. The
-  mean over the levels of one run has a standard deviation of 0.65 to 0.8 over runs. Bound: five standard errors, 0.4, a false
+  mean over the levels of one run has a standard deviation of 0.65 to 0.8. Bound: five standard errors, 0.4, a false
   alarm in a million seeds. Control: errors that are wrong by a third.
-- Errors at every level: the mean of (deviation/error)^2 over runs is between 0.4 and 2.0 at all 63. Its standard
-  deviation is 0.17 (the squares of Student's t with 19 degrees of freedom); with 63 levels, of which some ten are independent,
-  a false alarm in a thousand seeds. Control: errors that are 1.7 times too small or too large.
+- Errors at every level: the mean of (deviation/error)^2 over runs is between 0.4 and 2.0 at each of the 63. Its
+  standard deviation is 0.17 (squares of Student's t with 19 degrees of freedom): a false alarm in a thousand seeds.
+  Control: errors that are 1.7 times too small or too large.
 - The mean over runs: differences between the averages of ln Omega over neighbouring ones of ten groups of levels, by
-  chi-square with their covariance over runs: Hotelling's T^2, which is 9 * 99/91 F(9, 91). Bound: F < 5.3, a false alarm in 1e5
-  seeds. Control: numbers tilted by 0.05 from one end to the other.
+  chi-square with their covariance over runs, which is Hotelling's T^2: 9 * 99/91 F(9, 91). Bound: F < 5.3, a false
+  alarm in 1e5 seeds. Control: numbers tilted by 0.05 from one end to the other.
 
-16 x 16 in three runs: the mean of (deviation/error)^2 over levels and runs, 0.9 +- 0.4 a run in eight others, is below 3.0, a
-false alarm in 1e4 seeds at most. Larger lattices: test_muca_large.py.
+16 x 16 in three runs: the mean of (deviation/error)^2 over levels and runs is below 3.0. In eight other runs it was
+0.9, with a standard deviation of 0.4 of one: a false alarm in 1e4 seeds at most. Control: errors a third of the size.
+Larger lattices: test_muca_large.py.
 
-Iterations without thermalization: divergences that oscillate (Gross et al., Fig. A.1) instead of
-weights that converge, and a result that says so. Seeds are fixed.
+Iterations without thermalization: divergences that oscillate (Gross et al., Fig. A.1) instead of weights that
+converge, and a result that says so. Seeds are fixed.
 """
 import math
 import pathlib
