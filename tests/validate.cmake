@@ -22,6 +22,7 @@ set(validate_tests
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  statistical_test_muca_large
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
