@@ -221,6 +221,10 @@ class Small(unittest.TestCase):
         for name, z in self.deviations(found, exact, known).items():
             self.assertLess(np.abs(z).max(), 5, f"{name}: {z.round(1)} at {found['beta'][known].round(2)}")
 
+    def test_bins_of_two_levels(self):
+        energies = enumeration.energies(SHAPE, couplings(False), np.zeros(SITES))
+        self.check_bins("{name: ising2d, shape: [4, 4]}", energies, 8, 2)
+
     def test_bins_of_gaussian_couplings(self):
         values = np.random.default_rng(3).standard_normal((SITES, 2)).round(6)
         energies = enumeration.energies(SHAPE, values, np.zeros(SITES))
