@@ -28,8 +28,8 @@ struct point {
 /* Of what is left out of a canonical average: levels at which nothing was measured may have this
  * share, and where the range was cut the outermost level this weight beside the fullest one. */
 static const double missing_share = 1e-4, cut_weight = 1e-4;
-/* Largest mean square of the coefficient times the width of a bin, as a standard deviation: beyond
- * it averages within bins do not follow from two moments. */
+/* Largest square of the coefficient times the width of a bin, as a standard deviation, of bins that
+ * have cut_weight or more: beyond it averages within bins do not follow from two moments. */
 static const double wide_bin = 0.1;
 
 /* ln of the weight of level v in row b, and the shift of averages within a bin, to second order:
@@ -60,7 +60,7 @@ static double log_weight_of(const struct point *point, size_t b, size_t v, doubl
 /* Canonical averages of row b. */
 struct canonical {
   double sum, largest; /* of weights over exp(largest) */
-  double spread;       /* mean square of coefficient times the width of a level */
+  double spread;       /* the largest square of coefficient times width, of levels that count */
 };
 
 /* Sums of weight times average into mean[n_means], and the weight that has none in missing[]. */
@@ -97,7 +97,8 @@ static struct canonical reweight(const struct point *point, size_t b, double *me
     if (p < 0x1p-80)
       continue;
     canonical.sum += p;
-    canonical.spread += p * point->coefficient * point->coefficient * variance;
+    if (p > cut_weight)
+      canonical.spread = fmax(canonical.spread, point->coefficient * point->coefficient * variance);
     add_level(point, b, v, p, mean, missing);
   }
   /* A mean that all blocks together know is known without any of them: what is missing then is in
@@ -106,7 +107,6 @@ static struct canonical reweight(const struct point *point, size_t b, double *me
   for (size_t k = 0; k < n; k++)
     mean[k] = missing[k] > most ? (double)NAN : mean[k] / (canonical.sum - missing[k]);
   mean[n] = canonical.largest + gpumc_log(canonical.sum);
-  canonical.spread /= canonical.sum;
   return canonical;
 }
 
