@@ -88,11 +88,12 @@ function(gpumc_order_tests)
   endforeach()
 endfunction()
 
-# Ten kills of pt where the label validate has 25. With sanitizers runs take seven times as long: fewer kills, and stops
+# Ten kills of pt, and stops after some units, where the label validate has 25 and one after each. With sanitizers runs take seven times as long: fewer kills, and stops
 # not after every short unit.
 function(gpumc_shorten_tests)
   if(NOT GPUMC_SANITIZE)
-    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT "GPUMC_KILLS=10")
+    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
+      "GPUMC_KILLS=10;GPUMC_STOP_AFTER=10 ms")
   endif()
   if(GPUMC_SANITIZE)
     set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
