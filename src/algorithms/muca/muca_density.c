@@ -67,7 +67,7 @@ static void fill_log_dos(const struct muca *muca, struct muca_density *density)
     double *row = density->log_dos + b * density->levels;
     for (size_t v = 0; v < density->levels; v++) {
       const size_t level = density->level[v];
-      const double weight = (double)muca->weights.log_weight[level] * 0x1p-32;
+      const double weight = (double)muca->weights.log_weight[level] / MUCA_WEIGHT_UNIT;
       const double without =
           b < density->blocks ? (double)muca->counted[b * muca->settings.levels + level] : 0;
       row[v] = gpumc_log(density->visits[v] - without) - weight;

@@ -8,6 +8,8 @@
 
 enum {
   WALKERS_LEAST = 1024, /* by default */
+  WALKERS_MOST = 1 << 18,
+  LEVELS_MAXIMUM = 1 << 22, /* of a table of weights */
   /* Blocks are groups of walkers from so many groups on: fewer tell too little of an error. */
   GROUPS_LEAST = 20
 };
@@ -157,7 +159,7 @@ const struct gpumc_key muca_keys[] = {
      .proportional = true,
      .or_auto = true,
      .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
-            "the power of two next above w^1.25, w the levels, and at least 1024."},
+            "the power of two next above w^1.25, w the levels, from 1024 to 262144."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .children = beta_keys,
@@ -218,7 +220,7 @@ static void read_range(const struct gpumc_params *params, const struct gpumc_mod
 {
   settings->first = 0;
   settings->last = settings->levels > 0 ? settings->levels - 1 : 0;
-  if (!gpumc_params_has(params, "range"))
+  if (!gpumc_params_has(params, "range") || settings->levels > LEVELS_MAXIMUM)
     return;
   const double sites = (double)model->sites, tolerance = 1e-9;
   const double from = gpumc_params_real(params, "range.from");
@@ -238,7 +240,7 @@ static size_t default_walkers(const struct muca_settings *settings)
   const double width = (double)(settings->last - settings->first + 1);
   const double wanted = gpumc_exp(1.25 * gpumc_log(width));
   size_t walkers = WALKERS_LEAST;
-  while ((double)walkers < wanted && walkers < (size_t)1 << 18)
+  while ((double)walkers < wanted && walkers < WALKERS_MOST)
     walkers *= 2;
   return walkers;
 }
@@ -342,8 +344,6 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
     gpumc_params_mistake(params, report, "iteration.file",
                          "file is read with start: file only; this start is %s", start);
 }
-
-enum { LEVELS_MAXIMUM = 1 << 22 };
 
 static void check_levels(const struct gpumc_params *params, const struct gpumc_subject *subject,
                          struct gpumc_report *report)

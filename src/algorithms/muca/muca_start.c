@@ -95,7 +95,7 @@ static enum gpumc_status read_text(struct table *table, FILE *stream, struct gpu
     else
       status = read_line(table, line, number, error);
   }
-  if (status == GPUMC_OK && ferror(stream))
+  if (status == GPUMC_OK && !feof(stream))
     status = gpumc_error_set(error, GPUMC_INVALID, "cannot read %s: %s; %s", table->path,
                              strerror(errno), remedy);
   free(line);

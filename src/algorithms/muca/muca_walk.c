@@ -197,7 +197,8 @@ static void fill_weights(struct muca *muca)
 {
   for (size_t l = 0; l < muca->settings.levels; l++) {
     const int64_t weight = muca->weights.log_weight[l];
-    muca->row[MUCA_LOG_WEIGHT + l] = weight == GPUMC_WEIGHT_NONE ? NAN : (double)weight * 0x1p-32;
+    muca->row[MUCA_LOG_WEIGHT + l] =
+        weight == GPUMC_WEIGHT_NONE ? NAN : (double)weight / MUCA_WEIGHT_UNIT;
   }
 }
 

@@ -123,15 +123,20 @@ static struct line line_at(const struct known *known, bool at_top)
   return line;
 }
 
+static int64_t on_line(struct line line, size_t distance)
+{
+  const double log_weight = fma(line.slope, (double)distance, line.at);
+  return (int64_t)rint(fmin(fmax(log_weight, -guess_most), guess_most) * unit);
+}
+
 /* ln Omega is concave almost everywhere, so that a straight line promises too little. */
 static void draw_lines(const struct known *known, const struct muca_settings *settings)
 {
   const struct line down = line_at(known, false), up = line_at(known, true);
   for (size_t l = settings->first; l < known->lowest; l++)
-    known->log_weight[l] =
-        (int64_t)rint(fma(down.slope, (double)(known->lowest - l), down.at) * unit);
+    known->log_weight[l] = on_line(down, known->lowest - l);
   for (size_t l = known->highest + 1; l <= settings->last; l++)
-    known->log_weight[l] = (int64_t)rint(fma(up.slope, (double)(l - known->highest), up.at) * unit);
+    known->log_weight[l] = on_line(up, l - known->highest);
 }
 
 /* By how much the weights have moved away from those of the file, at the levels nearest to an edge.

@@ -76,6 +76,7 @@ static enum gpumc_status read_again(const struct gpumc_task *task, size_t sample
   enum gpumc_status status;
   *enough = false;
   GPUMC_TRY_OUT(status, task->model->create(&params, &model, error));
+  model.ops = task->model;
   if (samples == 0)
     GPUMC_TRY_OUT(status, count_samples(task, &model, &samples, error));
   *enough = samples <= model.samples;

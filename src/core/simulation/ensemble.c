@@ -136,7 +136,8 @@ static enum gpumc_status renew_clock(struct gpumc_ensemble *ensemble, struct gpu
   const size_t next = ensemble->first_run + ensemble->runs;
   if (next + ensemble->runs > GPUMC_RUN_MAXIMUM)
     return gpumc_error_set(error, GPUMC_FAILURE, "a walk is longer than %.3g updates",
-                           (double)next * (double)UINT32_MAX * GPUMC_WALK_UPDATES);
+                           (double)(next / ensemble->runs) * (double)UINT32_MAX *
+                               GPUMC_WALK_UPDATES);
   ensemble->first_run = (uint32_t)next;
   ensemble->time = 0;
   return GPUMC_OK;
