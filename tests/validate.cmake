@@ -26,6 +26,7 @@ set(validate_tests
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
+    cli_test_compare_papers         # cli_test_configs
     exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
     exact_test_controls_small       # unit_test_controls, cli_test_configs
@@ -88,10 +89,11 @@ function(gpumc_order_tests)
   endforeach()
 endfunction()
 
-# Ten kills of pt, and stops after some units, where the label validate has 25 and one after each. With sanitizers runs take seven times as long: fewer kills, and stops
+# Ten kills, and of pt stops after some units, where the label validate has 200, and of pt 25 and one after each. With sanitizers runs take seven times as long: fewer kills, and stops
 # not after every short unit.
 function(gpumc_shorten_tests)
   if(NOT GPUMC_SANITIZE)
+    set_property(TEST resume_test_resume APPEND PROPERTY ENVIRONMENT "GPUMC_KILLS=10")
     set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
       "GPUMC_KILLS=10;GPUMC_STOP_AFTER=10 ms")
   endif()

@@ -19,7 +19,7 @@ def shortened(config):
         changes.update(parallel_tempering(algorithm))
     elif algorithm["name"] == "muca":
         changes.update({"algorithm.walkers": 64, "algorithm.production": {"measurements": 200},
-                        "algorithm.iteration.maximum": 40})
+                        "algorithm.iteration.maximum": 10})
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):
