@@ -252,6 +252,8 @@ struct muca_density {
   double *slope;    /* the same, covariances with the value within the level; NULL: not binned */
   bool normalised;  /* to the number of states; else to 1 */
 };
+/* Whether all states are sampled and their number is known, by which ln Omega is normalised. */
+bool muca_knows_all_states(const struct muca *muca);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_density_make(const struct muca *muca, struct muca_density *density, struct gpumc_error *error);
 void muca_density_free(struct muca_density *density);

@@ -171,15 +171,20 @@ enum gpumc_status muca_density_errors(const struct muca_density *density, const 
   return GPUMC_OK;
 }
 
+bool muca_knows_all_states(const struct muca *muca)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const bool whole = settings->first == 0 && settings->last + 1 == settings->levels;
+  return whole && gpumc_moves_beta(&settings->moved) && !isnan(muca->context.model->log_states);
+}
+
 enum gpumc_status
 muca_density_make(const struct muca *muca, struct muca_density *density, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
   const size_t means = settings->observables.n_means;
-  const bool whole = settings->first == 0 && settings->last + 1 == settings->levels;
   *density = (struct muca_density){.blocks = settings->blocks};
-  density->normalised =
-      whole && gpumc_moves_beta(&settings->moved) && !isnan(muca->context.model->log_states);
+  density->normalised = muca_knows_all_states(muca);
   GPUMC_TRY(gpumc_allocate_array(&density->level, settings->levels, "levels", error));
   find_levels(muca, density);
   const size_t numbers = (settings->blocks + 1) * density->levels;

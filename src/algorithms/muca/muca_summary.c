@@ -140,16 +140,9 @@ static enum fault fault_of(const struct point *point, const struct canonical *ca
 }
 
 /* Free energies and entropies of a part of the states are none of the system's. */
-static bool has_potentials(const struct muca *muca)
-{
-  const struct muca_settings *settings = &muca->settings;
-  return gpumc_moves_beta(&settings->moved) && settings->first == 0 &&
-         settings->last + 1 == settings->levels && !isnan(muca->context.model->log_states);
-}
-
 static size_t result_count(const struct muca *muca)
 {
-  return muca->settings.observables.n_quantities + (has_potentials(muca) ? POTENTIALS : 0);
+  return muca->settings.observables.n_quantities + (muca_knows_all_states(muca) ? POTENTIALS : 0);
 }
 
 /* Quantities, then -ln Z and the entropy per site. */
@@ -162,7 +155,7 @@ static void results(const void *state, const double *mean, double *result)
   const size_t n = observables->n_quantities;
   for (size_t q = 0; q < n; q++)
     result[q] = gpumc_quantity_value(observables, q, model, &point->controls, mean);
-  if (!has_potentials(muca))
+  if (!muca_knows_all_states(muca))
     return;
   const double log_partition = mean[observables->n_means] / (double)model->sites;
   const double energy = mean[gpumc_observables_power(observables, muca->settings.channel, 1)];
