@@ -48,6 +48,8 @@ struct probe {
   uint32_t *swap;
   struct gpumc_weight_table table; /* flat, of walks; no levels: it sweeps */
   int64_t *log_weight;
+  uint64_t *clock; /* [runs], of walks */
+  uint32_t *steps; /* the same */
 };
 
 /* Runs the operation `calls` times. */
@@ -72,7 +74,16 @@ static enum gpumc_status walk_alone(struct probe *probe, size_t calls, struct gp
 {
   const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &probe->table};
   const uint64_t updates = (uint64_t)probe->sweeps * calls * probe->ensemble.model->sites;
-  return gpumc_ensemble_walk(&probe->ensemble, &target, updates, error);
+  uint32_t part;
+  for (uint64_t left = gpumc_walk_steps(updates); left > 0; left -= part) {
+    part = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+    for (size_t m = 0; m < probe->ensemble.runs; m++)
+      probe->steps[m] = part;
+    GPUMC_TRY(probe->ensemble.ops->walk(&probe->ensemble, &target, error));
+    for (size_t m = 0; m < probe->ensemble.runs; m++)
+      probe->clock[m] += part;
+  }
+  return GPUMC_OK;
 }
 
 static enum gpumc_status step(struct probe *probe, size_t calls, struct gpumc_error *error)
@@ -214,10 +225,14 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
     table.spacing = 2 * bound / BINS + 1;
     table.levels = (size_t)(2 * bound / table.spacing) + 1;
   }
-  const size_t count = probe->ensemble.plan.runs * table.levels;
+  const size_t runs = probe->ensemble.plan.runs, count = runs * table.levels;
   GPUMC_TRY(gpumc_allocate_array(&probe->log_weight, count, "weights", error));
+  GPUMC_TRY(gpumc_allocate_array(&probe->clock, runs, "clocks of the runs", error));
+  GPUMC_TRY(gpumc_allocate_array(&probe->steps, runs, "steps of the runs", error));
   GPUMC_TRY(gpumc_device_array(probe->device, &table.visits, count, "visits", error));
   table.log_weight = probe->log_weight;
+  table.time = probe->clock;
+  table.steps = probe->steps;
   probe->table = table;
   return GPUMC_OK;
 }
@@ -251,6 +266,8 @@ static void release(struct probe *probe)
   probe->device->ops->release(probe->device, probe->swap);
   probe->device->ops->release(probe->device, probe->table.visits);
   free(probe->log_weight);
+  free(probe->clock);
+  free(probe->steps);
   gpumc_ensemble_free(&probe->ensemble);
 }
 

@@ -37,8 +37,9 @@ static const struct gpumc_kernel_ops *walker(void)
   return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
 }
 
-static void
-walk(struct ising_fixture *fixture, const int64_t *log_weight, uint64_t *visits, uint64_t steps)
+/* `steps` steps from `time` on. */
+static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint64_t *visits,
+                 uint64_t time, uint32_t steps)
 {
   const struct gpumc_grid *grid = &fixture->model.grid[ISING_ENERGY];
   struct gpumc_error error = {0};
@@ -48,11 +49,12 @@ walk(struct ising_fixture *fixture, const int64_t *log_weight, uint64_t *visits,
                                            .spacing = grid->spacing,
                                            .levels = LEVELS,
                                            .log_weight = log_weight,
+                                           .time = &time,
+                                           .steps = &steps,
                                            .visits = visits,
                                            .parts = 1};
   const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
-  assert_ok(gpumc_ensemble_walk(&fixture->ensemble, &target, steps * GPUMC_WALK_UPDATES, &error),
-            &error);
+  assert_ok(fixture->ensemble.ops->walk(&fixture->ensemble, &target, &error), &error);
 }
 
 /* Visits of one group; `number`: of its stream, from where it has settled. */
@@ -69,9 +71,9 @@ count(size_t repeat, size_t group, uint32_t number, const int64_t *log_weight, d
   fixture_randomize(&fixture, &with, WALKERS);
   struct gpumc_device *device = fixture.ensemble.device;
   assert_ok(gpumc_device_array(device, &visits, LEVELS, "visits", &error), &error);
-  walk(&fixture, log_weight, NULL, SETTLING);
+  walk(&fixture, log_weight, NULL, 0, SETTLING);
   fixture.ensemble.first_run = number;
-  walk(&fixture, log_weight, visits, STEPS);
+  walk(&fixture, log_weight, visits, SETTLING, STEPS);
   assert_ok(device->ops->copy_to_host(device, found, visits, sizeof found, &error), &error);
   for (size_t l = 0; l < LEVELS; l++)
     counted[l] = (double)found[l];

@@ -12,6 +12,8 @@
 #include "support/status.h"
 
 enum { RUNS = 2, REPLICAS = 77, STEPS = 37, PARTS = 3, WALKS = 2, SITES_MOST = 64 };
+/* Of the clocks of the runs; that of the second passes 2^32 in the second walk. */
+static const uint64_t begin[RUNS] = {0, ((uint64_t)1 << 32) - STEPS - STEPS / 2};
 
 /* What is walked in. */
 struct walk_case {
@@ -155,8 +157,7 @@ struct walking {
 };
 
 static void walk_reference(const struct ising_fixture *fixture, const struct lattice *lattice,
-                           struct walking *walking, size_t m, size_t r, uint32_t first_step,
-                           int8_t *spin)
+                           struct walking *walking, size_t m, size_t r, uint64_t time, int8_t *spin)
 {
   const struct gpumc_model *model = &fixture->model;
   const struct gpumc_random random = gpumc_ensemble_random(&fixture->ensemble, m);
@@ -164,12 +165,13 @@ static void walk_reference(const struct ising_fixture *fixture, const struct lat
   const int64_t *weight = walking->log_weight + m * table->levels;
   const double beta = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_BETA] : 0;
   const double field = walking->canonical ? walking->control[m * ISING_CONTROLS + ISING_FIELD] : 0;
-  for (uint32_t step = first_step; step < first_step + STEPS; step++) {
+  for (const uint64_t end = time + STEPS; time < end; time++) {
+    const uint32_t upper = (uint32_t)(time >> 32), lower = (uint32_t)time;
     uint32_t site[4], number[4];
     size_t level = 0;
-    gpumc_random_draw(random, (uint32_t)(r / 32), 0, step,
+    gpumc_random_draw(random, (uint32_t)(r / 32), upper, lower,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, 1), site);
-    gpumc_random_draw(random, (uint32_t)r, 0, step,
+    gpumc_random_draw(random, (uint32_t)r, upper, lower,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, 0), number);
     for (size_t j = 0; j < 4; j++) {
       const size_t position = (size_t)((uint64_t)site[j] * lattice->sites >> 32);
@@ -298,17 +300,24 @@ compare_with_reference(const struct walk_case *of, struct test_setting setting, 
   }
   for (uint32_t walk = 0; walk < WALKS; walk++) {
     struct gpumc_weight_table table = walking.table;
+    uint64_t time[RUNS];
+    uint32_t steps[RUNS];
+    for (size_t m = 0; m < RUNS; m++) {
+      time[m] = begin[m] + walk * STEPS;
+      steps[m] = STEPS;
+    }
     table.log_weight = walking.log_weight;
+    table.time = time;
+    table.steps = steps;
     table.visits = visits;
     table.passages = passages;
     table.end = walking.end;
     const struct gpumc_target target = {.kind = GPUMC_TABULATED,
                                         .control = walking.canonical ? walking.control : NULL,
                                         .table = &table};
-    assert_ok(gpumc_ensemble_walk(&fixture.ensemble, &target, STEPS * GPUMC_WALK_UPDATES, &error),
-              &error);
+    assert_ok(fixture.ensemble.ops->walk(&fixture.ensemble, &target, &error), &error);
     for (size_t i = 0; i < RUNS * REPLICAS; i++)
-      walk_reference(&fixture, &lattice, &walking, i / REPLICAS, i % REPLICAS, walk * STEPS,
+      walk_reference(&fixture, &lattice, &walking, i / REPLICAS, i % REPLICAS, time[i / REPLICAS],
                      spin[i]);
   }
   for (size_t m = 0; m < RUNS; m++) {
@@ -358,91 +367,6 @@ static void replicas_are_those_of_the_reference(void **state)
         compare_with_reference(&cases[c], setting[s], shared);
 }
 
-/* ---- the clock ---- */
-
-enum { CLOCK_STEPS = 5, CLOCK_LEFT = 2 }; /* of a walk, and those that its first numbers last for */
-
-/* `steps` steps under the weights, whose results are not looked at. */
-static enum gpumc_status walk_steps(struct ising_fixture *fixture, const struct walking *walking,
-                                    uint64_t steps, struct gpumc_error *error)
-{
-  struct gpumc_weight_table table = walking->table;
-  table.log_weight = walking->log_weight;
-  table.end = walking->end;
-  const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
-  return gpumc_ensemble_walk(&fixture->ensemble, &target, steps * GPUMC_WALK_UPDATES, error);
-}
-
-static bool same_replicas(struct ising_fixture *left, struct ising_fixture *right)
-{
-  bool same = true;
-  for (size_t m = 0; m < RUNS; m++) {
-    uint8_t *of_left = fixture_get(left, m), *of_right = fixture_get(right, m);
-    same = same && memcmp(of_left, of_right, REPLICAS * left->model.portable_bytes) == 0;
-    free(of_left);
-    free(of_right);
-  }
-  return same;
-}
-
-/* The ensemble of `with`, CLOCK_LEFT steps before its clock runs out. */
-static void
-open_late(struct ising_fixture *fixture, const struct ising_case *with, struct walking *walking)
-{
-  fixture_open(fixture, with);
-  fixture_randomize(fixture, with, REPLICAS);
-  open_walking(fixture, &cases[0], walking);
-  fixture->ensemble.time = UINT32_MAX - CLOCK_LEFT;
-}
-
-static void where_the_clock_runs_out_runs_take_the_next_numbers(void **state)
-{
-  const struct ising_case with = case_of(&cases[0]);
-  struct gpumc_error error = {0};
-  struct ising_fixture fixture, other;
-  struct walking walking, of_other;
-  (void)state;
-  open_late(&fixture, &with, &walking);
-  assert_ok(walk_steps(&fixture, &walking, CLOCK_STEPS, &error), &error);
-  assert_int_equal(fixture.ensemble.time, CLOCK_STEPS - CLOCK_LEFT);
-  assert_int_equal(fixture.ensemble.first_run, with.first_run + RUNS);
-  /* By hand, and as a control with the numbers of the same runs once more. */
-  for (uint32_t next = 0; next < 2; next++) {
-    open_late(&other, &with, &of_other);
-    assert_ok(walk_steps(&other, &of_other, CLOCK_LEFT, &error), &error);
-    assert_int_equal(other.ensemble.time, UINT32_MAX);
-    assert_int_equal(other.ensemble.first_run, with.first_run);
-    other.ensemble.first_run += next * RUNS;
-    other.ensemble.time = 0;
-    assert_ok(walk_steps(&other, &of_other, CLOCK_STEPS - CLOCK_LEFT, &error), &error);
-    assert_int_equal(same_replicas(&fixture, &other), next == 1);
-    close_walking(&of_other);
-    fixture_close(&other);
-  }
-  close_walking(&walking);
-  fixture_close(&fixture);
-}
-
-static void a_walk_ends_where_no_numbers_are_left(void **state)
-{
-  struct ising_case with = case_of(&cases[0]);
-  struct gpumc_error error = {0};
-  struct ising_fixture fixture;
-  struct walking walking;
-  (void)state;
-  with.first_run = GPUMC_RUN_MAXIMUM - 2 * RUNS;
-  open_late(&fixture, &with, &walking);
-  assert_ok(walk_steps(&fixture, &walking, CLOCK_STEPS, &error), &error);
-  assert_int_equal(fixture.ensemble.first_run, GPUMC_RUN_MAXIMUM - RUNS);
-  fixture.ensemble.time = UINT32_MAX - CLOCK_LEFT;
-  assert_ok(walk_steps(&fixture, &walking, CLOCK_LEFT, &error), &error);
-  assert_int_equal(walk_steps(&fixture, &walking, 1, &error), GPUMC_FAILURE);
-  assert_non_null(strstr(gpumc_error_text(&error), "a walk is longer than"));
-  gpumc_error_free(&error);
-  close_walking(&walking);
-  fixture_close(&fixture);
-}
-
 /* ---- refusals ---- */
 
 static void expect_refusal(const struct ising_case *with, size_t channel, const char *part)
@@ -450,16 +374,20 @@ static void expect_refusal(const struct ising_case *with, size_t channel, const 
   struct gpumc_error error = {0};
   struct ising_fixture fixture;
   int64_t weight[2] = {0};
+  const uint64_t time = 0;
+  const uint32_t steps = 1;
   const struct gpumc_weight_table table = {.channel = channel,
                                            .lowest = -1,
                                            .spacing = 1,
                                            .levels = 2,
                                            .log_weight = weight,
+                                           .time = &time,
+                                           .steps = &steps,
                                            .parts = 1};
   const struct gpumc_target target = {.kind = GPUMC_TABULATED, .table = &table};
   fixture_open(&fixture, with);
   fixture_randomize(&fixture, with, with->capacity);
-  assert_int_equal(gpumc_ensemble_walk(&fixture.ensemble, &target, 4, &error), GPUMC_INVALID);
+  assert_int_equal(fixture.ensemble.ops->walk(&fixture.ensemble, &target, &error), GPUMC_INVALID);
   assert_non_null(strstr(gpumc_error_text(&error), part));
   gpumc_error_free(&error);
   fixture_close(&fixture);
@@ -481,8 +409,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(replicas_are_those_of_the_reference),
-      cmocka_unit_test(where_the_clock_runs_out_runs_take_the_next_numbers),
-      cmocka_unit_test(a_walk_ends_where_no_numbers_are_left),
       cmocka_unit_test(what_it_cannot_walk_with_is_refused),
   };
   test_device_require();

@@ -1,6 +1,7 @@
 /* Multicanonical sampling: the phases of a run, one unit of work after the other. */
 #include "algorithms/muca/muca.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,12 +42,18 @@ static enum gpumc_status walk(struct muca *muca, uint64_t updates, struct gpumc_
   const bool produces = phase >= MUCA_APPROACH;
   const bool visits = phase == MUCA_START || phase == MUCA_COUNT || phase == MUCA_PRODUCTION;
   const size_t seen[2] = {muca->weights.lowest, muca->weights.highest};
+  const uint64_t time = muca->progress.updates / GPUMC_WALK_UPDATES,
+                 all = gpumc_walk_steps(updates);
+  const uint32_t steps = (uint32_t)all;
+  assert(all <= UINT32_MAX);
   const struct gpumc_weight_table table = {
       .channel = settings->channel,
       .lowest = settings->lowest,
       .spacing = settings->spacing,
       .levels = settings->levels,
       .log_weight = muca->weights.log_weight,
+      .time = &time,
+      .steps = &steps,
       .visits = visits ? muca->visits : NULL,
       .parts = produces ? settings->parts : 1,
       .passages = produces ? muca->passages : NULL,
@@ -56,8 +63,9 @@ static enum gpumc_status walk(struct muca *muca, uint64_t updates, struct gpumc_
                                       .control =
                                           gpumc_moves_beta(&settings->moved) ? NULL : muca->control,
                                       .table = &table};
-  GPUMC_TRY(gpumc_ensemble_walk(muca->context.ensemble, &target, updates, error));
-  muca->progress.updates += gpumc_walk_steps(updates) * GPUMC_WALK_UPDATES;
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  GPUMC_TRY(ensemble->ops->walk(ensemble, &target, error));
+  muca->progress.updates += all * GPUMC_WALK_UPDATES;
   return GPUMC_OK;
 }
 

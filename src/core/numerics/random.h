@@ -26,8 +26,8 @@ enum gpumc_random_purpose {
   GPUMC_RANDOM_LATTICE_COUPLINGS, /* site = site, group = sample, time = direction */
   GPUMC_RANDOM_LATTICE_FIELDS,    /* site = site, group = sample, time = 0 */
   GPUMC_RANDOM_LATTICE_GENERATOR, /* site = block, group = replica, time = 0, draw = thread */
-  GPUMC_RANDOM_LATTICE_WALK, /* site = replica (draw 0) or group of replicas (draw 1), group = 0,
-                                time = step */
+  GPUMC_RANDOM_LATTICE_WALK, /* site = replica (draw 0) or group of replicas (draw 1), group and
+                                time = the upper and the lower half of the clock */
 };
 
 /* What a generator is: the key and the number of rounds (10, or 7). Plain data, passed by value. */

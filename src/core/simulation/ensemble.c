@@ -129,39 +129,6 @@ enum gpumc_status gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble,
   return GPUMC_OK;
 }
 
-/* Where the clock of 32 bits runs out, the runs take the numbers after theirs, and with these new
- * random numbers. */
-static enum gpumc_status renew_clock(struct gpumc_ensemble *ensemble, struct gpumc_error *error)
-{
-  const size_t next = ensemble->first_run + ensemble->runs;
-  if (next + ensemble->runs > GPUMC_RUN_MAXIMUM)
-    return gpumc_error_set(error, GPUMC_FAILURE, "a walk is longer than %.3g updates",
-                           (double)(next / ensemble->runs) * (double)UINT32_MAX *
-                               GPUMC_WALK_UPDATES);
-  ensemble->first_run = (uint32_t)next;
-  ensemble->time = 0;
-  return GPUMC_OK;
-}
-
-enum gpumc_status gpumc_ensemble_walk(struct gpumc_ensemble *ensemble,
-                                      const struct gpumc_target *target, uint64_t updates,
-                                      struct gpumc_error *error)
-{
-  uint64_t steps = gpumc_walk_steps(updates);
-  while (steps > 0) {
-    const uint32_t left = UINT32_MAX - ensemble->time;
-    const uint32_t part = steps < left ? (uint32_t)steps : left;
-    if (part == 0) {
-      GPUMC_TRY(renew_clock(ensemble, error));
-      continue;
-    }
-    GPUMC_TRY(ensemble->ops->walk(ensemble, target, part, error));
-    ensemble->time += part;
-    steps -= part;
-  }
-  return GPUMC_OK;
-}
-
 void gpumc_ensemble_free(struct gpumc_ensemble *ensemble)
 {
   if (ensemble->ops != NULL) {

@@ -30,12 +30,6 @@ gpumc_ensemble_sweep_each(struct gpumc_ensemble *ensemble, uint32_t sweeps, cons
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_ensemble_sweep_target(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                             uint32_t sweeps, int64_t *const *channel, struct gpumc_error *error);
-/* Walks of all runs under a tabulated weight (gpumc_kernel_ops.walk): at least `updates` updates of
- * every replica, a multiple of GPUMC_WALK_UPDATES. Advances ensemble->time by as many steps; where
- * its 32 bits run out, ensemble->first_run by `runs`, and time begins at 0 again. */
-GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_walk(struct gpumc_ensemble *ensemble,
-                                                       const struct gpumc_target *target,
-                                                       uint64_t updates, struct gpumc_error *error);
 /* size[runs] from and to host memory; waits for all that is enqueued. */
 GPUMC_MUST_CHECK enum gpumc_status gpumc_ensemble_get_sizes(const struct gpumc_ensemble *ensemble,
                                                             uint32_t *size,

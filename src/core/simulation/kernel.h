@@ -73,8 +73,9 @@ struct gpumc_move {
 };
 
 /* The replicas of a batch of runs: the runs first_run .. first_run + runs - 1, which are all at the
- * same time (sweeps done in these runs). Counters are those of each run by itself, so that a run's
- * replicas do not depend on the batch. */
+ * same time, the sweeps done in these runs; walks have clocks of their own, which their table
+ * states. Counters are those of each run by itself, so that a run's replicas do not depend on the
+ * batch. */
 struct gpumc_ensemble {
   const struct gpumc_kernel_ops *ops;
   const struct gpumc_model *model;
@@ -141,12 +142,13 @@ struct gpumc_kernel_ops {
   GPUMC_MUST_CHECK enum gpumc_status (*sweep)(struct gpumc_ensemble *ensemble,
                                               const struct gpumc_target *target, uint32_t sweeps,
                                               int64_t *const *channel, struct gpumc_error *error);
-  /* `steps` times GPUMC_WALK_UPDATES single updates of every replica for a tabulated target, whose
-   * runs have a table each, at sites in an order that replicas of a group share and under random
-   * numbers of their own; step i with the counter's time ensemble->time + i. Of ensembles with one
-   * sample of the disorder for all replicas. */
+  /* Steps of every run for a tabulated target, whose runs have a table each, and as many steps as
+   * it says: GPUMC_WALK_UPDATES single updates of every replica in each, at sites in an order that
+   * replicas of a group share and under random numbers of their own. Step i of run m is at time[m]
+   * + i of the table's clock, whose 64 bits are two words of the counters; ensemble->time has no
+   * part in it. Of ensembles with one sample of the disorder for all replicas. */
   GPUMC_MUST_CHECK enum gpumc_status (*walk)(struct gpumc_ensemble *ensemble,
-                                             const struct gpumc_target *target, uint32_t steps,
+                                             const struct gpumc_target *target,
                                              struct gpumc_error *error);
   /* Replicas that keep the device busy while they walk: with fewer, part of it is idle. 0, or NULL:
    * not known. */

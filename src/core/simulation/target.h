@@ -23,7 +23,7 @@ enum gpumc_target_kind {
 #define GPUMC_WEIGHT_NONE INT64_MIN
 
 /* Replicas that walk through the lattice together (gpumc_kernel_ops.walk), and the single updates
- * that each of them makes in a step, the unit of the counter's time. */
+ * that each of them makes in a step, the unit of a walk's clock. */
 enum { GPUMC_WALK_GROUP = 32, GPUMC_WALK_UPDATES = 4 };
 
 /* ln of the weight by the level of one channel: level l holds the values lowest + l spacing ..
@@ -34,6 +34,10 @@ struct gpumc_weight_table {
   int64_t lowest, spacing;
   size_t levels;
   const int64_t *log_weight; /* [runs][levels] in units of 2^-32, host memory */
+  /* Run m makes steps[m] steps, the first of them at time[m] of its clock, [runs] in host memory.
+   * With 0 steps it stands still, and nothing of it changes. */
+  const uint64_t *time;
+  const uint32_t *steps;
   /* [runs][parts][levels] where a replica of that part stands after each step, added up in device
    * memory: between the updates of a step it hardly moves, so that more would tell nothing new.
    * NULL: not counted. */

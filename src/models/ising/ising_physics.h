@@ -36,12 +36,13 @@
  *   sweep:   the bit of weight 2^(31 - p) of every site's u is word p & 3 of the counter
  *            {w, r, time, (LATTICE_SWEEP, p >> 2)}, as in "ising.multispin.1".
  * Trajectory "ising.tiled.1": models/ising/tiled/tiled.h.
- * Walks under a tabulated weight (gpumc_kernel_ops.walk): step t of replica r, of group g = r / 32,
- * is four updates, j = 0 .. 3, of sites numbered as in "ising.spin.1".
- *   site:    i = floor(w N / 2^32), w = output j of the counter {g, 0, t, (LATTICE_WALK, 1)}.
- *   update:  u = output j of the counter {r, 0, t, (LATTICE_WALK, 0)}; s flips iff u < T, T the
+ * Walks under a tabulated weight (gpumc_kernel_ops.walk): the step of replica r, of group g =
+ * r / 32, at t = 2^32 t1 + t0 of its clock is four updates, j = 0 .. 3, of sites numbered as in
+ * "ising.spin.1".
+ *   site:    i = floor(w N / 2^32), w = output j of the counter {g, t1, t0, (LATTICE_WALK, 1)}.
+ *   update:  u = output j of the counter {r, t1, t0, (LATTICE_WALK, 0)}; s flips iff u < T, T the
  *            threshold of W(new) / W(old), at most 2^32 - 1, and 0 for a level without a weight.
- * time is the number of sweeps done in the run, and with walks of steps. */
+ * time is the number of sweeps done in the run. */
 #ifndef GPUMC_ISING_PHYSICS_H
 #define GPUMC_ISING_PHYSICS_H
 

@@ -89,7 +89,8 @@ struct ising_walker_group {
   const struct ising_walker_site *site;
   uint32_t sites, neighbours;
   struct gpumc_random random;
-  uint32_t number, time, steps;
+  uint32_t number, steps;
+  uint64_t time;
   uint32_t lanes;     /* replicas that there are, a bit each */
   uint32_t *words;    /* [sites] */
   uint32_t *base;     /* [32] */
@@ -110,11 +111,11 @@ extern const struct ising_walker_ops ising_walker_portable;
 
 /* The sites of one step of a group. */
 GPUMC_HOST_DEVICE static inline void ising_walker_sites(struct gpumc_random random, uint32_t group,
-                                                        uint32_t time, uint32_t sites,
+                                                        uint64_t time, uint32_t sites,
                                                         uint32_t site[GPUMC_WALK_UPDATES])
 {
   uint32_t word[GPUMC_WALK_UPDATES];
-  gpumc_random_draw(random, group, 0, time,
+  gpumc_random_draw(random, group, (uint32_t)(time >> 32), (uint32_t)time,
                     gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_SITES), word);
   for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
     site[j] = (uint32_t)((uint64_t)word[j] * sites >> 32);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
 #include "models/ising/ising.h"
@@ -13,25 +14,38 @@
 
 enum { LANES = GPUMC_WALK_GROUP };
 
-/* Of one thread. */
+/* Of one thread. `site`: of all positions, with the signs of `sample`. */
 struct scratch {
-  uint32_t *words;  /* [sites] */
-  uint32_t *visits; /* [levels] */
+  uint32_t *words;                /* [sites] */
+  uint32_t *visits;               /* [levels] */
+  struct ising_walker_site *site; /* [sites] */
+  size_t sample;
 };
 
-/* A call; `site`: of all positions. */
+/* A run, and the steps that it makes in the call. */
+struct job {
+  size_t run;
+  uint32_t steps;
+};
+
+/* A call. */
 struct call {
   const struct gpumc_ensemble *ensemble;
   const struct gpumc_weight_table *table;
   struct ising_walk walk;
-  struct ising_walker_site *site;
-  struct ising_spin_sample sample;
-  uint32_t steps;
+  struct ising_walker_site *site; /* of all positions, without signs */
+  struct job *job;                /* [runs], the longest first */
 };
 
-/* A group on its way: replicas first .. first + count - 1 of a run. */
+/* A group on its way: replicas first .. first + count - 1 of a run, in its sample. */
 struct place {
+  const struct call *call;
+  const struct gpumc_ensemble *ensemble;
   size_t run, group, first, count;
+  uint64_t time;
+  uint32_t steps;
+  struct ising_spin_sample sample;
+  const struct ising_walker_site *site;
 };
 
 static void
@@ -60,17 +74,33 @@ find_neighbours(const struct gpumc_checkerboard *lattice, size_t position, uint3
 static enum gpumc_status make_sites(struct call *call, struct gpumc_error *error)
 {
   const struct gpumc_model *model = call->ensemble->model;
-  const struct gpumc_checkerboard *lattice = &ising_parameters(model)->lattice;
-  const uint32_t neighbours = 2 * (uint32_t)lattice->dimension;
   GPUMC_TRY(gpumc_allocate_array(&call->site, model->sites, "neighbours", error));
-  for (size_t p = 0; p < model->sites; p++) {
-    const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
-    find_neighbours(lattice, p, call->site[p].neighbour);
-    if (call->sample.signs != NULL)
-      call->site[p].against =
-          call->sample.signs[colour * call->sample.stride + k] & ((1u << neighbours) - 1);
-  }
+  for (size_t p = 0; p < model->sites; p++)
+    find_neighbours(&ising_parameters(model)->lattice, p, call->site[p].neighbour);
   return GPUMC_OK;
+}
+
+/* A thread walks through many groups of one sample, one after the other. */
+static void set_signs(struct ising_walker_site *site, const struct gpumc_checkerboard *lattice,
+                      const struct ising_spin_sample *sample)
+{
+  const uint32_t couplings = (1u << 2 * lattice->dimension) - 1;
+  for (size_t p = 0; p < 2 * lattice->colour; p++) {
+    const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
+    site[p].against = sample->signs[colour * sample->stride + k] & couplings;
+  }
+}
+
+/* The sample of the group's run, and sites with its signs. */
+static void bring_sample(struct place *place, struct scratch *scratch)
+{
+  const struct gpumc_ensemble *ensemble = place->ensemble;
+  const size_t number = 0; /* the only one */
+  place->sample = ising_spin_sample(ising_spin_cpu_samples(ensemble), number);
+  if (place->sample.signs != NULL && scratch->sample != number)
+    set_signs(scratch->site, &ising_parameters(ensemble->model)->lattice, &place->sample);
+  scratch->sample = number;
+  place->site = scratch->site;
 }
 
 /* ---- one replica, its spins in one lane of the words ---- */
@@ -86,21 +116,21 @@ static int64_t spin_at(const uint32_t *words, size_t p, uint32_t lane)
 }
 
 /* The sign of the field at p, where fields have signs, and the couplings and the field of p. */
-static int64_t field_sign(const struct call *call, size_t p)
+static int64_t field_sign(const struct place *place, size_t p)
 {
-  const struct gpumc_checkerboard *lattice = &ising_parameters(call->ensemble->model)->lattice;
+  const struct gpumc_checkerboard *lattice = &ising_parameters(place->ensemble->model)->lattice;
   const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
-  if (call->sample.signs == NULL)
+  if (place->sample.signs == NULL)
     return 1;
-  return (call->sample.signs[colour * call->sample.stride + k] >> ISING_FIELD_SIGN & 1) != 0 ? 1
-                                                                                             : -1;
+  return (place->sample.signs[colour * place->sample.stride + k] >> ISING_FIELD_SIGN & 1) != 0 ? 1
+                                                                                               : -1;
 }
 
-static const int32_t *terms_at(const struct call *call, size_t p)
+static const int32_t *terms_at(const struct place *place, size_t p)
 {
-  const struct gpumc_checkerboard *lattice = &ising_parameters(call->ensemble->model)->lattice;
+  const struct gpumc_checkerboard *lattice = &ising_parameters(place->ensemble->model)->lattice;
   const size_t colour = p >= lattice->colour, k = p - colour * lattice->colour;
-  return call->sample.terms + colour * (2 * lattice->dimension + 1) * call->sample.stride + k;
+  return place->sample.terms + colour * (2 * lattice->dimension + 1) * place->sample.stride + k;
 }
 
 /* Sums over the neighbours of p: of their spins times the signs of the couplings, or of the
@@ -109,53 +139,54 @@ struct near {
   int64_t signs, terms;
 };
 
-static struct near near_of(const struct call *call, const uint32_t *words, size_t p, uint32_t lane)
+static struct near
+near_of(const struct place *place, const uint32_t *words, size_t p, uint32_t lane)
 {
-  const struct ising_walker_site *site = &call->site[p];
-  const size_t n = 2 * ising_parameters(call->ensemble->model)->lattice.dimension;
+  const struct ising_walker_site *site = &place->site[p];
+  const size_t n = 2 * ising_parameters(place->ensemble->model)->lattice.dimension;
   struct near near = {0};
   for (size_t i = 0; i < n; i++) {
     const int64_t spin = spin_at(words, site->neighbour[i], lane);
     near.signs += (site->against >> i & 1) != 0 ? -spin : spin;
-    if (call->sample.terms != NULL)
-      near.terms += spin * terms_at(call, p)[i * call->sample.stride];
+    if (place->sample.terms != NULL)
+      near.terms += spin * terms_at(place, p)[i * place->sample.stride];
   }
   return near;
 }
 
-static int64_t field_term(const struct call *call, size_t p)
+static int64_t field_term(const struct place *place, size_t p)
 {
-  const size_t n = 2 * ising_parameters(call->ensemble->model)->lattice.dimension;
-  return call->sample.terms != NULL ? terms_at(call, p)[n * call->sample.stride] : 0;
+  const size_t n = 2 * ising_parameters(place->ensemble->model)->lattice.dimension;
+  return place->sample.terms != NULL ? terms_at(place, p)[n * place->sample.stride] : 0;
 }
 
-static struct state state_of(const struct call *call, const uint32_t *words, uint32_t lane)
+static struct state state_of(const struct place *place, const uint32_t *words, uint32_t lane)
 {
   struct state state = {0};
   int64_t twice = 0;
-  for (size_t p = 0; p < call->ensemble->model->sites; p++) {
+  for (size_t p = 0; p < place->ensemble->model->sites; p++) {
     const int64_t spin = spin_at(words, p, lane);
-    const struct near near = near_of(call, words, p, lane);
+    const struct near near = near_of(place, words, p, lane);
     state.bonds += spin * near.signs;
     twice += spin * near.terms;
     state.spins += spin;
-    state.along += spin * field_sign(call, p);
-    state.terms -= spin * field_term(call, p);
+    state.along += spin * field_sign(place, p);
+    state.terms -= spin * field_term(place, p);
   }
   state.bonds /= 2;
   state.terms -= twice / 2;
   return state;
 }
 
-static struct state
-flipped(const struct call *call, const uint32_t *words, size_t p, uint32_t lane, struct state state)
+static struct state flipped(const struct place *place, const uint32_t *words, size_t p,
+                            uint32_t lane, struct state state)
 {
   const int64_t spin = spin_at(words, p, lane);
-  const struct near near = near_of(call, words, p, lane);
+  const struct near near = near_of(place, words, p, lane);
   state.bonds -= 2 * spin * near.signs;
   state.spins -= 2 * spin;
-  state.along -= 2 * spin * field_sign(call, p);
-  state.terms += 2 * spin * (near.terms + field_term(call, p));
+  state.along -= 2 * spin * field_sign(place, p);
+  state.terms += 2 * spin * (near.terms + field_term(place, p));
   return state;
 }
 
@@ -173,20 +204,20 @@ static int64_t energy_of(const struct gpumc_model *model, const struct state *st
                                state->along);
 }
 
-static size_t level_of(const struct call *call, const struct state *state)
+static size_t level_of(const struct place *place, const struct state *state)
 {
-  const struct ising_walk *walk = &call->walk;
+  const struct ising_walk *walk = &place->call->walk;
   const int64_t value =
-      walk->channel == ISING_ENERGY ? energy_of(call->ensemble->model, state) : state->spins;
+      walk->channel == ISING_ENERGY ? energy_of(place->ensemble->model, state) : state->spins;
   return (size_t)((value - walk->lowest) / walk->spacing);
 }
 
 /* ---- one group ---- */
 
-static void load_words(const struct call *call, const struct place *place, uint32_t *words)
+static void load_words(const struct place *place, uint32_t *words)
 {
-  const struct lattice_cpu_storage *storage = call->ensemble->storage;
-  const size_t sites = call->ensemble->model->sites;
+  const struct lattice_cpu_storage *storage = place->ensemble->storage;
+  const size_t sites = place->ensemble->model->sites;
   const uint8_t *spins[LANES];
   for (size_t i = 0; i < LANES; i++)
     spins[i] = lattice_cpu_block(storage, place->run, place->first + (i < place->count ? i : 0));
@@ -198,45 +229,44 @@ static void load_words(const struct call *call, const struct place *place, uint3
   }
 }
 
-static void store_words(const struct call *call, const struct place *place, const uint32_t *words)
+static void store_words(const struct place *place, const uint32_t *words)
 {
-  const struct lattice_cpu_storage *storage = call->ensemble->storage;
+  const struct lattice_cpu_storage *storage = place->ensemble->storage;
   for (size_t i = 0; i < place->count; i++) {
     uint8_t *spins = lattice_cpu_block(storage, place->run, place->first + i);
-    for (size_t p = 0; p < call->ensemble->model->sites; p++)
+    for (size_t p = 0; p < place->ensemble->model->sites; p++)
       spins[p] = words[p] >> i & 1;
   }
 }
 
-static uint32_t *passages_of(const struct call *call, const struct place *place)
+static uint32_t *passages_of(const struct place *place)
 {
-  uint32_t *passages = call->table->passages;
+  uint32_t *passages = place->call->table->passages;
   return passages == NULL ? NULL
-                          : passages + place->run * call->ensemble->plan.capacity + place->first;
+                          : passages + place->run * place->ensemble->plan.capacity + place->first;
 }
 
-static void
-walk_tabled(const struct call *call, const struct place *place, uint32_t *words, uint32_t *visits)
+static void walk_tabled(const struct place *place, uint32_t *words, uint32_t *visits)
 {
-  const struct lattice_cpu_storage *storage = call->ensemble->storage;
+  const struct lattice_cpu_storage *storage = place->ensemble->storage;
   const struct ising_walker_ops *ops = GPUMC_ISA_OBJECT(ising_walker, storage->isa);
-  const struct ising_walk *walk = &call->walk;
-  uint32_t base[LANES], passages[LANES] = {0}, *of_replicas = passages_of(call, place);
+  const struct ising_walk *walk = &place->call->walk;
+  uint32_t base[LANES], passages[LANES] = {0}, *of_replicas = passages_of(place);
   for (uint32_t i = 0; i < LANES; i++) {
-    const struct state state = state_of(call, words, i);
-    base[i] = (uint32_t)level_of(call, &state) * walk->stride;
+    const struct state state = state_of(place, words, i);
+    base[i] = (uint32_t)level_of(place, &state) * walk->stride;
     passages[i] = of_replicas != NULL && i < place->count ? of_replicas[i] : 0;
   }
   struct ising_walker_group group = {
       .walk = walk,
       .threshold = walk->threshold + place->run * walk->levels * walk->stride,
-      .site = call->site,
-      .sites = (uint32_t)call->ensemble->model->sites,
-      .neighbours = 2 * (uint32_t)ising_parameters(call->ensemble->model)->lattice.dimension,
-      .random = gpumc_ensemble_random(call->ensemble, place->run),
+      .site = place->site,
+      .sites = (uint32_t)place->ensemble->model->sites,
+      .neighbours = 2 * (uint32_t)ising_parameters(place->ensemble->model)->lattice.dimension,
+      .random = gpumc_ensemble_random(place->ensemble, place->run),
       .number = (uint32_t)place->group,
-      .time = call->ensemble->time,
-      .steps = call->steps,
+      .time = place->time,
+      .steps = place->steps,
       .lanes = place->count == LANES ? UINT32_MAX : (1u << place->count) - 1,
       .words = words,
       .base = base,
@@ -244,37 +274,39 @@ walk_tabled(const struct call *call, const struct place *place, uint32_t *words,
       .passages = of_replicas != NULL ? passages : NULL,
   };
   for (size_t side = 0; side < 2 && of_replicas != NULL; side++)
-    group.end[side] = (uint32_t)call->table->end[2 * place->run + side] * walk->stride;
+    group.end[side] = (uint32_t)place->call->table->end[2 * place->run + side] * walk->stride;
   ops->walk(&group);
   for (size_t i = 0; i < place->count && of_replicas != NULL; i++)
     of_replicas[i] = passages[i];
 }
 
 /* A replica by itself, its thresholds worked out one by one. */
-static void walk_replica(const struct call *call, const struct place *place, uint32_t *words,
-                         uint32_t lane, uint32_t *visits)
+static void
+walk_replica(const struct place *place, uint32_t *words, uint32_t lane, uint32_t *visits)
 {
-  const struct gpumc_ensemble *ensemble = call->ensemble;
+  const struct gpumc_ensemble *ensemble = place->ensemble;
   const struct gpumc_random random = gpumc_ensemble_random(ensemble, place->run);
-  const int64_t *weight = call->walk.log_weight + place->run * call->walk.levels;
+  const int64_t *weight = place->call->walk.log_weight + place->run * place->call->walk.levels;
   const uint32_t replica = (uint32_t)place->first + lane;
-  uint32_t *passages = passages_of(call, place);
-  struct state state = state_of(call, words, lane);
-  size_t level = level_of(call, &state);
-  for (uint32_t step = 0; step < call->steps; step++) {
+  uint32_t *passages = passages_of(place);
+  struct state state = state_of(place, words, lane);
+  size_t level = level_of(place, &state);
+  for (uint32_t step = 0; step < place->steps; step++) {
+    const uint64_t time = place->time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[4];
-    ising_walker_sites(random, (uint32_t)place->group, ensemble->time + step,
-                       (uint32_t)ensemble->model->sites, site);
-    gpumc_random_draw(random, replica, 0, ensemble->time + step,
+    ising_walker_sites(random, (uint32_t)place->group, time, (uint32_t)ensemble->model->sites,
+                       site);
+    gpumc_random_draw(random, replica, (uint32_t)(time >> 32), (uint32_t)time,
                       gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE),
                       number);
     for (size_t j = 0; j < GPUMC_WALK_UPDATES; j++) {
-      const struct state next = flipped(call, words, site[j], lane, state);
-      const size_t to = level_of(call, &next);
+      const struct state next = flipped(place, words, site[j], lane, state);
+      const size_t to = level_of(place, &next);
       const int64_t energy = energy_of(ensemble->model, &next) - energy_of(ensemble->model, &state);
-      if (to < call->walk.levels &&
-          number[j] < ising_walker_threshold(&call->walk.canonical[place->run], weight[level],
-                                             weight[to], energy, next.spins - state.spins)) {
+      if (to < place->call->walk.levels &&
+          number[j] < ising_walker_threshold(&place->call->walk.canonical[place->run],
+                                             weight[level], weight[to], energy,
+                                             next.spins - state.spins)) {
         words[site[j]] ^= 1u << lane;
         state = next;
         level = to;
@@ -283,15 +315,16 @@ static void walk_replica(const struct call *call, const struct place *place, uin
     if (visits != NULL)
       visits[level]++;
     for (uint32_t side = 0; passages != NULL && side < 2; side++)
-      if (level == call->table->end[2 * place->run + side])
+      if (level == place->call->table->end[2 * place->run + side])
         passages[lane] = gpumc_walk_arrive(passages[lane], side);
   }
 }
 
-static void flush_visits(const struct call *call, const struct place *place, uint32_t *visits)
+static void flush_visits(const struct place *place, uint32_t *visits)
 {
-  const struct gpumc_weight_table *table = call->table;
-  const size_t part = gpumc_walk_part(place->first, call->ensemble->size[place->run], table->parts);
+  const struct gpumc_weight_table *table = place->call->table;
+  const size_t part =
+      gpumc_walk_part(place->first, place->ensemble->size[place->run], table->parts);
   uint64_t *to = table->visits + (place->run * table->parts + part) * table->levels;
   for (size_t l = 0; l < table->levels; l++) {
     if (visits[l] == 0)
@@ -302,80 +335,118 @@ static void flush_visits(const struct call *call, const struct place *place, uin
   }
 }
 
-static void walk_group(const struct call *call, const struct place *place, struct scratch *scratch)
+static void walk_group(struct place *place, struct scratch *scratch)
 {
-  uint32_t *visits = call->table->visits != NULL ? scratch->visits : NULL;
-  load_words(call, place, scratch->words);
-  if (call->walk.tabled)
-    walk_tabled(call, place, scratch->words, visits);
+  uint32_t *visits = place->call->table->visits != NULL ? scratch->visits : NULL;
+  bring_sample(place, scratch);
+  load_words(place, scratch->words);
+  if (place->call->walk.tabled)
+    walk_tabled(place, scratch->words, visits);
   else
     for (uint32_t lane = 0; lane < place->count; lane++)
-      walk_replica(call, place, scratch->words, lane, visits);
-  store_words(call, place, scratch->words);
+      walk_replica(place, scratch->words, lane, visits);
+  store_words(place, scratch->words);
   if (visits != NULL)
-    flush_visits(call, place, visits);
+    flush_visits(place, visits);
 }
 
 /* ---- all groups ---- */
 
-static void walk_groups(const struct call *call, struct scratch *scratch)
+/* Steps of a part of a call: visits of a group by one thread stay below 2^32. */
+enum { STEPS_OF_A_PART = 1 << 24 };
+
+/* `steps` steps, or as many as are left, of the first `jobs` jobs, of which `done` are done. */
+static void walk_groups(const struct call *call, size_t jobs, uint32_t done, uint32_t steps,
+                        struct scratch *scratch)
 {
   const struct gpumc_ensemble *ensemble = call->ensemble;
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t run_groups = (ensemble->plan.capacity + LANES - 1) / LANES;
 #pragma omp parallel for num_threads(storage->threads) schedule(dynamic, 1)
-  for (size_t i = 0; i < ensemble->runs * run_groups; i++) {
-    struct place place = {.run = i / run_groups, .group = i % run_groups};
+  for (size_t i = 0; i < jobs * run_groups; i++) {
+    const struct job *job = &call->job[i / run_groups];
+    struct place place = {
+        .call = call, .ensemble = ensemble, .run = job->run, .group = i % run_groups};
     const size_t size = ensemble->size[place.run];
+    place.time = call->table->time[place.run] + done;
+    place.steps = job->steps - done < steps ? job->steps - done : steps;
     place.first = place.group * LANES;
     place.count = size > place.first ? size - place.first : 0;
     place.count = place.count < LANES ? place.count : LANES;
     if (place.count > 0)
-      walk_group(call, &place, &scratch[omp_get_thread_num()]);
+      walk_group(&place, &scratch[omp_get_thread_num()]);
   }
+}
+
+static void walk_all(const struct call *call, struct scratch *scratch)
+{
+  size_t jobs = call->ensemble->runs;
+  const uint32_t most = jobs > 0 ? call->job[0].steps : 0;
+  uint32_t steps;
+  for (uint32_t done = 0; done < most; done += steps) {
+    steps = most - done < STEPS_OF_A_PART ? most - done : STEPS_OF_A_PART;
+    while (call->job[jobs - 1].steps <= done)
+      jobs--;
+    walk_groups(call, jobs, done, steps, scratch);
+  }
+}
+
+static int longer_first(const void *left, const void *right)
+{
+  const struct job *a = left, *b = right;
+  if (a->steps != b->steps)
+    return a->steps > b->steps ? -1 : 1;
+  return a->run < b->run ? -1 : a->run > b->run;
+}
+
+/* So that at the end all threads have short ones. */
+static enum gpumc_status make_jobs(struct call *call, struct gpumc_error *error)
+{
+  const size_t runs = call->ensemble->runs;
+  GPUMC_TRY(gpumc_allocate_array(&call->job, runs, "runs of a walk", error));
+  for (size_t m = 0; m < runs; m++)
+    call->job[m] = (struct job){m, call->table->steps[m]};
+  qsort(call->job, runs, sizeof *call->job, longer_first);
+  return GPUMC_OK;
 }
 
 static enum gpumc_status make_scratch(const struct call *call, struct scratch *scratch,
                                       size_t threads, struct gpumc_error *error)
 {
+  const size_t sites = call->ensemble->model->sites;
   for (size_t t = 0; t < threads; t++) {
-    GPUMC_TRY(
-        gpumc_allocate_array(&scratch[t].words, call->ensemble->model->sites, "words", error));
+    GPUMC_TRY(gpumc_allocate_array(&scratch[t].words, sites, "words", error));
     GPUMC_TRY(gpumc_allocate_array(&scratch[t].visits, call->walk.levels, "visits", error));
+    GPUMC_TRY(gpumc_allocate_array(&scratch[t].site, sites, "neighbours", error));
+    memcpy(scratch[t].site, call->site, sites * sizeof *call->site);
+    scratch[t].sample = SIZE_MAX;
   }
   return GPUMC_OK;
 }
 
-/* Steps of a part of a call: visits of a group by one thread stay below 2^32. */
-enum { STEPS_OF_A_PART = 1 << 24 };
-
-static enum gpumc_status walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
-                              uint32_t steps, struct gpumc_error *error)
+static enum gpumc_status
+walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct gpumc_error *error)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
   const size_t threads = (size_t)storage->threads;
   struct call call = {.ensemble = ensemble, .table = target->table};
-  struct gpumc_ensemble later = *ensemble;
   struct scratch *scratch = NULL;
   enum gpumc_status status = GPUMC_OK;
   GPUMC_TRY_OUT(status, ising_walk_make(ensemble, target, &call.walk, error));
-  call.sample = ising_spin_sample(ising_spin_cpu_samples(ensemble), 0);
   GPUMC_TRY_OUT(status, make_sites(&call, error));
+  GPUMC_TRY_OUT(status, make_jobs(&call, error));
   GPUMC_TRY_OUT(status, gpumc_allocate_array(&scratch, threads, "scratch of the threads", error));
   GPUMC_TRY_OUT(status, make_scratch(&call, scratch, threads, error));
-  call.ensemble = &later;
-  for (uint32_t done = 0; done < steps; done += call.steps) {
-    call.steps = steps - done < STEPS_OF_A_PART ? steps - done : STEPS_OF_A_PART;
-    walk_groups(&call, scratch);
-    later.time += call.steps;
-  }
+  walk_all(&call, scratch);
 out:
   for (size_t t = 0; t < threads && scratch != NULL; t++) {
     free(scratch[t].words);
     free(scratch[t].visits);
+    free(scratch[t].site);
   }
   free(scratch);
   free(call.site);
+  free(call.job);
   ising_walk_free(&call.walk);
   return status;
 }

@@ -136,7 +136,8 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
   const uint32_t run = blockIdx.y, group = blockIdx.x,
                  replica = group * GPUMC_WALK_GROUP + threadIdx.x;
   const uint32_t size = batch->size[run], sites = 2 * walk.replicas.colour;
-  if (replica >= size)
+  const struct stretch stretch = stretch_of(&walk, run);
+  if (replica >= size || stretch.steps == 0)
     return;
   const struct gpumc_random random = lattice_batch_random(batch, run);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
@@ -148,10 +149,11 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
   struct walker walker = {lane_of(&walk.replicas, run, replica),
                           sample_of(&walk.replicas, &walk.tables, replica)};
   find_state<DIMENSION, KIND>(&walk, &walker);
-  for (uint32_t step = 0; step < walk.steps; step++) {
+  for (uint32_t step = 0; step < stretch.steps; step++) {
+    const uint64_t time = stretch.time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[GPUMC_WALK_UPDATES];
-    ising_walker_sites(random, group, batch->time + step, sites, site);
-    gpumc_random_draw(random, replica, 0, batch->time + step, label, number);
+    ising_walker_sites(random, group, time, sites, site);
+    gpumc_random_draw(random, replica, (uint32_t)(time >> 32), (uint32_t)time, label, number);
 #pragma unroll
     for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
       update<DIMENSION, KIND>(&walk, run, &walker, site[j], number[j]);

@@ -113,7 +113,9 @@ static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ens
   for (size_t c = 0; c < ISING_CHANNELS; c++)
     levels = model->grid[c].levels > levels ? model->grid[c].levels : levels;
   return model->sites * sizeof(struct ising_walker_places) +
-         plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t);
+         plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t) +
+         plan->runs *
+             (sizeof(struct ising_walker_canonical) + sizeof(uint64_t) + 3 * sizeof(uint32_t));
 }
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -176,7 +178,7 @@ enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
 
 /* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
 struct places_of_walk {
-  size_t places, threshold, log_weight, canonical, ends, end;
+  size_t places, threshold, log_weight, canonical, time, steps, ends, end;
 };
 
 static size_t aligned(size_t bytes)
@@ -191,15 +193,18 @@ static uint32_t classes_of(const struct gpumc_model *model, const struct ising_w
 }
 
 static struct places_of_walk
-places_of_walk(const struct gpumc_model *model, const struct ising_walk *walk, size_t runs)
+places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *walk)
 {
   struct places_of_walk at = {.places = 0};
-  const size_t levels = runs * walk->levels;
+  const struct gpumc_model *model = ensemble->model;
+  const size_t runs = ensemble->runs, levels = runs * walk->levels;
   at.threshold = walk->tabled ? aligned(model->sites * sizeof(struct ising_walker_places)) : 0;
   at.log_weight = at.threshold +
                   (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
   at.canonical = at.log_weight + aligned(levels * sizeof(int64_t));
-  at.ends = at.canonical + aligned(runs * sizeof(struct ising_walker_canonical));
+  at.time = at.canonical + aligned(runs * sizeof(struct ising_walker_canonical));
+  at.steps = at.time + aligned(runs * sizeof(uint64_t));
+  at.ends = at.steps + aligned(runs * sizeof(uint32_t));
   at.end = at.ends + aligned(2 * runs * sizeof(uint32_t));
   return at;
 }
@@ -221,7 +226,7 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
              struct gpumc_error *error)
 {
   const size_t runs = ensemble->runs;
-  const struct places_of_walk at = places_of_walk(ensemble->model, walk, runs);
+  const struct places_of_walk at = places_of_walk(ensemble, walk);
   struct gpumc_device *device = ensemble->device;
   void *scratch;
   unsigned char *made, *there;
@@ -232,12 +237,17 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
   arguments->threshold = (void *)(there + at.threshold);
   arguments->log_weight = (void *)(there + at.log_weight);
   arguments->canonical = (void *)(there + at.canonical);
+  arguments->time = (void *)(there + at.time);
+  arguments->run_steps = (void *)(there + at.steps);
   arguments->end = (void *)(there + at.ends);
   if (walk->tabled)
     pack_thresholds(ensemble->model, walk, runs, (void *)made);
   memcpy(made + (at.log_weight - at.threshold), walk->log_weight,
          runs * walk->levels * sizeof *walk->log_weight);
   memcpy(made + (at.canonical - at.threshold), walk->canonical, runs * sizeof *walk->canonical);
+  memcpy(made + (at.time - at.threshold), target->table->time, runs * sizeof *target->table->time);
+  memcpy(made + (at.steps - at.threshold), target->table->steps,
+         runs * sizeof *target->table->steps);
   uint32_t *end = (void *)(made + (at.ends - at.threshold));
   for (size_t i = 0; i < 2 * runs && target->table->end != NULL; i++)
     end[i] = (uint32_t)target->table->end[i];
@@ -247,10 +257,19 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
   return status;
 }
 
-static enum gpumc_status walk_by(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
-                                 uint32_t steps, const struct ising_walk *walk,
-                                 struct gpumc_error *error)
+/* Of the run that makes the most. */
+static uint32_t most_steps(const struct gpumc_ensemble *ensemble, const uint32_t *steps)
 {
+  uint32_t most = 0;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    most = steps[m] > most ? steps[m] : most;
+  return most;
+}
+
+static enum gpumc_status walk_by(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
+                                 const struct ising_walk *walk, struct gpumc_error *error)
+{
+  const uint32_t most = most_steps(ensemble, target->table->steps);
   const int32_t neighbours = 2 * (int32_t)ising_parameters(ensemble->model)->lattice.dimension;
   struct ising_walker_walk arguments = {
       .replicas = replicas_of(ensemble),
@@ -272,24 +291,24 @@ static enum gpumc_status walk_by(struct gpumc_ensemble *ensemble, const struct g
       .shared_bytes = ensemble->device->shared_bytes,
   };
   GPUMC_TRY(bring_tables(ensemble, target, walk, &arguments, error));
-  for (uint32_t done = 0; done < steps; done += arguments.steps) {
-    arguments.steps = steps - done < STEPS_OF_A_LAUNCH ? steps - done : STEPS_OF_A_LAUNCH;
+  for (; arguments.done < most; arguments.done += arguments.steps) {
+    const uint32_t left = most - arguments.done;
+    arguments.steps = left < STEPS_OF_A_LAUNCH ? left : STEPS_OF_A_LAUNCH;
     if (ising_walker_warps(&arguments) > 0)
       GPUMC_TRY(ising_walker_walk_shared(&arguments, error));
     else
       GPUMC_TRY(ising_walker_walk_global(&arguments, error));
-    arguments.replicas.batch.time += arguments.steps;
   }
   return GPUMC_OK;
 }
 
-static enum gpumc_status walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
-                              uint32_t steps, struct gpumc_error *error)
+static enum gpumc_status
+walk(struct gpumc_ensemble *ensemble, const struct gpumc_target *target, struct gpumc_error *error)
 {
   struct ising_walk of_host;
   enum gpumc_status status = ising_walk_make(ensemble, target, &of_host, error);
   if (status == GPUMC_OK)
-    status = walk_by(ensemble, target, steps, &of_host, error);
+    status = walk_by(ensemble, target, &of_host, error);
   ising_walk_free(&of_host);
   return status;
 }

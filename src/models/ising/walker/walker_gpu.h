@@ -59,13 +59,14 @@ struct ising_walker_places {
 /* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory; what is indexed
  * by the run is: threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0
  * .. 2d, then the same of spins that are up where `by_spin`; log_weight[runs][levels],
- * canonical[runs], end[runs][2]; visits and passages as struct gpumc_weight_table has them. A flip
- * of a spin with so many unlike neighbours moves a replica by the levels step_base + step_unlike
- * unlike + step_up up. */
+ * canonical[runs], end[runs][2], time[runs], run_steps[runs]; visits and passages as struct
+ * gpumc_weight_table has them. A launch makes up to `steps` steps of each run after its first
+ * `done`. A flip of a spin with so many unlike neighbours moves a replica by the levels step_base +
+ * step_unlike unlike + step_up up. */
 struct ising_walker_walk {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;
-  uint32_t steps, tabled, by_spin, classes, by_energy;
+  uint32_t done, steps, tabled, by_spin, classes, by_energy;
   int32_t step_base, step_unlike, step_up;
   uint32_t levels;
   int64_t lowest, spacing;
@@ -74,6 +75,8 @@ struct ising_walker_walk {
   int64_t *log_weight;
   struct ising_walker_canonical *canonical;
   uint32_t *end;
+  uint64_t *time;
+  uint32_t *run_steps;
   uint64_t *visits;
   size_t parts;
   uint32_t *passages;

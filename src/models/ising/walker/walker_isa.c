@@ -112,8 +112,9 @@ GPUMC_INLINE void walk_as(const struct variant as, const struct ising_walker_gro
     labels[v] = label;
   }
   for (uint32_t step = 0; step < group->steps; step++) {
-    const uint32_t time = group->time + step;
-    const struct gpumc_philox_stream stream = gpumc_philox_stream_make(group->random, 0, time);
+    const uint64_t time = group->time + step;
+    const struct gpumc_philox_stream stream =
+        gpumc_philox_stream_make(group->random, (uint32_t)(time >> 32), (uint32_t)time);
     gpumc_v32 number[VECTORS][4];
     uint32_t sites[GPUMC_WALK_UPDATES];
     ising_walker_sites(group->random, group->number, time, group->sites, sites);

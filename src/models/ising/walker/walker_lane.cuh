@@ -43,6 +43,19 @@ static __device__ inline struct sample sample_of(const struct ising_walker_repli
   return {data + lane, (const int32_t *)data + lane, lanes, 2 * (size_t)replicas->colour * lanes};
 }
 
+/* What a run does in a launch. */
+struct stretch {
+  uint64_t time;
+  uint32_t steps;
+};
+
+static __device__ inline struct stretch
+stretch_of(const struct ising_walker_walk *walk, uint32_t run)
+{
+  const uint32_t steps = walk->run_steps[run], left = steps > walk->done ? steps - walk->done : 0;
+  return {walk->time[run] + walk->done, left < walk->steps ? left : walk->steps};
+}
+
 /* The neighbours of spin k of `colour` in the order of enum gpumc_neighbour, as indices of the
  * other colour. In two dimensions the plane is the colour. */
 template <int DIMENSION>

@@ -177,10 +177,11 @@ struct count {
 };
 
 /* What a warp knows of the steps to come: sites of UPDATES_AHEAD updates, and places of those of
- * STEPS_AHEAD steps. */
+ * STEPS_AHEAD steps. time: of step 0. */
 struct ahead {
   uint4 *places;
   uint16_t *sites;
+  uint64_t time;
 };
 
 /* Sites and places of the steps from `step` on, where it is the first of so many. */
@@ -194,8 +195,7 @@ static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
   __syncwarp();
   if (step % WARP == 0) {
     uint32_t site[GPUMC_WALK_UPDATES];
-    ising_walker_sites(random, group, walk->replicas.batch.time + step + lane,
-                       2 * walk->replicas.colour, site);
+    ising_walker_sites(random, group, ahead.time + step + lane, 2 * walk->replicas.colour, site);
     *(uint2 *)&ahead.sites[lane * GPUMC_WALK_UPDATES] =
         make_uint2(site[0] | site[1] << 16, site[2] | site[3] << 16);
     __syncwarp();
@@ -214,11 +214,13 @@ struct step {
 };
 
 template <uint32_t ROUNDS>
-static __device__ inline void prepare(struct gpumc_random random, uint32_t replica, uint32_t time,
+static __device__ inline void prepare(struct gpumc_random random, uint32_t replica,
                                       struct ahead ahead, uint32_t number, struct step *step)
 {
+  const uint64_t time = ahead.time + number;
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
-  const struct gpumc_philox_group at = gpumc_philox_group(random, 0, time);
+  const struct gpumc_philox_group at =
+      gpumc_philox_group(random, (uint32_t)(time >> 32), (uint32_t)time);
   const struct gpumc_philox_word word = gpumc_philox_word(&at, replica);
   gpumc_philox_draw<ROUNDS>(&at, &word, gpumc_philox_label(random.key, word.first, label),
                             step->number);
@@ -233,7 +235,8 @@ static __device__ inline void prepare(struct gpumc_random random, uint32_t repli
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
 static __device__ inline void
 walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, uint32_t size,
-           const unsigned char *thresholds, unsigned char *shared, struct count count)
+           struct stretch stretch, const unsigned char *thresholds, unsigned char *shared,
+           struct count count)
 {
   const struct lattice_batch *batch = &walk->replicas.batch;
   const uint32_t lane = threadIdx.x % WARP, replica = group * GPUMC_WALK_GROUP + lane;
@@ -242,7 +245,7 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
   const struct steps steps = {(uint32_t)walk->step_base * stride,
                               (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
                               (uint32_t)walk->step_up * stride / ISING_WALKER_BIT};
-  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES)};
+  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES), stretch.time};
   struct walker walker = {shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t), lane, 0};
   const struct lane stored = lane_of(&walk->replicas, run, replica);
   const bool lives = replica < size, passes = walk->passages != NULL && lives;
@@ -254,11 +257,11 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
   load_words(stored, &walker);
   walker.level = level_of<NEIGHBOURS, SIGNS>(walk, &walker) * stride;
   look_ahead(walk, random, group, ahead, 0);
-  prepare<ROUNDS>(random, replica, batch->time, ahead, 0, &next);
-  for (uint32_t s = 0; s < walk->steps; s++) {
+  prepare<ROUNDS>(random, replica, ahead, 0, &next);
+  for (uint32_t s = 0; s < stretch.steps; s++) {
     const struct step now = next;
     look_ahead(walk, random, group, ahead, s + 1);
-    prepare<ROUNDS>(random, replica, batch->time + s + 1, ahead, s + 1, &next);
+    prepare<ROUNDS>(random, replica, ahead, s + 1, &next);
 #pragma unroll
     for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
       update<NEIGHBOURS, SIGNS, BY_SPIN>(steps, &walker, thresholds, now.place[j], now.number[j]);
@@ -288,7 +291,8 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
   const uint32_t run = blockIdx.y, warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
   const uint32_t size = walk.replicas.batch.size[run], first = blockIdx.x * warps,
                  group = first + warp;
-  if (first * WARP >= size)
+  const struct stretch stretch = stretch_of(&walk, run);
+  if (first * WARP >= size || stretch.steps == 0)
     return;
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
     thresholds[i] = walk.threshold[(size_t)run * n + i];
@@ -306,7 +310,7 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
     count.of_part = counts + part * walk.levels;
   if (group * WARP < size)
     walk_group<NEIGHBOURS, SIGNS, BY_SPIN, ROUNDS>(
-        &walk, run, group, size, (const unsigned char *)thresholds,
+        &walk, run, group, size, stretch, (const unsigned char *)thresholds,
         (unsigned char *)memory + block_bytes(&walk) + warp * warp_bytes(2 * walk.replicas.colour),
         count);
   __syncthreads();
