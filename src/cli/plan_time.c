@@ -174,7 +174,11 @@ static void shrink(struct probe *probe, const struct gpumc_preparation *preparat
   plan->runs =
       bounded(updates / sites / (double)probe->replicas, gpu ? runs : pairs, demand->plan.runs);
   plan->capacity = probe->replicas;
-  if (plan->samples > 1)
+  if (plan->sample_by_run && plan->samples > plan->runs)
+    plan->samples = plan->runs;
+  else if (plan->sample_by_run)
+    plan->runs -= plan->runs % plan->samples;
+  else if (plan->samples > 1)
     plan->samples = probe->replicas;
   probe->sites = sites * (double)plan->runs * (double)plan->capacity;
   /* Fewer than the kernel does as one are enough to measure the rate of a large lattice. */

@@ -15,6 +15,7 @@ struct ising_case {
   struct ising_settings settings;
   size_t runs, capacity;
   bool sample_each; /* with disorder: replica r has sample r, else all have the first */
+  size_t samples;   /* unless 0: so many samples, of which each run has one */
   enum ising_move update;
   enum ising_control moved; /* what sweeps are given, the inverse temperature unless set */
   bool fixes;               /* the other one, at `fixed`; otherwise it is the instance's own */

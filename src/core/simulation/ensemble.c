@@ -24,7 +24,8 @@ gpumc_ensemble_create(const struct gpumc_kernel_ops *ops, const struct gpumc_mod
                       struct gpumc_error *error)
 {
   assert(plan->runs > 0 && plan->capacity > 0);
-  assert(plan->samples == 1 || plan->samples == plan->capacity);
+  assert(plan->samples == 1 || plan->sample_by_run || plan->samples == plan->capacity);
+  assert(!plan->sample_by_run || (ops->walk != NULL && plan->runs % plan->samples == 0));
   *ensemble = (struct gpumc_ensemble){
       .ops = ops,
       .model = model,

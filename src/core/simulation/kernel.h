@@ -39,13 +39,16 @@ struct gpumc_kernel_options {
 };
 
 /* What an ensemble is to hold: `runs` runs of up to `capacity` replicas. Quenched disorder: with
- * samples = 1 all replicas have the sample that the model's configuration names, otherwise samples
- * = capacity and replica r of every run has the r-th sample from there on. `options`: what the
+ * samples = 1 all replicas have the sample that the model's configuration names. Otherwise samples
+ * = capacity, and replica r of every run has the r-th sample from there on; or where sample_by_run,
+ * runs is a multiple of samples, and runs / samples successive runs share a sample, all replicas of
+ * them. Only kernels with `walk` are given a plan with samples by run. `options`: what the
  * kernel has read from keys of its own, zeroed where it has none. `moved`: the control that sweeps
  * are given, which differs between runs and from sweep to sweep; all others stay at the instance's
  * own values (gpumc_model.control), or where `fixes`, at `fixed`. */
 struct gpumc_ensemble_plan {
   size_t runs, capacity, samples;
+  bool sample_by_run;
   uint32_t move; /* of gpumc_kernel_ops.moves */
   size_t moved;
   bool fixes;
@@ -146,7 +149,7 @@ struct gpumc_kernel_ops {
    * it says: GPUMC_WALK_UPDATES single updates of every replica in each, at sites in an order that
    * replicas of a group share and under random numbers of their own. Step i of run m is at time[m]
    * + i of the table's clock, whose 64 bits are two words of the counters; ensemble->time has no
-   * part in it. Of ensembles with one sample of the disorder for all replicas. */
+   * part in it. Of ensembles in which all replicas of a run have one sample of the disorder. */
   GPUMC_MUST_CHECK enum gpumc_status (*walk)(struct gpumc_ensemble *ensemble,
                                              const struct gpumc_target *target,
                                              struct gpumc_error *error);
@@ -204,6 +207,21 @@ struct gpumc_kernel_ops {
 static inline size_t gpumc_swap_words(size_t capacity)
 {
   return (capacity + 31) / 32;
+}
+
+/* Which of the samples run m of `runs` has where samples go by runs. */
+GPUMC_HOST_DEVICE static inline size_t gpumc_sample_of_run(size_t samples, size_t runs, size_t m)
+{
+  return m * samples / runs;
+}
+
+/* Which of the plan's samples of the disorder replica r of run m has. */
+static inline size_t
+gpumc_ensemble_sample(const struct gpumc_ensemble_plan *plan, size_t m, size_t r)
+{
+  if (plan->samples == 1)
+    return 0;
+  return plan->sample_by_run ? gpumc_sample_of_run(plan->samples, plan->runs, m) : r;
 }
 
 /* The generator of run m of the batch. */

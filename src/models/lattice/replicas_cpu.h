@@ -135,7 +135,7 @@ static inline struct lattice_cpu_place lattice_cpu_next_place(const struct gpumc
                                                               size_t i)
 {
   const struct lattice_cpu_storage *storage = ensemble->storage;
-  const bool by_sample = ensemble->plan.samples > 1;
+  const bool by_sample = ensemble->plan.samples > 1 && !ensemble->plan.sample_by_run;
   return by_sample ? lattice_cpu_place_of(ensemble, first_run + i % runs, i / runs)
                    : lattice_cpu_place_of(ensemble, first_run + i / storage->run_blocks,
                                           i % storage->run_blocks);

@@ -162,6 +162,13 @@ static int64_t energy_of(const struct gpumc_model *model, enum ising_spin_kind k
                                sites - 2 * sums->against);
 }
 
+static struct ising_spin_sample
+sample_of(const struct gpumc_ensemble *ensemble, const struct lattice_cpu_place *place)
+{
+  return ising_spin_sample(&tables_of(ensemble)->samples,
+                           gpumc_ensemble_sample(&ensemble->plan, place->run, place->first));
+}
+
 /* `layers`: where they are counted if they are wanted, at the beginning of the scratch. */
 static struct ising_spin_measurement measurement_of(const struct gpumc_ensemble *ensemble,
                                                     const struct lattice_cpu_place *place,
@@ -183,7 +190,7 @@ static void measure_replica(const struct gpumc_ensemble *ensemble,
   const size_t at = place->run * ensemble->plan.capacity + place->first;
   struct ising_spin_measurement with = measurement_of(ensemble, place, channel[ISING_WAVE] != NULL);
   struct ising_spin_sums sums;
-  with.sample = ising_spin_sample(&tables->samples, place->first);
+  with.sample = sample_of(ensemble, place);
   ops_of(ensemble)->measure(&with, &sums);
   if (channel[ISING_ENERGY] != NULL)
     channel[ISING_ENERGY][at] = energy_of(ensemble->model, tables->samples.kind, &sums);
@@ -268,7 +275,7 @@ static void sweep_replica(const struct gpumc_ensemble *ensemble,
   const struct ising_spin_sweep with = {
       .rule = &tables->rule[place->run],
       .lattice = &tables->lattice,
-      .sample = ising_spin_sample(&tables->samples, place->first),
+      .sample = sample_of(ensemble, place),
       .random = gpumc_ensemble_random(ensemble, place->run),
       .replica = (uint32_t)place->first,
       .time = ensemble->time,

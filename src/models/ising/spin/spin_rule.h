@@ -152,7 +152,7 @@ struct ising_spin_sample {
 /* data[count][bytes], samples of one kind; host memory, or a device's. */
 struct ising_spin_samples {
   enum ising_spin_kind kind;
-  size_t count, bytes, stride; /* count = 1: for all replicas */
+  size_t count, bytes, stride;
   void *data;
 };
 
@@ -164,11 +164,10 @@ GPUMC_MUST_CHECK enum gpumc_status
 ising_spin_samples_fill(const struct gpumc_model *model, const struct ising_spin_samples *samples,
                         size_t first, size_t count, void *data, struct gpumc_error *error);
 
-/* The sample of a replica. */
+/* Sample `number` of them; gpumc_ensemble_sample says which one a replica has. */
 GPUMC_HOST_DEVICE static inline struct ising_spin_sample
-ising_spin_sample(const struct ising_spin_samples *samples, size_t replica)
+ising_spin_sample(const struct ising_spin_samples *samples, size_t number)
 {
-  const size_t number = samples->count == 1 ? 0 : replica;
   const uint8_t *data = (const uint8_t *)samples->data + number * samples->bytes;
   struct ising_spin_sample sample = {NULL, NULL, samples->stride};
   if (samples->kind == ISING_SPIN_SIGNS)

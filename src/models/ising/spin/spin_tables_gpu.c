@@ -66,6 +66,8 @@ ising_tables_of(const struct gpumc_ensemble *ensemble, const struct ising_tables
       .samples = table + places.samples,
       .group_bytes = layout->group_bytes,
       .lanes = ensemble->plan.samples == 1 ? 0 : (uint32_t)layout->lanes,
+      .by_run = ensemble->plan.sample_by_run ? (uint32_t)ensemble->plan.samples : 0,
+      .plan_runs = (uint32_t)ensemble->plan.runs,
       .own = table + places.own,
   };
   tables.sine = tables.cosine + tables.wave.length;

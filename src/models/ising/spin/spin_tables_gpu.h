@@ -22,7 +22,8 @@ struct ising_tables_layout {
 };
 
 /* Device memory, but for `wave` and the quanta. samples[groups][group_bytes], groups = 1: all
- * replicas have the only sample. */
+ * replicas have the only sample. Where the samples go by runs, `by_run` of them for plan_runs runs,
+ * each is a group. */
 struct ising_tables {
   enum ising_spin_kind kind;
   uint32_t dimension;
@@ -32,7 +33,8 @@ struct ising_tables {
   double coupling, field, width; /* J, h, and the size of random fields that are signs, in quanta */
   uint8_t *samples;
   size_t group_bytes;
-  uint32_t lanes; /* of a group; 0: one sample for all */
+  uint32_t lanes;             /* of a group; 0: one sample for all */
+  uint32_t by_run, plan_runs; /* by_run = 0: replicas have samples, or one for all */
   void *own;
 };
 

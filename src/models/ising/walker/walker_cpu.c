@@ -95,7 +95,7 @@ static void set_signs(struct ising_walker_site *site, const struct gpumc_checker
 static void bring_sample(struct place *place, struct scratch *scratch)
 {
   const struct gpumc_ensemble *ensemble = place->ensemble;
-  const size_t number = 0; /* the only one */
+  const size_t number = gpumc_ensemble_sample(&ensemble->plan, place->run, place->first);
   place->sample = ising_spin_sample(ising_spin_cpu_samples(ensemble), number);
   if (place->sample.signs != NULL && scratch->sample != number)
     set_signs(scratch->site, &ising_parameters(ensemble->model)->lattice, &place->sample);

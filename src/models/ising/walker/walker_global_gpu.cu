@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
   if (visits != NULL)
     visits += ((size_t)run * walk.parts + gpumc_walk_part(replica, size, walk.parts)) * walk.levels;
   struct walker walker = {lane_of(&walk.replicas, run, replica),
-                          sample_of(&walk.replicas, &walk.tables, replica)};
+                          sample_of(&walk.replicas, &walk.tables, run, replica)};
   find_state<DIMENSION, KIND>(&walk, &walker);
   for (uint32_t step = 0; step < stretch.steps; step++) {
     const uint64_t time = stretch.time + step;

@@ -36,7 +36,8 @@ tables_layout_of(const struct gpumc_model *model, const struct gpumc_ensemble_pl
 {
   const enum ising_spin_kind kind = ising_spin_kind(model);
   const size_t slots = 2 * ising_parameters(model)->lattice.dimension + 1;
-  struct ising_tables_layout layout = {.lanes = GPUMC_WALK_GROUP, .pack = pack};
+  struct ising_tables_layout layout = {.lanes = plan->sample_by_run ? 1 : GPUMC_WALK_GROUP,
+                                       .pack = pack};
   const size_t lanes = plan->samples == 1 ? 1 : layout.lanes;
   if (kind == ISING_SPIN_SIGNS)
     layout.group_bytes = model->sites * lanes;
@@ -106,13 +107,19 @@ static const struct lattice_gpu_layout layout = {
     .convert = convert,
 };
 
+/* Samples whose sites differ for a walk. */
+static size_t samples_of_walk(const struct gpumc_ensemble_plan *plan)
+{
+  return plan->sample_by_run ? plan->samples : 1;
+}
+
 /* Of a walk's tables, where levels are known beforehand. */
 static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ensemble_plan *plan)
 {
   size_t levels = 0;
   for (size_t c = 0; c < ISING_CHANNELS; c++)
     levels = model->grid[c].levels > levels ? model->grid[c].levels : levels;
-  return model->sites * sizeof(struct ising_walker_places) +
+  return samples_of_walk(plan) * model->sites * sizeof(struct ising_walker_places) +
          plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t) +
          plan->runs *
              (sizeof(struct ising_walker_canonical) + sizeof(uint64_t) + 3 * sizeof(uint32_t));
@@ -198,7 +205,8 @@ places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *w
   struct places_of_walk at = {.places = 0};
   const struct gpumc_model *model = ensemble->model;
   const size_t runs = ensemble->runs, levels = runs * walk->levels;
-  at.threshold = walk->tabled ? aligned(model->sites * sizeof(struct ising_walker_places)) : 0;
+  const size_t sites = samples_of_walk(&ensemble->plan) * model->sites;
+  at.threshold = walk->tabled ? aligned(sites * sizeof(struct ising_walker_places)) : 0;
   at.log_weight = at.threshold +
                   (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
   at.canonical = at.log_weight + aligned(levels * sizeof(int64_t));

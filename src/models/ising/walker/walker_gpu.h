@@ -70,7 +70,7 @@ struct ising_walker_walk {
   int32_t step_base, step_unlike, step_up;
   uint32_t levels;
   int64_t lowest, spacing;
-  struct ising_walker_places *places; /* [sites] */
+  struct ising_walker_places *places; /* [samples][sites], of one sample unless these go by runs */
   uint32_t *threshold;
   int64_t *log_weight;
   struct ising_walker_canonical *canonical;

@@ -33,14 +33,29 @@ struct sample {
   size_t step, stride;
 };
 
-static __device__ inline struct sample sample_of(const struct ising_walker_replicas *replicas,
-                                                 const struct ising_tables *tables, size_t replica)
+static __device__ inline struct sample sample_numbered(const struct ising_walker_replicas *replicas,
+                                                       const struct ising_tables *tables,
+                                                       size_t number)
 {
   const uint32_t lanes = tables->lanes == 0 ? 1 : tables->lanes;
-  const size_t group = tables->lanes == 0 ? 0 : replica / lanes;
-  const size_t lane = tables->lanes == 0 ? 0 : replica % lanes;
+  const size_t group = tables->lanes == 0 ? 0 : number / lanes;
+  const size_t lane = tables->lanes == 0 ? 0 : number % lanes;
   const uint8_t *data = tables->samples + group * tables->group_bytes;
   return {data + lane, (const int32_t *)data + lane, lanes, 2 * (size_t)replicas->colour * lanes};
+}
+
+/* Of a run, where samples go by runs; else 0. */
+static __device__ inline size_t sample_of_run(const struct ising_tables *tables, uint32_t run)
+{
+  return tables->by_run == 0 ? 0 : gpumc_sample_of_run(tables->by_run, tables->plan_runs, run);
+}
+
+static __device__ inline struct sample sample_of(const struct ising_walker_replicas *replicas,
+                                                 const struct ising_tables *tables, uint32_t run,
+                                                 size_t replica)
+{
+  return sample_numbered(replicas, tables,
+                         tables->by_run == 0 ? replica : sample_of_run(tables, run));
 }
 
 /* What a run does in a launch. */

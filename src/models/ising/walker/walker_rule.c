@@ -88,9 +88,9 @@ enum gpumc_status ising_walk_make(const struct gpumc_ensemble *ensemble,
                            "the walker kernel has weights by the energy or the magnetization, not "
                            "by the %s",
                            ising_channels[table->channel].label.name);
-  if (ensemble->plan.samples > 1)
+  if (ensemble->plan.samples > 1 && !ensemble->plan.sample_by_run)
     return gpumc_error_set(error, GPUMC_INVALID,
-                           "the walker kernel walks in one sample of the disorder at a time");
+                           "the walker kernel walks in one sample of the disorder in each run");
   GPUMC_TRY(make_canonical(ensemble, target, walk, error));
   walk->tabled = parameters->plain && find_steps(ensemble->model, walk);
   if (!walk->tabled)

@@ -43,6 +43,7 @@ static __device__ inline uint32_t place_of(uint32_t site)
   return site / 32 * (WARP * LANE_WORD) + (site - 2) % 32;
 }
 
+/* Of sample y. */
 static __global__ void make_places(const __grid_constant__ struct ising_walker_walk arguments)
 {
   const struct ising_walker_replicas *replicas = &arguments.replicas;
@@ -51,7 +52,7 @@ static __global__ void make_places(const __grid_constant__ struct ising_walker_w
     return;
   const struct lane lane = lane_of(replicas, 0, 0);
   const uint32_t colour = site >= replicas->colour, k = site - colour * replicas->colour;
-  const struct sample sample = sample_of(replicas, &arguments.tables, 0);
+  const struct sample sample = sample_numbered(replicas, &arguments.tables, blockIdx.y);
   const uint32_t signs =
       arguments.tables.kind == ISING_SPIN_SIGNS ? sample.signs[site * sample.step] : 0;
   uint32_t neighbour[6];
@@ -63,7 +64,7 @@ static __global__ void make_places(const __grid_constant__ struct ising_walker_w
   for (uint32_t i = 0; i < n; i++)
     at.place[1 + i] = place_of((1 - colour) * replicas->colour + neighbour[i]) +
                       (signs >> i & 1) * ISING_WALKER_AGAINST;
-  arguments.places[site] = at;
+  arguments.places[2 * (size_t)replicas->colour * blockIdx.y + site] = at;
 }
 
 /* A thread on its way. `level`: where its thresholds are, in bytes. */
@@ -151,12 +152,13 @@ static __device__ inline void store_words(struct lane lane, const struct walker 
 /* Bonds are counted at their ends of colour 0. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, const struct walker *walker)
+level_of(const struct ising_walker_walk *walk, const struct ising_walker_places *places,
+         const struct walker *walker)
 {
   const uint32_t colour = walk->replicas.colour;
   int64_t unlike = 0, up = 0;
   for (uint32_t i = 0; i < 2 * colour; i++) {
-    const struct ising_walker_places at = walk->places[i];
+    const struct ising_walker_places at = places[i];
     const uint32_t spin = turned(*word_at(walker, at.place[0]), at.place[0]);
     up += (spin & ISING_WALKER_BIT) / ISING_WALKER_BIT;
     if (i < colour)
@@ -177,10 +179,11 @@ struct count {
 };
 
 /* What a warp knows of the steps to come: sites of UPDATES_AHEAD updates, and places of those of
- * STEPS_AHEAD steps. time: of step 0. */
+ * STEPS_AHEAD steps. all: places of the run's sample, device memory; time: of step 0. */
 struct ahead {
   uint4 *places;
   uint16_t *sites;
+  const struct ising_walker_places *all;
   uint64_t time;
 };
 
@@ -201,7 +204,7 @@ static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
     __syncwarp();
   }
   const uint4 *from =
-      (const uint4 *)&walk->places[ahead.sites[step % WARP * GPUMC_WALK_UPDATES + lane]];
+      (const uint4 *)&ahead.all[ahead.sites[step % WARP * GPUMC_WALK_UPDATES + lane]];
   const uint4 one = from[0], two = from[1];
   ahead.places[2 * lane] = one;
   ahead.places[2 * lane + 1] = two;
@@ -245,7 +248,9 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
   const struct steps steps = {(uint32_t)walk->step_base * stride,
                               (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
                               (uint32_t)walk->step_up * stride / ISING_WALKER_BIT};
-  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES), stretch.time};
+  const struct ahead ahead = {
+      (uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES),
+      walk->places + sample_of_run(&walk->tables, run) * 2 * walk->replicas.colour, stretch.time};
   struct walker walker = {shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t), lane, 0};
   const struct lane stored = lane_of(&walk->replicas, run, replica);
   const bool lives = replica < size, passes = walk->passages != NULL && lives;
@@ -255,7 +260,7 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
   const uint32_t end1 = passes ? walk->end[2 * run + 1] * stride : UINT32_MAX;
   struct step next;
   load_words(stored, &walker);
-  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, &walker) * stride;
+  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, ahead.all, &walker) * stride;
   look_ahead(walk, random, group, ahead, 0);
   prepare<ROUNDS>(random, replica, ahead, 0, &next);
   for (uint32_t s = 0; s < stretch.steps; s++) {
@@ -388,7 +393,9 @@ ising_walker_walk_shared(const struct ising_walker_walk *walk, struct gpumc_erro
   const uint32_t sites = 2 * walk->replicas.colour, warps = ising_walker_warps(walk);
   walk_kernel *kernel = kernel_of(walk);
   const size_t bytes = block_bytes(walk) + warps * warp_bytes(sites);
-  make_places<<<(uint32_t)lattice_parts(sites, THREADS), THREADS, 0, stream>>>(*walk);
+  const dim3 of_places((uint32_t)lattice_parts(sites, THREADS),
+                       walk->tables.by_run == 0 ? 1 : walk->tables.by_run);
+  make_places<<<of_places, THREADS, 0, stream>>>(*walk);
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("make_places", error));
   GPUMC_TRY(GPUMC_CUDA(allow_memory(kernel, bytes), error));
   const dim3 grid((uint32_t)lattice_parts(lattice_parts(batch->capacity, WARP), warps),

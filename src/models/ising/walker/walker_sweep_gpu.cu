@@ -81,9 +81,10 @@ __global__ void __launch_bounds__(THREADS_MAXIMUM)
   __syncthreads();
   if (replica >= batch->size[blockIdx.y])
     return;
-  const struct sweeping walk = {&rule, lane_of(&arguments.replicas, blockIdx.y, replica),
-                                sample_of(&arguments.replicas, &arguments.tables, replica),
-                                lattice_batch_random(batch, blockIdx.y), replica};
+  const struct sweeping walk = {
+      &rule, lane_of(&arguments.replicas, blockIdx.y, replica),
+      sample_of(&arguments.replicas, &arguments.tables, blockIdx.y, replica),
+      lattice_batch_random(batch, blockIdx.y), replica};
   for (uint32_t s = 0; s < arguments.sweeps; s++)
     for (uint32_t colour = 0; colour < 2; colour++)
       update_colour<DIMENSION, KIND>(&walk, batch->time + s, colour);
@@ -302,7 +303,7 @@ __global__ void __launch_bounds__(MEASURE_THREADS)
   const struct pair pair = {lane_of(replicas, run, replica),
                             lane_of(replicas, measured->second + blockIdx.y, replica),
                             measured->product != 0};
-  const struct sample sample = sample_of(replicas, &arguments.tables, replica);
+  const struct sample sample = sample_of(replicas, &arguments.tables, run, replica);
   struct sums sums = {0};
   for (uint32_t colour = 0; colour < 2; colour++)
     for (uint32_t k = 0; k < replicas->colour; k++)

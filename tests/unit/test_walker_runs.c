@@ -1,0 +1,352 @@
+/* Runs that walk side by side, each with steps, a clock and weights of its own, and with a sample
+ * of the disorder for every two of them: each run is bit for bit what it is alone, in an ensemble
+ * that has its sample only. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/ising_fixture.h"
+#include "support/status.h"
+
+enum {
+  RUNS = 6,
+  SAMPLES = 3,
+  REPLICAS = 45,
+  PARTS = 2,
+  WALKS = 2,
+  FIRST_RUN = 3,
+  FIRST_SAMPLE = 2
+};
+
+/* Of the runs in the two walks. In the first one a run stands still, and clocks pass 2^32. */
+static const uint32_t steps[WALKS][RUNS] = {{40, 0, 7, 64, 1, 33}, {0, 20, 9, 3, 0, 35}};
+static const uint64_t begin[RUNS] = {0, 5, 0xfffffffd, 0xffffffe2, 0x200000001, 12};
+
+struct runs_case {
+  const char *name;
+  size_t dimension, shape[3];
+  enum ising_distribution couplings;
+  bool random_field;
+  size_t channel;
+  int64_t wider; /* levels of the grid that one of the table has; of a spectrum without, quanta */
+  double beta;   /* of the weight below the tables; 0: none */
+};
+
+static const struct runs_case cases[] = {
+    {"square", 2, {4, 6}, ISING_UNIFORM, false, ISING_ENERGY, 1, 0},
+    {"glass", 3, {4, 2, 4}, ISING_BIMODAL, false, ISING_ENERGY, 1, 0},
+    {"magnetization of a glass", 2, {4, 4}, ISING_BIMODAL, false, ISING_MAGNETIZATION, 1, 0.4},
+    {"random field", 2, {4, 4}, ISING_UNIFORM, true, ISING_ENERGY, 1 << 20, 0},
+    {"Gaussian", 3, {4, 2, 4}, ISING_GAUSSIAN, false, ISING_ENERGY, 1 << 30, 0},
+};
+
+static const struct gpumc_kernel_ops *walker(void)
+{
+  return test_device_is_cpu() ? &ising_walker_cpu : &ising_walker_cuda;
+}
+
+static bool has_samples(const struct runs_case *of)
+{
+  return of->couplings != ISING_UNIFORM || of->random_field;
+}
+
+/* Runs `first` to first + runs - 1 of all, in samples from number `sample` on. */
+static struct ising_case case_of(const struct runs_case *of, struct test_setting setting,
+                                 size_t first, size_t runs, size_t sample)
+{
+  struct ising_case with = fixture_case(walker(), of->dimension, of->shape, REPLICAS);
+  with.setting = setting;
+  with.runs = runs;
+  with.first_run = (uint32_t)(FIRST_RUN + first);
+  with.samples = runs == RUNS && has_samples(of) ? SAMPLES : 0;
+  with.settings.disorder.couplings = of->couplings;
+  with.settings.disorder.positive = 0.5;
+  with.settings.disorder.first_sample = FIRST_SAMPLE + sample;
+  if (of->random_field) {
+    with.settings.disorder.fields = ISING_BIMODAL;
+    with.settings.disorder.width = 0.5;
+  }
+  return with;
+}
+
+/* An ensemble, and what its walks count. */
+struct walking {
+  struct ising_fixture fixture;
+  size_t first, runs; /* of all */
+  struct gpumc_weight_table table;
+  int64_t *log_weight; /* [runs][levels] */
+  size_t end[2 * RUNS];
+  double control[RUNS * ISING_CONTROLS];
+  bool canonical;
+  uint64_t *visits;   /* [runs][PARTS][levels], device memory */
+  uint32_t *passages; /* [runs][REPLICAS], device memory */
+};
+
+/* Without weights. */
+static struct gpumc_weight_table
+table_of(const struct gpumc_model *model, const struct runs_case *of)
+{
+  const struct gpumc_grid *grid = &model->grid[of->channel];
+  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  struct gpumc_weight_table table = {.channel = of->channel, .parts = PARTS};
+  table.lowest = grid->levels > 0 ? grid->lowest : -bound;
+  table.spacing = (grid->levels > 0 ? grid->spacing : 1) * of->wider;
+  table.levels = (size_t)((bound - table.lowest) / table.spacing) + 1;
+  return table;
+}
+
+/* Of run i of the ensemble: weights that pull towards the ends, and differ between all runs. */
+static void make_weights(struct walking *walking, size_t i, double beta)
+{
+  const size_t levels = walking->table.levels, m = walking->first + i;
+  for (size_t l = 0; l < levels; l++) {
+    const double x = (double)l / (double)levels - 0.5;
+    walking->log_weight[i * levels + l] =
+        (int64_t)((double)(4 + 3 * m) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
+  }
+  walking->end[2 * i] = levels * 2 / 5;
+  walking->end[2 * i + 1] = levels * 3 / 5;
+  walking->control[i * ISING_CONTROLS + ISING_BETA] = beta * (double)(m + 1);
+}
+
+/* `shared`: of replicas that stand in the shared memory of a GPU if they fit. */
+static void open_walking(struct walking *walking, const struct runs_case *of,
+                         const struct ising_case *with, bool shared)
+{
+  struct gpumc_error error = {0};
+  memset(walking, 0, sizeof *walking);
+  walking->first = with->first_run - FIRST_RUN;
+  walking->runs = with->runs;
+  walking->canonical = of->beta > 0;
+  fixture_open(&walking->fixture, with);
+  fixture_randomize(&walking->fixture, with, REPLICAS);
+  struct gpumc_device *device = walking->fixture.ensemble.device;
+  device->shared_bytes = shared ? device->shared_bytes : 0;
+  walking->table = table_of(&walking->fixture.model, of);
+  const size_t runs = walking->runs, levels = walking->table.levels;
+  walking->log_weight = calloc(runs * levels, sizeof *walking->log_weight);
+  assert_non_null(walking->log_weight);
+  assert_ok(gpumc_device_array(device, &walking->visits, runs * PARTS * levels, "visits", &error),
+            &error);
+  assert_ok(gpumc_device_array(device, &walking->passages, runs * REPLICAS, "passages", &error),
+            &error);
+  for (size_t i = 0; i < runs; i++)
+    make_weights(walking, i, of->beta);
+}
+
+static void close_walking(struct walking *walking)
+{
+  struct gpumc_device *device = walking->fixture.ensemble.device;
+  device->ops->release(device, walking->visits);
+  device->ops->release(device, walking->passages);
+  free(walking->log_weight);
+  fixture_close(&walking->fixture);
+}
+
+/* Walk number `number`, by clocks that are `late`. */
+static void walk(struct walking *walking, size_t number, uint64_t late)
+{
+  struct gpumc_error error = {0};
+  struct gpumc_weight_table table = walking->table;
+  const struct gpumc_target target = {.kind = GPUMC_TABULATED,
+                                      .control = walking->canonical ? walking->control : NULL,
+                                      .table = &table};
+  uint64_t time[RUNS];
+  for (size_t i = 0; i < walking->runs; i++) {
+    time[i] = begin[walking->first + i] + late;
+    for (size_t before = 0; before < number; before++)
+      time[i] += steps[before][walking->first + i];
+  }
+  table.log_weight = walking->log_weight;
+  table.time = time;
+  table.steps = &steps[number][walking->first];
+  table.visits = walking->visits;
+  table.passages = walking->passages;
+  table.end = walking->end;
+  assert_ok(walking->fixture.ensemble.ops->walk(&walking->fixture.ensemble, &target, &error),
+            &error);
+}
+
+/* ---- what they are compared by ---- */
+
+/* Of one run. */
+struct seen {
+  uint8_t *spins;
+  int64_t energy[REPLICAS];
+  uint64_t *visits;
+  uint32_t *passages;
+};
+
+/* Row i of an array in device memory; the caller frees. */
+static void *row_of(struct walking *walking, const void *rows, size_t i, size_t bytes)
+{
+  struct gpumc_device *device = walking->fixture.ensemble.device;
+  struct gpumc_error error = {0};
+  void *row = malloc(bytes);
+  assert_non_null(row);
+  assert_ok(device->ops->copy_to_host(device, row, (const char *)rows + i * bytes, bytes, &error),
+            &error);
+  return row;
+}
+
+static size_t visits_bytes(const struct walking *walking)
+{
+  return PARTS * walking->table.levels * sizeof *walking->visits;
+}
+
+static void look(struct walking *walking, size_t i, struct seen *seen)
+{
+  int64_t energy[RUNS * REPLICAS], magnetization[RUNS * REPLICAS];
+  fixture_measure(&walking->fixture, energy, magnetization);
+  memcpy(seen->energy, energy + i * REPLICAS, sizeof seen->energy);
+  seen->spins = fixture_get(&walking->fixture, i);
+  seen->visits = row_of(walking, walking->visits, i, visits_bytes(walking));
+  seen->passages = row_of(walking, walking->passages, i, REPLICAS * sizeof *seen->passages);
+}
+
+static void release(struct seen *seen)
+{
+  free(seen->spins);
+  free(seen->visits);
+  free(seen->passages);
+}
+
+static bool same_spins(struct walking *walking, const struct seen *left, const struct seen *right)
+{
+  const size_t bytes = REPLICAS * walking->fixture.model.portable_bytes;
+  return memcmp(left->spins, right->spins, bytes) == 0;
+}
+
+/* Run m of `together` is the only one of `alone`. */
+static void expect_same(const char *text, struct walking *together, size_t m, struct walking *alone)
+{
+  struct seen left, right;
+  look(together, m, &left);
+  look(alone, 0, &right);
+  if (!same_spins(together, &left, &right))
+    fail_msg("%s: spins of run %zu", text, m);
+  if (memcmp(left.energy, right.energy, sizeof left.energy) != 0)
+    fail_msg("%s: energies of run %zu", text, m);
+  if (memcmp(left.visits, right.visits, visits_bytes(together)) != 0)
+    fail_msg("%s: visits of run %zu", text, m);
+  if (memcmp(left.passages, right.passages, REPLICAS * sizeof *left.passages) != 0)
+    fail_msg("%s: passages of run %zu", text, m);
+  release(&left);
+  release(&right);
+}
+
+/* ---- the tests ---- */
+
+static size_t sample_of(const struct runs_case *of, size_t m)
+{
+  return has_samples(of) ? m / (RUNS / SAMPLES) : 0;
+}
+
+/* Walks, and after them sweeps. */
+static void
+compare_with_each_alone(const struct runs_case *of, struct test_setting setting, bool shared)
+{
+  const struct ising_case all = case_of(of, setting, 0, RUNS, 0);
+  struct walking together, alone[RUNS];
+  char text[200];
+  snprintf(text, sizeof text, "%s, %s", of->name, test_setting_text(setting));
+  open_walking(&together, of, &all, shared);
+  for (size_t m = 0; m < RUNS; m++) {
+    const struct ising_case one = case_of(of, setting, m, 1, sample_of(of, m));
+    open_walking(&alone[m], of, &one, shared);
+    expect_same(text, &together, m, &alone[m]);
+  }
+  for (size_t number = 0; number < WALKS; number++) {
+    walk(&together, number, 0);
+    for (size_t m = 0; m < RUNS; m++) {
+      walk(&alone[m], number, 0);
+      expect_same(text, &together, m, &alone[m]);
+    }
+  }
+  fixture_sweep(&together.fixture, 2, 0.4);
+  for (size_t m = 0; m < RUNS; m++) {
+    fixture_sweep(&alone[m].fixture, 2, 0.4);
+    expect_same(text, &together, m, &alone[m]);
+    close_walking(&alone[m]);
+  }
+  close_walking(&together);
+}
+
+static void each_run_is_what_it_is_alone(void **state)
+{
+  struct test_setting setting[TEST_SETTINGS_MAXIMUM];
+  const size_t settings = test_settings(1, 2, true, setting);
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (size_t s = 0; s < settings; s++)
+      for (int shared = test_device_is_cpu(); shared < 2; shared++)
+        compare_with_each_alone(&cases[c], setting[s], shared);
+}
+
+static void a_run_without_steps_stands_still(void **state)
+{
+  const struct ising_case all = case_of(&cases[1], test_setting(), 0, RUNS, 0);
+  struct walking walking;
+  struct seen before[RUNS], after;
+  (void)state;
+  open_walking(&walking, &cases[1], &all, true);
+  for (size_t m = 0; m < RUNS; m++)
+    look(&walking, m, &before[m]);
+  walk(&walking, 0, 0);
+  for (size_t m = 0; m < RUNS; m++) {
+    uint64_t visits = 0;
+    look(&walking, m, &after);
+    for (size_t i = 0; i < PARTS * walking.table.levels; i++)
+      visits += after.visits[i];
+    assert_int_equal(visits, (uint64_t)REPLICAS * steps[0][m]);
+    assert_int_equal(same_spins(&walking, &before[m], &after), steps[0][m] == 0);
+    release(&before[m]);
+    release(&after);
+  }
+  close_walking(&walking);
+}
+
+/* Of run 3, whose clock passes 2^32, alone: as it is, in another sample, and at a time whose upper
+ * word is another. */
+static void other_samples_and_other_clocks_give_other_states(void **state)
+{
+  enum { RUN = 3, SAME = 0, OTHER_SAMPLE, OTHER_CLOCK, CHANGES };
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int change = SAME; change < CHANGES; change++) {
+      const bool other_sample = change == OTHER_SAMPLE && has_samples(&cases[c]);
+      const size_t sample = sample_of(&cases[c], RUN) + other_sample;
+      const struct ising_case all = case_of(&cases[c], test_setting(), 0, RUNS, 0);
+      const struct ising_case one = case_of(&cases[c], test_setting(), RUN, 1, sample);
+      struct walking together, alone;
+      struct seen left, right;
+      open_walking(&together, &cases[c], &all, true);
+      open_walking(&alone, &cases[c], &one, true);
+      walk(&together, 0, 0);
+      walk(&alone, 0, change == OTHER_CLOCK ? 0x100000000 : 0);
+      look(&together, RUN, &left);
+      look(&alone, 0, &right);
+      assert_int_equal(same_spins(&together, &left, &right),
+                       !other_sample && change != OTHER_CLOCK);
+      release(&left);
+      release(&right);
+      close_walking(&together);
+      close_walking(&alone);
+    }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_run_is_what_it_is_alone),
+      cmocka_unit_test(a_run_without_steps_stands_still),
+      cmocka_unit_test(other_samples_and_other_clocks_give_other_states),
+  };
+  test_device_require();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
