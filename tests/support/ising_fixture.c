@@ -101,7 +101,9 @@ create(struct ising_fixture *fixture, const struct ising_case *with, struct gpum
   const struct gpumc_ensemble_plan plan = {
       .runs = with->runs,
       .capacity = with->capacity,
-      .samples = with->samples > 0 ? with->samples : with->sample_each ? with->capacity : 1,
+      .samples = with->samples > 0   ? with->samples
+                 : with->sample_each ? with->capacity
+                                     : 1,
       .sample_by_run = with->samples > 0,
       .moved = with->moved,
       .fixes = with->fixes,
