@@ -47,6 +47,7 @@ struct probe {
   int64_t *pair[GPUMC_PAIRS_MAXIMUM];
   uint32_t *swap;
   struct gpumc_weight_table table; /* flat, of walks; no levels: it sweeps */
+  int64_t *lowest;
   int64_t *log_weight;
   uint64_t *clock; /* [runs], of walks */
   uint32_t *steps; /* the same */
@@ -219,21 +220,21 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
   const size_t channel = model->ops->tracked;
   const struct gpumc_grid *grid = &model->grid[channel];
   const int64_t bound = (int64_t)ceil(model->bound[channel]);
-  struct gpumc_weight_table table = {.channel = channel,
-                                     .lowest = grid->lowest,
-                                     .spacing = grid->spacing,
-                                     .levels = grid->levels,
-                                     .parts = 1};
+  struct gpumc_weight_table table = {
+      .channel = channel, .spacing = grid->spacing, .levels = grid->levels, .parts = 1};
   if (grid->levels == 0) {
-    table.lowest = -bound;
     table.spacing = 2 * bound / BINS + 1;
     table.levels = (size_t)(2 * bound / table.spacing) + 1;
   }
   const size_t runs = probe->ensemble.plan.runs, count = runs * table.levels;
   GPUMC_TRY(gpumc_allocate_array(&probe->log_weight, count, "weights", error));
+  GPUMC_TRY(gpumc_allocate_array(&probe->lowest, runs, "levels of the runs", error));
   GPUMC_TRY(gpumc_allocate_array(&probe->clock, runs, "clocks of the runs", error));
   GPUMC_TRY(gpumc_allocate_array(&probe->steps, runs, "steps of the runs", error));
   GPUMC_TRY(gpumc_device_array(probe->device, &table.visits, count, "visits", error));
+  for (size_t m = 0; m < runs; m++)
+    probe->lowest[m] = grid->levels > 0 ? grid->lowest : -bound;
+  table.lowest = probe->lowest;
   table.log_weight = probe->log_weight;
   table.time = probe->clock;
   table.steps = probe->steps;
@@ -270,6 +271,7 @@ static void release(struct probe *probe)
   probe->device->ops->release(probe->device, probe->swap);
   probe->device->ops->release(probe->device, probe->table.visits);
   free(probe->log_weight);
+  free(probe->lowest);
   free(probe->clock);
   free(probe->steps);
   gpumc_ensemble_free(&probe->ensemble);

@@ -35,6 +35,12 @@ CASES = {
     "cubic": dict(model="{name: ising3d, shape: [4, 4, 4]}"),
     "magnetization": dict(model=SQUARE, keys="control: {name: h, beta: 0.4, from: -0.5, to: 0.5, step: 0.1}"),
     "samples of the glass": dict(model="{name: ea, shape: [4, 4, 4]}"),
+    "windows": dict(model="{name: ising2d, shape: [8, 8]}", keys="windows: {count: 2}"),
+    "windows of a range": dict(model="{name: ising2d, shape: [8, 8]}",
+                               keys="range: {from: -1.8, to: 0}\n  windows: {count: 2, overlap: 0.5}"),
+    "several samples": dict(model="{name: ea, shape: [4, 4, 4]}", keys="samples: 3"),
+    "several samples of Gaussian couplings": dict(model="{name: ea, shape: [4, 4], couplings: gaussian}",
+                                                  keys="bin: 1\n  samples: 3"),
     "Gaussian couplings in bins": dict(model="{name: ea, shape: [4, 4], couplings: gaussian}", keys="bin: 1"),
 }
 

@@ -31,6 +31,11 @@ FEW = CONFIG.replace("walkers: 700", "walkers: 40\n  range: {from: -1.9, to: 0.1
 # The first units are those of Wang and Landau's scheme.
 STARTED = CONFIG.replace("iteration: {", "iteration: {start: wang_landau, thermalization: 60, divergence: 1e-3, ")
 STARTED = STARTED.replace("5e5", "1e4")
+# Tables that are in different phases, entering their windows among them.
+TABLES = CONFIG.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
+TABLES = TABLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}\n"
+                        "  windows: {count: 2, overlap: 0.4}").replace("5e5", "3e5")
+TABLES = TABLES.replace("iteration: {", "iteration: {divergence: 1e-2, ")
 
 
 class Resumed(ResumeCase):
@@ -55,6 +60,10 @@ class Resumed(ResumeCase):
     def test_few_walkers_in_a_range(self):
         self.use(FEW)
         self.stop_after_every_unit()
+
+    def test_windows_and_samples(self):
+        self.use(TABLES)
+        self.assertGreater(self.stop_after_every_unit(), 2)
 
     def test_from_wang_and_landaus_weights(self):
         self.use(STARTED)

@@ -45,7 +45,7 @@ static void walk(struct ising_fixture *fixture, const int64_t *log_weight, uint6
   struct gpumc_error error = {0};
   assert_int_equal(grid->levels, LEVELS);
   const struct gpumc_weight_table table = {.channel = ISING_ENERGY,
-                                           .lowest = grid->lowest,
+                                           .lowest = &grid->lowest,
                                            .spacing = grid->spacing,
                                            .levels = LEVELS,
                                            .log_weight = log_weight,

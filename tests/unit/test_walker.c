@@ -148,6 +148,7 @@ static int64_t magnetization_of(const struct lattice *lattice, const int8_t *spi
 /* Under test: what a call is given, and what it leaves. */
 struct walking {
   struct gpumc_weight_table table;
+  int64_t lowest[RUNS]; /* a level apart */
   int64_t *log_weight;
   uint64_t *visits;
   uint32_t *passages;
@@ -184,8 +185,9 @@ static void walk_reference(const struct ising_fixture *fixture, const struct lat
       const int64_t next = energy_of(model, lattice, spin);
       const int64_t flipped = magnetization_of(lattice, spin);
       const bool by_energy = table->channel == ISING_ENERGY;
-      const int64_t from = ((by_energy ? energy : magnetization) - table->lowest) / table->spacing;
-      const int64_t to = ((by_energy ? next : flipped) - table->lowest) / table->spacing;
+      const int64_t from =
+          ((by_energy ? energy : magnetization) - table->lowest[m]) / table->spacing;
+      const int64_t to = ((by_energy ? next : flipped) - table->lowest[m]) / table->spacing;
       bool accepted = weight[to] != GPUMC_WEIGHT_NONE;
       if (accepted) {
         const double below =
@@ -217,14 +219,14 @@ static void make_weights(struct ising_fixture *fixture, struct walking *walking,
   struct gpumc_weight_table *table = &walking->table;
   for (size_t m = 0; m < RUNS; m++) {
     for (size_t l = 0; l < table->levels; l++) {
-      const double x = (double)l / (double)table->levels - 0.5;
+      const double x = ((double)l - (double)m) / (double)(table->levels - 1) - 0.5;
       walking->log_weight[m * table->levels + l] =
           (int64_t)((m == 0 ? 20 : 9) * x * x * 0x1p32) + (int64_t)(l * 7919 % 1000) * 1000000;
     }
     if (close)
       walking->log_weight[m * table->levels + table->levels - 1] = GPUMC_WEIGHT_NONE;
-    walking->end[2 * m] = table->levels * 2 / 5;
-    walking->end[2 * m + 1] = table->levels * 3 / 5;
+    walking->end[2 * m] = m + (table->levels - 1) * 2 / 5;
+    walking->end[2 * m + 1] = m + (table->levels - 1) * 3 / 5;
   }
   (void)fixture;
 }
@@ -239,9 +241,11 @@ open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct w
   struct gpumc_weight_table *table = &walking->table;
   memset(walking, 0, sizeof *walking);
   table->channel = of->channel;
-  table->lowest = spectrum ? grid->lowest : -bound;
   table->spacing = (spectrum ? grid->spacing : 1) * of->wider;
-  table->levels = (size_t)((bound - table->lowest) / table->spacing) + 1;
+  for (size_t m = 0; m < RUNS; m++)
+    walking->lowest[m] = (spectrum ? grid->lowest : -bound) - (int64_t)m * table->spacing;
+  table->lowest = walking->lowest;
+  table->levels = (size_t)((bound - walking->lowest[1]) / table->spacing) + 1;
   table->parts = PARTS;
   walking->canonical = of->beta > 0;
   for (size_t m = 0; m < RUNS; m++) {
@@ -374,10 +378,11 @@ static void expect_refusal(const struct ising_case *with, size_t channel, const 
   struct gpumc_error error = {0};
   struct ising_fixture fixture;
   int64_t weight[2] = {0};
+  const int64_t lowest = -1;
   const uint64_t time = 0;
   const uint32_t steps = 1;
   const struct gpumc_weight_table table = {.channel = channel,
-                                           .lowest = -1,
+                                           .lowest = &lowest,
                                            .spacing = 1,
                                            .levels = 2,
                                            .log_weight = weight,

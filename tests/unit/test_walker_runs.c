@@ -79,6 +79,7 @@ struct walking {
   struct ising_fixture fixture;
   size_t first, runs; /* of all */
   struct gpumc_weight_table table;
+  int64_t lowest[RUNS];
   int64_t *log_weight; /* [runs][levels] */
   size_t end[2 * RUNS];
   double control[RUNS * ISING_CONTROLS];
@@ -89,14 +90,16 @@ struct walking {
 
 /* Without weights. */
 static struct gpumc_weight_table
-table_of(const struct gpumc_model *model, const struct runs_case *of)
+table_of(const struct gpumc_model *model, const struct runs_case *of, int64_t lowest[RUNS])
 {
   const struct gpumc_grid *grid = &model->grid[of->channel];
   const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
   struct gpumc_weight_table table = {.channel = of->channel, .parts = PARTS};
-  table.lowest = grid->levels > 0 ? grid->lowest : -bound;
+  for (size_t i = 0; i < RUNS; i++)
+    lowest[i] = grid->levels > 0 ? grid->lowest : -bound;
+  table.lowest = lowest;
   table.spacing = (grid->levels > 0 ? grid->spacing : 1) * of->wider;
-  table.levels = (size_t)((bound - table.lowest) / table.spacing) + 1;
+  table.levels = (size_t)((bound - lowest[0]) / table.spacing) + 1;
   return table;
 }
 
@@ -127,7 +130,7 @@ static void open_walking(struct walking *walking, const struct runs_case *of,
   fixture_randomize(&walking->fixture, with, REPLICAS);
   struct gpumc_device *device = walking->fixture.ensemble.device;
   device->shared_bytes = shared ? device->shared_bytes : 0;
-  walking->table = table_of(&walking->fixture.model, of);
+  walking->table = table_of(&walking->fixture.model, of, walking->lowest);
   const size_t runs = walking->runs, levels = walking->table.levels;
   walking->log_weight = calloc(runs * levels, sizeof *walking->log_weight);
   assert_non_null(walking->log_weight);

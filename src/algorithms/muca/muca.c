@@ -1,4 +1,4 @@
-/* Multicanonical sampling: the phases of a run, its checkpoints, its vtable. */
+/* Multicanonical sampling: what a run needs, its tables, checkpoints, its vtable. */
 #include "algorithms/muca/muca.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
  * scheme adds some levels with each. What tunnelling takes is known afterwards. */
 static double estimated_updates(const struct muca_settings *settings)
 {
-  const double width = (double)(settings->last - settings->first + 1);
+  const double width = (double)settings->window;
   const double iterations = settings->extrapolate ? 40 + 4 * log2(width) : 40 + 2 * sqrt(width);
   const double production = settings->production > 0 ? (double)settings->production
                                                      : 3 * MUCA_PASSAGES_OF_PRODUCTION *
@@ -32,29 +32,33 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
   struct muca_settings settings;
   (void)device, (void)error;
   muca_settings_read(params, model, &settings);
-  const double levels = (double)settings.levels, blocks = (double)settings.blocks;
-  const double width = (double)settings.width;
+  const double tables = (double)muca_tables(&settings), samples = (double)settings.samples;
+  const double window = (double)settings.window, blocks = (double)settings.blocks;
+  const double levels = (double)settings.levels, width = (double)settings.width;
   const double channels = (double)settings.observables.n_channels;
-  const double walkers = (double)settings.walkers;
+  const double walkers = tables * (double)settings.walkers;
   memset(demanded, 0, sizeof *demanded);
   demanded->replicas = settings.walkers;
-  demanded->plan = (struct gpumc_ensemble_plan){.runs = 1,
+  demanded->plan = (struct gpumc_ensemble_plan){.runs = muca_tables(&settings),
                                                 .capacity = settings.walkers,
-                                                .samples = 1,
+                                                .samples = settings.samples,
+                                                .sample_by_run = settings.samples > 1,
                                                 .moved = settings.moved.control,
                                                 .fixes = true};
   memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof demanded->plan.fixed);
-  const double sums = blocks * levels * (2 + width);
-  /* The summary has the sums without each block, and a curve of each. */
-  demanded->host_bytes =
-      gpumc_demand_bytes((2 * sums + walkers * (channels + 1) + 18 * levels) * sizeof(double));
+  const double sums = tables * blocks * window * (2 + width);
+  /* The summary has the sums of one sample without each block, and a curve of each. */
+  demanded->host_bytes = gpumc_demand_bytes(
+      (sums + blocks * levels * (2 + width) + walkers * (channels + 1) + 18 * tables * levels) *
+      sizeof(double));
   demanded->device_bytes =
-      gpumc_demand_bytes((double)settings.parts * levels * sizeof(uint64_t) +
+      gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) +
                          walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
-  const double rows = (double)settings.iterations * (settings.write_weights ? levels + 9 : 9);
-  demanded->result_bytes = (rows + 7 * levels) * sizeof(double);
+  const double rows =
+      tables * (double)settings.iterations * (settings.write_weights ? window + 9 : 9);
+  demanded->result_bytes = (rows + 7 * samples * levels) * sizeof(double);
   demanded->state_bytes = (sums + rows) * sizeof(double);
-  demanded->updates = estimated_updates(&settings);
+  demanded->updates = tables * estimated_updates(&settings);
   demanded->estimated = true;
   demanded->work.values = walkers * (double)settings.measurements;
   demanded->work.measured = demanded->work.values * (double)model->sites;
@@ -64,127 +68,135 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
 
 /* ---- creation ---- */
 
-static enum gpumc_status declare_iterations(struct muca *muca, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = muca->context.model;
-  const struct gpumc_label *channel = &model->ops->channels[muca->settings.channel].label;
-  struct gpumc_column columns[MUCA_COLUMNS] = {
-      [MUCA_ITERATION] = {.label = {"iteration", "iterations of the weights, from 0", "1", "n"},
-                          .width = 1,
-                          .integer = true},
-      [MUCA_LOWEST] = {.label = {"lowest", "lowest value seen so far, of the whole system",
-                                 channel->units, channel->symbol},
-                       .width = 1},
-      [MUCA_HIGHEST] = {.label = {"highest", "highest value seen so far, of the whole system",
-                                  channel->units, channel->symbol},
-                        .width = 1},
-      [MUCA_LEVELS] = {.label = {"levels", "levels seen so far", "1", "w"},
-                       .width = 1,
-                       .integer = true},
-      [MUCA_DIVERGENCE] = {.label = {"kullback_leibler",
-                                     "divergence of the histogram from the uniform one (eq. 6)",
-                                     "1", "d_k"},
-                           .width = 1},
-      [MUCA_CHEBYSHEV] = {.label = {"chebyshev",
-                                    "largest relative deviation of the histogram (eq. A.1)", "1",
-                                    "d_c"},
-                          .width = 1},
-      [MUCA_SETTLING] = {.label = {"thermalization", "updates of each walker before counting",
-                                   "updates", ""},
-                         .width = 1,
-                         .integer = true},
-      [MUCA_COUNTED] = {.label = {"updates", "updates of each walker that were counted", "updates",
-                                  ""},
-                        .width = 1,
-                        .integer = true},
-      [MUCA_WALKERS] = {.label = {"walkers", "parallel walkers", "1", "W"},
-                        .width = 1,
-                        .integer = true},
-      [MUCA_LOG_WEIGHT] =
-          {.label = {"log_weight",
-                     "logarithm of the weight during the iteration, NaN where there is "
-                     "none",
-                     "1", "ln W"},
-           .width = muca->settings.levels,
-           .across = "level"},
-  };
-  return gpumc_curve_add_table(muca->context.recorder, model, "runs/0000/iterations", columns,
-                               muca->settings.write_weights ? MUCA_COLUMNS : MUCA_LOG_WEIGHT,
-                               &muca->table, error);
-}
-
-static enum gpumc_status declare_start(struct muca *muca, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = muca->context.model;
-  const struct gpumc_label *channel = &model->ops->channels[muca->settings.channel].label;
-  struct gpumc_column columns[MUCA_PIECE_COLUMNS] = {
-      [MUCA_PIECE_UPDATES] = {.label = {"updates", "updates of each walker so far", "updates", ""},
-                              .width = 1,
-                              .integer = true},
-      [MUCA_PIECE_LOWEST] = {.label = {"lowest", "lowest value seen so far, of the whole system",
-                                       channel->units, channel->symbol},
-                             .width = 1},
-      [MUCA_PIECE_HIGHEST] = {.label = {"highest", "highest value seen so far, of the whole system",
-                                        channel->units, channel->symbol},
-                              .width = 1},
-      [MUCA_PIECE_LEVELS] = {.label = {"levels", "levels seen so far", "1", "w"},
-                             .width = 1,
-                             .integer = true},
-      [MUCA_PIECE_FACTOR] = {.label = {"factor", "of the logarithm of the weights' changes", "1",
-                                       "ln f"},
-                             .width = 1},
-  };
-  return gpumc_curve_add_table(muca->context.recorder, model, "runs/0000/start", columns,
-                               MUCA_PIECE_COLUMNS, &muca->pieces, error);
-}
-
 static void destroy(void *state)
 {
   struct muca *muca = state;
   if (muca == NULL)
     return;
   struct gpumc_device *device = muca->context.device;
-  muca_weights_free(&muca->weights);
+  for (size_t i = 0; i < muca->tables && muca->table != NULL; i++)
+    free(muca->table[i].weights.guess);
+  free(muca->table);
+  free(muca->progress);
+  free(muca->divergence);
+  free(muca->log_weight);
+  free(muca->seen);
   free(muca->histogram);
+  free(muca->counted);
+  free(muca->samples);
+  free(muca->sums);
+  free(muca->control);
+  free(muca->lowest);
+  free(muca->time);
+  free(muca->steps);
+  free(muca->ends);
+  free(muca->entering);
+  free(muca->row);
   device->ops->release(device, muca->visits);
   device->ops->release(device, muca->passages);
   for (size_t c = 0; c < GPUMC_CHANNELS_MAXIMUM; c++) {
     device->ops->release(device, muca->device_channel[c]);
     free(muca->channel[c]);
   }
-  free(muca->row);
-  free(muca->control);
   free(muca->host_visits);
   free(muca->host_passages);
-  free(muca->counted);
-  free(muca->samples);
-  free(muca->sums);
   free(muca);
 }
 
-static enum gpumc_status allocate(struct muca *muca, struct gpumc_error *error)
+static enum gpumc_status allocate_tables(struct muca *muca, struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const size_t tables = muca->tables, levels = tables * settings->window;
+  const size_t of_blocks = settings->blocks * levels;
+  GPUMC_TRY(gpumc_allocate_array(&muca->table, tables, "tables", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->progress, tables, "counters", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->divergence, tables, "divergences", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->log_weight, levels, "multicanonical weights", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->seen, levels, "levels", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->counted, of_blocks, "visits of blocks", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->samples, of_blocks, "samples of blocks", error));
+  GPUMC_TRY(
+      gpumc_allocate_array(&muca->sums, of_blocks * settings->width, "sums of blocks", error));
+  if (settings->start == MUCA_START_WANG_LANDAU)
+    GPUMC_TRY(gpumc_allocate_array(&muca->histogram, levels, "visits", error));
+  return GPUMC_OK;
+}
+
+/* What calls for walks and measurements need. */
+static enum gpumc_status allocate_calls(struct muca *muca, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
   struct gpumc_device *device = muca->context.device;
-  const size_t levels = settings->levels, blocks = settings->blocks;
-  GPUMC_TRY(muca_weights_create(settings, &muca->weights, error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->row, MUCA_COLUMNS + levels, "a row", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->control, GPUMC_CONTROLS_MAXIMUM, "controls", error));
-  GPUMC_TRY(gpumc_device_array(device, &muca->visits, settings->parts * levels, "visits", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, levels, "visits", error));
-  GPUMC_TRY(gpumc_device_array(device, &muca->passages, settings->walkers, "passages", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->host_passages, settings->walkers, "passages", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->counted, blocks * levels, "visits of blocks", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->samples, blocks * levels, "samples of blocks", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->sums, blocks * levels * settings->width, "sums of blocks",
-                                 error));
-  if (settings->start == MUCA_START_WANG_LANDAU)
-    GPUMC_TRY(gpumc_allocate_array(&muca->histogram, levels, "visits", error));
+  const size_t tables = muca->tables, walkers = settings->walkers;
+  const size_t visits = settings->parts * settings->window;
+  GPUMC_TRY(gpumc_allocate_array(&muca->control, tables * muca->context.model->ops->n_controls,
+                                 "controls", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->lowest, tables, "windows", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->time, tables, "clocks", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->steps, tables, "steps", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->ends, 2 * tables, "ends", error));
+  if (settings->window < settings->levels)
+    GPUMC_TRY(gpumc_allocate_array(&muca->entering, tables * settings->levels,
+                                   "weights on the way into the range", error));
+  GPUMC_TRY(gpumc_device_array(device, &muca->visits, tables * visits, "visits", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, visits, "visits", error));
+  GPUMC_TRY(gpumc_device_array(device, &muca->passages, tables * walkers, "passages", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->host_passages, walkers, "passages", error));
   for (size_t c = 0; c < settings->observables.n_channels; c++) {
     GPUMC_TRY(
-        gpumc_device_array(device, &muca->device_channel[c], settings->walkers, "channels", error));
-    GPUMC_TRY(gpumc_allocate_array(&muca->channel[c], settings->walkers, "channels", error));
+        gpumc_device_array(device, &muca->device_channel[c], tables * walkers, "channels", error));
+    GPUMC_TRY(gpumc_allocate_array(&muca->channel[c], tables * walkers, "channels", error));
   }
+  return GPUMC_OK;
+}
+
+static void set_table(struct muca *muca, size_t i)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const size_t levels = i * settings->window, of_blocks = settings->blocks * levels;
+  struct muca_table *table = &muca->table[i];
+  *table = (struct muca_table){
+      .index = i,
+      .sample = i / settings->windows,
+      .first = muca_window_first(settings, i % settings->windows),
+      .progress = &muca->progress[i],
+      .divergence = &muca->divergence[i],
+      .histogram = muca->histogram == NULL ? NULL : muca->histogram + levels,
+      .counted = muca->counted + of_blocks,
+      .samples = muca->samples + of_blocks,
+      .sums = muca->sums + of_blocks * settings->width,
+      .weights = {.levels = settings->window,
+                  .lowest = settings->window,
+                  .log_weight = muca->log_weight + levels,
+                  .seen = muca->seen + levels},
+  };
+  *table->divergence = 1;
+  muca->lowest[i] = settings->lowest + (int64_t)table->first * settings->spacing;
+}
+
+/* The moved control is 0 in the weight on top of which the tables' are: these have its part. */
+static void set_controls(struct muca *muca)
+{
+  const size_t n = muca->context.model->ops->n_controls;
+  for (size_t i = 0; i < muca->tables * n; i++)
+    muca->control[i] =
+        i % n == muca->settings.moved.control ? 0 : muca->settings.moved.fixed[i % n];
+}
+
+/* What of a file's weights lies in the window of a table. */
+static enum gpumc_status take_start(struct muca *muca, struct muca_table *table,
+                                    const int64_t *log_weight, struct gpumc_error *error)
+{
+  const size_t levels = table->weights.levels;
+  size_t known = 0;
+  int64_t *guess;
+  for (size_t l = 0; l < levels; l++)
+    known += log_weight[table->first + l] != GPUMC_WEIGHT_NONE;
+  if (known == 0)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&guess, levels, "weights of a file", error));
+  memcpy(guess, log_weight + table->first, levels * sizeof *guess);
+  muca_weights_take(&table->weights, &muca->settings, guess);
   return GPUMC_OK;
 }
 
@@ -192,18 +204,16 @@ static enum gpumc_status allocate(struct muca *muca, struct gpumc_error *error)
 static enum gpumc_status
 read_start(struct muca *muca, struct gpumc_context *context, struct gpumc_error *error)
 {
-  int64_t *guess;
-  GPUMC_TRY(gpumc_allocate_array(&guess, muca->settings.levels, "weights of a file", error));
-  const enum gpumc_status status = muca_start_read(
-      &context->params, context->model, &muca->settings, guess, &context->file_checksum, error);
-  if (status == GPUMC_OK)
-    muca_weights_take(&muca->weights, &muca->settings, guess);
-  else
-    free(guess);
+  int64_t *log_weight;
+  GPUMC_TRY(gpumc_allocate_array(&log_weight, muca->settings.levels, "weights of a file", error));
+  enum gpumc_status status = muca_start_read(&context->params, context->model, &muca->settings,
+                                             log_weight, &context->file_checksum, error);
+  for (size_t i = 0; i < muca->tables && status == GPUMC_OK; i++)
+    status = take_start(muca, &muca->table[i], log_weight, error);
+  free(log_weight);
   return status;
 }
 
-/* The moved control is 0 in the weight on top of which the table's is: the table has its part. */
 static enum gpumc_status
 create(struct gpumc_context *context, void **state, struct gpumc_error *error)
 {
@@ -212,16 +222,15 @@ create(struct gpumc_context *context, void **state, struct gpumc_error *error)
   *state = muca;
   muca->context = *context;
   muca_settings_read(&context->params, context->model, &muca->settings);
-  GPUMC_TRY(allocate(muca, error));
-  memcpy(muca->control, muca->settings.moved.fixed, sizeof muca->settings.moved.fixed);
-  muca->control[muca->settings.moved.control] = 0;
-  muca->divergence = 1;
-  muca_weights_fence(&muca->weights, &muca->settings, 0.25);
+  muca->tables = muca_tables(&muca->settings);
+  GPUMC_TRY(allocate_tables(muca, error));
+  GPUMC_TRY(allocate_calls(muca, error));
+  for (size_t i = 0; i < muca->tables; i++)
+    set_table(muca, i);
+  set_controls(muca);
   if (muca->settings.start == MUCA_START_FILE)
     GPUMC_TRY(read_start(muca, context, error));
-  if (muca->settings.start == MUCA_START_WANG_LANDAU)
-    GPUMC_TRY(declare_start(muca, error));
-  return declare_iterations(muca, error);
+  return muca_rows_declare(muca, error);
 }
 
 /* ---- checkpoints ---- */
@@ -236,21 +245,22 @@ struct parts {
 static struct parts parts_of(struct muca *muca)
 {
   const struct muca_settings *settings = &muca->settings;
-  const size_t levels = settings->levels, blocks = settings->blocks;
+  const size_t tables = muca->tables, levels = settings->window;
+  const size_t of_blocks = tables * settings->blocks;
   struct parts parts = {
-      .host = {{"progress", GPUMC_UINT64, 1, MUCA_COUNTERS, &muca->progress},
-               {"divergence", GPUMC_FLOAT64, 1, 1, &muca->divergence},
-               {"log_weight", GPUMC_INT64, 1, levels, muca->weights.log_weight},
-               {"seen", GPUMC_UINT8, 1, levels, muca->weights.seen},
-               {"counted", GPUMC_UINT64, blocks, levels, muca->counted},
-               {"samples", GPUMC_UINT64, blocks, levels, muca->samples},
-               {"sums", GPUMC_FLOAT64, blocks, levels * settings->width, muca->sums}},
-      .device = {{"visits", GPUMC_UINT64, settings->parts, levels, muca->visits},
-                 {"passages", GPUMC_UINT32, 1, settings->walkers, muca->passages}},
+      .host = {{"progress", GPUMC_UINT64, tables, MUCA_COUNTERS, muca->progress},
+               {"divergence", GPUMC_FLOAT64, tables, 1, muca->divergence},
+               {"log_weight", GPUMC_INT64, tables, levels, muca->log_weight},
+               {"seen", GPUMC_UINT8, tables, levels, muca->seen},
+               {"counted", GPUMC_UINT64, of_blocks, levels, muca->counted},
+               {"samples", GPUMC_UINT64, of_blocks, levels, muca->samples},
+               {"sums", GPUMC_FLOAT64, of_blocks, levels * settings->width, muca->sums}},
+      .device = {{"visits", GPUMC_UINT64, tables * settings->parts, levels, muca->visits},
+                 {"passages", GPUMC_UINT32, tables, settings->walkers, muca->passages}},
       .n_host = HOST_PARTS - 1};
   if (settings->start == MUCA_START_WANG_LANDAU)
     parts.host[parts.n_host++] =
-        (struct gpumc_part){"histogram", GPUMC_UINT64, 1, levels, muca->histogram};
+        (struct gpumc_part){"histogram", GPUMC_UINT64, tables, levels, muca->histogram};
   return parts;
 }
 
@@ -264,43 +274,37 @@ save(const void *state, struct gpumc_checkpoint_writer *writer, struct gpumc_err
 }
 
 /* A checkpoint that is whole may still be wrong. */
-static bool fits(const struct muca *muca)
+static bool fits(const struct muca *muca, const struct muca_table *table)
 {
-  const struct muca_progress *progress = &muca->progress;
-  const size_t rows = gpumc_recorder_count(muca->context.recorder, muca->table);
-  return progress->phase <= MUCA_DONE && rows == progress->iteration &&
+  const struct muca_progress *progress = table->progress;
+  const struct gpumc_recorder *recorder = muca->context.recorder;
+  return progress->phase <= MUCA_DONE &&
+         progress->iteration == gpumc_recorder_count(recorder, table->rows) &&
          progress->iteration <= muca->settings.iterations &&
          (muca->settings.start != MUCA_START_WANG_LANDAU ||
-          progress->pieces == gpumc_recorder_count(muca->context.recorder, muca->pieces)) &&
+          progress->pieces == gpumc_recorder_count(recorder, table->pieces)) &&
          progress->measured <= muca->settings.measurements && progress->converged <= 1 &&
          (progress->phase < MUCA_PRODUCTION || progress->production > 0) &&
          (progress->phase == MUCA_DONE) == (progress->measured == muca->settings.measurements) &&
-         isfinite(muca->divergence);
+         isfinite(*table->divergence);
 }
 
 static enum gpumc_status
 load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
   struct muca *muca = state;
-  struct muca_weights *weights = &muca->weights;
   const struct parts parts = parts_of(muca);
   GPUMC_TRY(gpumc_parts_load(parts.host, parts.n_host, NULL, reader, "muca", error));
   GPUMC_TRY(
       gpumc_parts_load(parts.device, DEVICE_PARTS, muca->context.device, reader, "muca", error));
-  if (!fits(muca))
-    return gpumc_error_set(error, GPUMC_FAILURE,
-                           "the checkpoint's counters and rows contradict each other");
-  weights->count = 0;
-  weights->lowest = weights->levels;
-  weights->highest = 0;
-  for (size_t l = 0; l < weights->levels; l++) {
-    if (!weights->seen[l])
-      continue;
-    weights->count++;
-    weights->lowest = l < weights->lowest ? l : weights->lowest;
-    weights->highest = l;
+  *finished = true;
+  for (size_t i = 0; i < muca->tables; i++) {
+    if (!fits(muca, &muca->table[i]))
+      return gpumc_error_set(error, GPUMC_FAILURE,
+                             "the checkpoint's counters and rows contradict each other");
+    muca_weights_recount(&muca->table[i].weights);
+    *finished = *finished && muca->progress[i].phase == MUCA_DONE;
   }
-  *finished = muca->progress.phase == MUCA_DONE;
   return GPUMC_OK;
 }
 
@@ -333,7 +337,7 @@ const struct gpumc_algorithm_ops gpumc_algorithm_muca = {
     .keys = muca_keys,
     .stages = muca_stages,
     .required = GPUMC_OPERATION_START | GPUMC_OPERATION_TRANSFER | GPUMC_OPERATION_MEASURE |
-                GPUMC_OPERATION_WALK,
+                GPUMC_OPERATION_GATHER | GPUMC_OPERATION_WALK,
     .checks = muca_checks,
     .defaults = muca_defaults,
     .file_key = "iteration.file",

@@ -7,12 +7,31 @@
  *
  *   muca_keys.c      keys, checks, defaults, settings
  *   muca.c           demand, creation, checkpoints, vtable
- *   muca_walk.c      phases of a run, one unit after the other
- *   muca_weights.c   the table, its iteration, how long iterations are
+ * A run may have several tables of weights, each with walkers of its own: one for each window of
+ * the range, and each sample of the disorder. They are runs of the ensemble and go through their
+ * phases side by side, none waiting for another, so that each of them is what it would be alone.
+ *
+ *            window 0        window 1        window 2
+ *          |--------------|
+ *                     |--------------|                     levels of the coordinate
+ *                                |--------------|
+ *   sample 0: table 0        table 1         table 2       joined: ln Omega of sample 0
+ *   sample 1: table 3        table 4         table 5       joined: ln Omega of sample 1
+ *
+ *   muca_keys.c      keys, checks, defaults, settings
+ *   muca.c           demand, creation, checkpoints, vtable
+ *   muca_rows.c      tables of iterations and of the start
+ *   muca_walk.c      units of work, in which all tables walk
+ *   muca_phases.c    phases of a table, one after the other
+ *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
  *   muca_measure.c   production: sums by level
  *   muca_density.c   ln Omega and averages by level
- *   muca_summary.c   reweighting, what is written, trust
+ *   muca_join.c      ln Omega of windows that overlap
+ *   muca_reweight.c  canonical averages, of one sample and of many
+ *   muca_samples.c   results of each sample, averages over samples
+ *   muca_summary.c   what is written of the whole run
+ *   muca_trust.c     whether to trust it, windows
  */
 #ifndef GPUMC_MUCA_H
 #define GPUMC_MUCA_H
@@ -29,15 +48,18 @@ enum { MUCA_PASSAGES_OF_PRODUCTION = 2 };
 enum muca_start { MUCA_START_FLAT, MUCA_START_WANG_LANDAU, MUCA_START_FILE };
 
 /* Levels are those of the coordinate, the channel conjugate to the control that reweighting moves:
- * level l holds the values lowest + l spacing .., in quanta; first .. last are sampled. */
+ * level l holds the values lowest + l spacing .., in quanta; first .. last are sampled, in windows
+ * of so many levels each. */
 struct muca_settings {
   struct gpumc_moved moved;
   struct gpumc_observables observables;
   size_t channel, levels, first, last;
   int64_t lowest, spacing;
-  bool binned;  /* levels hold several values, so that what is in them is averaged */
-  size_t width; /* sums of a level: of each mean, and where `binned` of each times the value */
-  size_t walkers;
+  size_t windows, window; /* how many, and the levels of one */
+  size_t samples;         /* of the disorder */
+  bool binned;            /* levels hold several values, so that what is in them is averaged */
+  size_t width;   /* sums of a level: of each mean, and where `binned` of each times the value */
+  size_t walkers; /* of each table */
   double thermalization;            /* updates a level of the range, f_therm */
   double updates, exponent, growth; /* of eq. 7, and the factor once the range stays */
   double divergence;                /* below which weights are converged */
@@ -57,6 +79,18 @@ extern const struct gpumc_check muca_checks[];
 cJSON *muca_defaults(const struct gpumc_params *params, const struct gpumc_model *model);
 size_t muca_replicas(const struct gpumc_params *params);
 
+static inline size_t muca_tables(const struct muca_settings *settings)
+{
+  return settings->samples * settings->windows;
+}
+
+/* The first level of a window: windows are evenly apart, the last one ends with the range. */
+static inline size_t muca_window_first(const struct muca_settings *settings, size_t window)
+{
+  const size_t slack = settings->last + 1 - settings->first - settings->window;
+  return settings->first + (settings->windows > 1 ? window * slack / (settings->windows - 1) : 0);
+}
+
 /* The value of a level for the whole system, in the channel's unit: the middle of what it holds. */
 static inline double muca_level_value(const struct muca_settings *settings,
                                       const struct gpumc_model *model, size_t level)
@@ -68,12 +102,12 @@ static inline double muca_level_value(const struct muca_settings *settings,
   return quanta * model->quantum[settings->channel];
 }
 
-/* ---- the table of weights ---- */
+/* ---- weights ---- */
 
 #define MUCA_WEIGHT_UNIT 0x1p32 /* of ln W, in fixed point */
 
-/* `seen`: levels that have been visited since the start, which are those that are known to exist.
- */
+/* Of the levels of a window. `seen`: those that have been visited since the start, which are those
+ * that are known to exist. */
 struct muca_weights {
   size_t levels;
   int64_t *log_weight;
@@ -91,21 +125,15 @@ struct muca_flatness {
   bool grew;                    /* levels were seen that had not been */
 };
 
-GPUMC_MUST_CHECK enum gpumc_status muca_weights_create(const struct muca_settings *settings,
-                                                       struct muca_weights *weights,
-                                                       struct gpumc_error *error);
-void muca_weights_free(struct muca_weights *weights);
-/* Levels outside the range become steep slopes towards it, of `slope` a level, or where it is
- * infinite are closed. */
-void muca_weights_fence(struct muca_weights *weights, const struct muca_settings *settings,
-                        double slope);
+/* count, lowest and highest from `seen`. */
+void muca_weights_recount(struct muca_weights *weights);
 /* What the file of a start has, and beyond its ends straight lines, or with the plain scheme the
- * value at the end; guess[levels] is GPUMC_WEIGHT_NONE where the file has nothing, and becomes the
- * object's. No level counts as seen. */
+ * value at the end; guess[levels] is GPUMC_WEIGHT_NONE where the file has nothing. No level counts
+ * as seen. */
 void muca_weights_take(struct muca_weights *weights, const struct muca_settings *settings,
                        int64_t *guess);
 /* The weights become those. */
-void muca_weights_begin(struct muca_weights *weights, const struct muca_settings *settings);
+void muca_weights_begin(struct muca_weights *weights);
 /* The width of the range seen, or that a file had, in levels, at least 10. */
 double muca_weights_width(const struct muca_weights *weights);
 /* One iteration with the histogram visits[levels]: eq. 4, and beyond the range seen the weights go
@@ -153,30 +181,7 @@ enum muca_phase {
   MUCA_DONE
 };
 
-/* Columns of the table of iterations, and of that of the start. */
-enum {
-  MUCA_ITERATION,
-  MUCA_LOWEST,
-  MUCA_HIGHEST,
-  MUCA_LEVELS,
-  MUCA_DIVERGENCE,
-  MUCA_CHEBYSHEV,
-  MUCA_SETTLING,
-  MUCA_COUNTED,
-  MUCA_WALKERS,
-  MUCA_LOG_WEIGHT,
-  MUCA_COLUMNS
-};
-enum {
-  MUCA_PIECE_UPDATES,
-  MUCA_PIECE_LOWEST,
-  MUCA_PIECE_HIGHEST,
-  MUCA_PIECE_LEVELS,
-  MUCA_PIECE_FACTOR,
-  MUCA_PIECE_COLUMNS
-};
-
-/* Counters that a checkpoint has. */
+/* Counters of a table, which a checkpoint has. */
 struct muca_progress {
   uint64_t phase, left; /* updates of each walker that are left of it */
   uint64_t iteration, quiet;
@@ -194,53 +199,107 @@ struct muca_progress {
 };
 enum { MUCA_COUNTERS = sizeof(struct muca_progress) / sizeof(uint64_t) };
 
+/* One table of weights and its walkers: a run of the ensemble. Arrays are those of struct muca at
+ * its place. */
+struct muca_table {
+  size_t index, sample, first; /* level 0 of its weights is level `first` of all */
+  struct muca_progress *progress;
+  struct muca_weights weights;
+  double *divergence;  /* the last one */
+  uint64_t *histogram; /* [window] since Wang and Landau's factor was halved */
+  size_t rows, pieces; /* the recorder's, of iterations and of the start */
+  /* Production, by block and level. */
+  uint64_t *counted; /* [blocks][window] visits */
+  uint64_t *samples; /* [blocks][window] measurements */
+  double *sums;      /* [blocks][window][settings.width] of powers of values in quanta */
+};
+
 struct muca {
   struct gpumc_context context;
   struct muca_settings settings;
-  struct muca_progress progress;
-  struct muca_weights weights;
-  uint64_t *histogram;   /* [levels] since Wang and Landau's factor was halved */
-  size_t table, pieces;  /* of iterations, and of the start */
-  double *row;           /* of them */
-  double *control;       /* [n_controls] of the weight on top of which the table's is */
-  uint64_t *visits;      /* [parts][levels] device memory; of iterations the first part only */
-  uint64_t *host_visits; /* [levels] of an iteration */
-  uint32_t *passages;    /* [walkers] device memory */
-  uint32_t *host_passages;
+  size_t tables;
+  struct muca_table *table;
+  /* Of all tables, one after the other. */
+  struct muca_progress *progress;
+  double *divergence;
+  int64_t *log_weight;
+  uint8_t *seen;
+  uint64_t *histogram, *counted, *samples;
+  double *sums;
+  /* Of calls for walks: a weight on top of which the tables' are, [tables][controls]; the lowest
+   * value, the clock, the steps and the ends of each table. */
+  double *control;
+  int64_t *lowest;
+  uint64_t *time;
+  uint32_t *steps;
+  size_t *ends;
+  int64_t *entering;       /* [tables][levels] weights that lead into the windows, while they do */
+  double *row;             /* of the recorder */
+  uint64_t *visits;        /* [tables][parts][window] device memory */
+  uint64_t *host_visits;   /* [parts][window] */
+  uint32_t *passages;      /* [tables][walkers] device memory */
+  uint32_t *host_passages; /* [walkers] */
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
-  double divergence; /* the last one */
-  /* Production, by block and level. */
-  uint64_t *counted; /* [blocks][levels] visits */
-  uint64_t *samples; /* [blocks][levels] measurements */
-  double *sums;      /* [blocks][levels][settings.width] of powers of values in quanta */
 };
+
+/* muca_rows.c: declare the tables of the recorder, and append their rows. The weights of
+ * an iteration are taken before it changes them. */
+void muca_rows_weights(struct muca *muca, const struct muca_table *table);
+GPUMC_MUST_CHECK enum gpumc_status muca_rows_declare(struct muca *muca, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+muca_rows_iteration(struct muca *muca, const struct muca_table *table, uint64_t settled,
+                    const struct muca_flatness *flatness, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status muca_rows_piece(struct muca *muca,
+                                                   const struct muca_table *table, double factor,
+                                                   struct gpumc_error *error);
+
+/* Updates as whole steps, at least one of them. */
+uint64_t muca_rounded(double updates);
+/* The first phase after a table's walkers are in its window, and from the end of a phase on what
+ * comes next; of entering and of production, walkers have been measured. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
 /* muca_walk.c: gpumc_algorithm_ops.advance and position. */
 extern const char *const muca_stages[];
 GPUMC_MUST_CHECK enum gpumc_status
 muca_advance(void *state, bool *finished, struct gpumc_error *error);
-void muca_position(const void *state, struct gpumc_position *where);
+void muca_position(const void *state, struct gpumc_position *position);
 
-/* From one end of the range to the other, of all walkers since they were cleared; two of the same
- * walker are a round trip. */
+/* From one end of the window to the other, of all walkers of a table since they were cleared; two
+ * of the same walker are a round trip. */
 struct muca_passages {
   double all, round_trips;
 };
 GPUMC_MUST_CHECK enum gpumc_status
-muca_count_passages(struct muca *muca, struct muca_passages *passages, struct gpumc_error *error);
-
-/* Measures all walkers, into the sums. */
-GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
-/* Whether all walkers stand in the range. */
+muca_count_passages(struct muca *muca, const struct muca_table *table,
+                    struct muca_passages *passages, struct gpumc_error *error);
+/* Passages count from 0 again; at which end a walker was last stays, unless `forgets`. */
+GPUMC_MUST_CHECK enum gpumc_status muca_clear_passages(struct muca *muca,
+                                                       const struct muca_table *table, bool forgets,
+                                                       struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
-muca_is_inside(struct muca *muca, bool *inside, struct gpumc_error *error);
+muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
+/* Those of all walkers together, into host_visits[window]. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
+
+/* Channels of all walkers of all tables, on the host. */
+GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
+/* What was measured of the walkers of a table, into its sums. */
+void muca_add_measured(struct muca *muca, struct muca_table *table);
+/* Whether a walker of a table stands in its window, as measured. */
+bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker);
 /* Visits since the block before become those of the block that ends with this measurement. */
-GPUMC_MUST_CHECK enum gpumc_status muca_take_visits(struct muca *muca, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
 /* ---- the density of states ---- */
 
-/* Levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that block, row B is
- * of all of them. */
+/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
+ * block, row B is of all of them. */
 struct muca_density {
   size_t levels, blocks;
   size_t *level;    /* [V] */
@@ -250,18 +309,105 @@ struct muca_density {
   double *error_of; /* [V] of log_dos */
   double *average;  /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
   double *slope;    /* the same, covariances with the value within the level; NULL: not binned */
+  double *tilt;     /* [B + 1][windows - 1] see muca_join.c */
   bool normalised;  /* to the number of states; else to 1 */
 };
 /* Whether all states are sampled and their number is known, by which ln Omega is normalised. */
 bool muca_knows_all_states(const struct muca *muca);
-GPUMC_MUST_CHECK enum gpumc_status
-muca_density_make(const struct muca *muca, struct muca_density *density, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status muca_density_make(const struct muca *muca, size_t sample,
+                                                     struct muca_density *density,
+                                                     struct gpumc_error *error);
 void muca_density_free(struct muca_density *density);
 /* Jackknife errors of numbers[B + 1][V], each `stride` places after the one before. */
 GPUMC_MUST_CHECK enum gpumc_status muca_density_errors(const struct muca_density *density,
                                                        const double *numbers, size_t stride,
                                                        double *error_of, struct gpumc_error *error);
+/* Labels of ln Omega and of its axis, which borrows `texts`. */
+struct muca_level_texts {
+  char name[64], long_name[96];
+};
+struct gpumc_label muca_level_label(const struct muca *muca, struct muca_level_texts *texts);
+struct gpumc_label muca_log_dos_label(const struct muca *muca);
+/* The tilt of join k and its error. */
+double muca_density_tilt(const struct muca *muca, const struct muca_density *density, size_t k,
+                         double *error_of);
+/* muca_join.c: ln Omega, up to a constant, of row b at the levels of a density: log_dos[V], from
+ * the tables of a sample, table[windows], whose visits in all blocks are total[windows][window].
+ * What windows are lifted by for it, lift[windows], and tilts, tilt[windows - 1]. */
+void muca_join(const struct muca *muca, const struct muca_table *table, size_t b,
+               const double *total, const struct muca_density *density, double *log_dos,
+               double *lift, double *tilt);
 
+/* ---- canonical averages (muca_reweight.c) ---- */
+
+enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
+
+/* Over the grid of the moved control: results are the model's quantities and, of all states, two
+ * potentials. */
+struct muca_curves {
+  size_t points, results;
+  double *grid;             /* [points] */
+  double *value, *error_of; /* [points][results] */
+  uint8_t *fault;           /* [points] why one of the samples has no averages there */
+};
+struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
+GPUMC_MUST_CHECK enum gpumc_status
+muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error);
+void muca_curves_free(struct muca_curves *curves);
+/* Of one sample, with errors from its blocks; averages[points][width] are what averages over
+ * samples are formed of, NAN where there are none. */
+size_t muca_averages_width(const struct muca *muca);
+GPUMC_MUST_CHECK enum gpumc_status
+muca_reweight(const struct muca *muca, const struct muca_density *density,
+              struct muca_curves *curves, double *averages, struct gpumc_error *error);
+/* Of all samples, averages[samples][points][width], with errors from these; faults as they are. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_reweight_samples(const struct muca *muca, const double *averages, struct muca_curves *curves,
+                      struct gpumc_error *error);
+
+/* ---- results of each sample (muca_samples.c) ---- */
+
+/* Where there are several: value, error_of [samples][points][results] and log_dos, log_dos_error
+ * [samples][levels from the first one to the last one], NAN where a sample has none. */
+struct muca_samples {
+  size_t points;
+  double *averages; /* [samples][points][averages] also of one sample */
+  double *value, *error_of, *log_dos, *log_dos_error;
+  size_t tilted; /* joins of windows that do not hold */
+};
+GPUMC_MUST_CHECK enum gpumc_status
+muca_samples_create(const struct muca *muca, const struct muca_curves *curves,
+                    struct muca_samples *samples, struct gpumc_error *error);
+void muca_samples_free(struct muca_samples *samples);
+double *
+muca_samples_averages(const struct muca *muca, const struct muca_samples *samples, size_t sample);
+void muca_samples_take(const struct muca *muca, struct muca_samples *samples, size_t sample,
+                       const struct muca_density *density, const struct muca_curves *curves);
+/* The group `samples`; `curves` become those of averages over all of them. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_samples_write(struct muca *muca, const struct muca_samples *samples,
+                   struct muca_curves *curves, struct gpumc_error *error);
+
+/* ---- the summary (muca_summary.c, muca_trust.c) ---- */
+
+/* How walkers of a table have gone from end to end in production. */
+struct muca_travels {
+  double round_trips, time; /* all of them; updates of a walker from one end to the other */
+  bool enough;
+};
+GPUMC_MUST_CHECK enum gpumc_status
+muca_travels_of(struct muca *muca, const struct muca_table *table, struct muca_travels *travels,
+                struct gpumc_error *error);
+/* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins. */
+bool muca_join_holds(const struct muca *muca, const struct muca_density *density, size_t k);
+/* /summary/windows, of one sample in several windows. */
+GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(struct muca *muca,
+                                                      const struct muca_density *density,
+                                                      struct gpumc_error *error);
+/* What is found for and against results, `tilted` joins of windows among it. */
+GPUMC_MUST_CHECK enum gpumc_status muca_trust_write(struct muca *muca,
+                                                    const struct muca_curves *curves, size_t tilted,
+                                                    struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_summarize(void *state, struct gpumc_error *error);
 
 #endif

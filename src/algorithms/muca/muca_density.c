@@ -1,5 +1,6 @@
 /* Multicanonical sampling: ln Omega and averages by level, of all blocks and of all but one. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,32 +19,56 @@ void muca_density_free(struct muca_density *density)
   free(density->slope);
   free(density->error_of);
   free(density->visits);
+  free(density->tilt);
 }
 
-/* The sum over blocks of numbers[blocks][levels][width] at level v, in total[width]. */
-static void add_blocks(const struct muca *muca, const double *numbers, size_t width, size_t level,
-                       double *total)
+/* What a density is made from: the tables of a sample, and their visits in all blocks. */
+struct source {
+  const struct muca *muca;
+  const struct muca_table *table; /* [windows] */
+  double *total;                  /* [windows][window] */
+  double *lift;                   /* [blocks + 1][windows] */
+};
+
+static enum gpumc_status
+open_source(struct source *source, size_t sample, struct gpumc_error *error)
 {
-  for (size_t i = 0; i < width; i++)
-    total[i] = 0;
-  for (size_t b = 0; b < muca->settings.blocks; b++)
-    for (size_t i = 0; i < width; i++)
-      total[i] += numbers[(b * muca->settings.levels + level) * width + i];
+  const struct muca_settings *settings = &source->muca->settings;
+  const size_t window = settings->window, windows = settings->windows;
+  source->table = source->muca->table + sample * windows;
+  GPUMC_TRY(gpumc_allocate_array(&source->total, windows * window, "visits", error));
+  GPUMC_TRY(gpumc_allocate_array(&source->lift, windows * (settings->blocks + 1), "joins", error));
+  for (size_t k = 0; k < windows; k++)
+    for (size_t b = 0; b < settings->blocks; b++)
+      for (size_t l = 0; l < window; l++)
+        source->total[k * window + l] += (double)source->table[k].counted[b * window + l];
+  return GPUMC_OK;
 }
 
-static uint64_t add_counts(const struct muca *muca, const uint64_t *counts, size_t level)
+static void close_source(struct source *source)
 {
-  uint64_t sum = 0;
-  for (size_t b = 0; b < muca->settings.blocks; b++)
-    sum += counts[b * muca->settings.levels + level];
-  return sum;
+  free(source->total);
+  free(source->lift);
 }
 
-static void find_levels(const struct muca *muca, struct muca_density *density)
+/* Levels that were visited, and how often. */
+static void find_levels(const struct source *source, struct muca_density *density)
 {
-  for (size_t l = 0; l < muca->settings.levels; l++)
-    if (add_counts(muca, muca->counted, l) > 0)
-      density->level[density->levels++] = l;
+  const struct muca_settings *settings = &source->muca->settings;
+  for (size_t level = settings->first; level <= settings->last; level++) {
+    double visits = 0;
+    for (size_t k = 0; k < settings->windows; k++) {
+      const size_t first = source->table[k].first;
+      if (level >= first && level < first + settings->window)
+        visits += source->total[k * settings->window + level - first];
+    }
+    if (visits > 0) {
+      density->visits[density->levels] = visits;
+      density->value[density->levels] =
+          muca_level_value(settings, source->muca->context.model, level);
+      density->level[density->levels++] = level;
+    }
+  }
 }
 
 static double log_sum(const double *log_term, size_t n)
@@ -58,20 +83,17 @@ static double log_sum(const double *log_term, size_t n)
 
 /* ln Omega = ln H - ln W, up to a constant. Only of all energies with their number of states known
  * is the constant known, too. */
-static void fill_log_dos(const struct muca *muca, struct muca_density *density)
+static void fill_log_dos(const struct source *source, struct muca_density *density)
 {
+  const struct muca *muca = source->muca;
+  const size_t windows = muca->settings.windows;
   const double states = density->normalised ? muca->context.model->log_states : 0;
   const int threads = muca->context.device->threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t b = 0; b <= density->blocks; b++) {
     double *row = density->log_dos + b * density->levels;
-    for (size_t v = 0; v < density->levels; v++) {
-      const size_t level = density->level[v];
-      const double weight = (double)muca->weights.log_weight[level] / MUCA_WEIGHT_UNIT;
-      const double without =
-          b < density->blocks ? (double)muca->counted[b * muca->settings.levels + level] : 0;
-      row[v] = gpumc_log(density->visits[v] - without) - weight;
-    }
+    muca_join(muca, source->table, b, source->total, density, row, source->lift + b * windows,
+              density->tilt + b * (windows - 1));
     const double shift = states - log_sum(row, density->levels);
     for (size_t v = 0; v < density->levels; v++)
       row[v] += shift;
@@ -109,36 +131,54 @@ static void set_average(const struct muca *muca, const double *sum, double sampl
                : (double)NAN;
 }
 
-static void fill_level(const struct muca *muca, struct muca_density *density, size_t v,
+/* Adds to sum[1 + width] the measurements of a level in a block: how many, and their sums. */
+static void
+add_measurements(const struct source *source, size_t level, size_t b, double sign, double *sum)
+{
+  const struct muca_settings *settings = &source->muca->settings;
+  for (size_t k = 0; k < settings->windows; k++) {
+    const struct muca_table *table = &source->table[k];
+    if (level < table->first || level >= table->first + settings->window)
+      continue;
+    const size_t place = b * settings->window + level - table->first;
+    sum[0] += sign * (double)table->samples[place];
+    for (size_t i = 0; i < settings->width; i++)
+      sum[1 + i] += sign * table->sums[place * settings->width + i];
+  }
+}
+
+/* `total`, `rest`: scratch of 1 + width numbers each. */
+static void fill_level(const struct source *source, struct muca_density *density, size_t v,
                        double *total, double *rest)
 {
-  const size_t level = density->level[v], levels = muca->settings.levels;
-  const size_t n = muca->settings.observables.n_means, width = muca->settings.width;
-  const double samples = (double)add_counts(muca, muca->samples, level);
-  add_blocks(muca, muca->sums, width, level, total);
+  const struct muca *muca = source->muca;
+  const size_t level = density->level[v], n = muca->settings.observables.n_means;
+  const size_t bytes = (1 + muca->settings.width) * sizeof *total;
+  memset(total, 0, bytes);
+  for (size_t b = 0; b < density->blocks; b++)
+    add_measurements(source, level, b, 1, total);
   for (size_t b = 0; b <= density->blocks; b++) {
-    const size_t of_block = b * levels + level, place = (b * density->levels + v) * n;
-    const bool all = b == density->blocks;
-    const double left = all ? samples : samples - (double)muca->samples[of_block];
-    for (size_t i = 0; i < width; i++)
-      rest[i] = all ? total[i] : total[i] - muca->sums[of_block * width + i];
+    const size_t place = (b * density->levels + v) * n;
+    memcpy(rest, total, bytes);
+    if (b < density->blocks)
+      add_measurements(source, level, b, -1, rest);
     for (size_t k = 0; k < n; k++)
-      set_average(muca, rest, left, level, k, &density->average[place + k],
+      set_average(muca, rest + 1, rest[0], level, k, &density->average[place + k],
                   density->slope == NULL ? NULL : &density->slope[place + k]);
   }
 }
 
 static enum gpumc_status
-fill_averages(const struct muca *muca, struct muca_density *density, struct gpumc_error *error)
+fill_averages(const struct source *source, struct muca_density *density, struct gpumc_error *error)
 {
-  const int threads = muca->context.device->threads;
-  const size_t width = muca->settings.width;
+  const int threads = source->muca->context.device->threads;
+  const size_t width = 1 + source->muca->settings.width;
   double *work;
   GPUMC_TRY(gpumc_allocate_array(&work, 2 * width * (size_t)threads, "averages", error));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int t = 0; t < threads; t++)
     for (size_t v = (size_t)t; v < density->levels; v += (size_t)threads)
-      fill_level(muca, density, v, work + 2 * width * (size_t)t,
+      fill_level(source, density, v, work + 2 * width * (size_t)t,
                  work + 2 * width * (size_t)t + width);
   free(work);
   return GPUMC_OK;
@@ -178,28 +218,71 @@ bool muca_knows_all_states(const struct muca *muca)
   return whole && gpumc_moves_beta(&settings->moved) && !isnan(muca->context.model->log_states);
 }
 
-enum gpumc_status
-muca_density_make(const struct muca *muca, struct muca_density *density, struct gpumc_error *error)
+static enum gpumc_status
+fill_density(struct source *source, struct muca_density *density, struct gpumc_error *error)
 {
-  const struct muca_settings *settings = &muca->settings;
-  const size_t means = settings->observables.n_means;
-  *density = (struct muca_density){.blocks = settings->blocks};
-  density->normalised = muca_knows_all_states(muca);
-  GPUMC_TRY(gpumc_allocate_array(&density->level, settings->levels, "levels", error));
-  find_levels(muca, density);
+  const struct muca_settings *settings = &source->muca->settings;
+  const size_t means = settings->observables.n_means, all = settings->last + 1 - settings->first;
+  GPUMC_TRY(gpumc_allocate_array(&density->level, all, "levels", error));
+  GPUMC_TRY(gpumc_allocate_array(&density->value, all, "levels", error));
+  GPUMC_TRY(gpumc_allocate_array(&density->visits, all, "visits", error));
+  find_levels(source, density);
   const size_t numbers = (settings->blocks + 1) * density->levels;
-  GPUMC_TRY(gpumc_allocate_array(&density->value, density->levels, "levels", error));
-  GPUMC_TRY(gpumc_allocate_array(&density->visits, density->levels, "visits", error));
   GPUMC_TRY(gpumc_allocate_array(&density->error_of, density->levels, "errors", error));
   GPUMC_TRY(gpumc_allocate_array(&density->log_dos, numbers, "the density of states", error));
+  GPUMC_TRY(gpumc_allocate_array(&density->tilt, (settings->blocks + 1) * settings->windows,
+                                 "joins", error));
   GPUMC_TRY(gpumc_allocate_array(&density->average, numbers * means, "averages by level", error));
   if (settings->binned)
     GPUMC_TRY(gpumc_allocate_array(&density->slope, numbers * means, "averages by level", error));
-  for (size_t v = 0; v < density->levels; v++) {
-    density->value[v] = muca_level_value(settings, muca->context.model, density->level[v]);
-    density->visits[v] = (double)add_counts(muca, muca->counted, density->level[v]);
-  }
-  fill_log_dos(muca, density);
-  GPUMC_TRY(fill_averages(muca, density, error));
+  fill_log_dos(source, density);
+  GPUMC_TRY(fill_averages(source, density, error));
   return muca_density_errors(density, density->log_dos, 1, density->error_of, error);
+}
+
+enum gpumc_status muca_density_make(const struct muca *muca, size_t sample,
+                                    struct muca_density *density, struct gpumc_error *error)
+{
+  struct source source = {.muca = muca};
+  *density = (struct muca_density){.blocks = muca->settings.blocks,
+                                   .normalised = muca_knows_all_states(muca)};
+  enum gpumc_status status = open_source(&source, sample, error);
+  if (status == GPUMC_OK)
+    status = fill_density(&source, density, error);
+  close_source(&source);
+  return status;
+}
+
+double muca_density_tilt(const struct muca *muca, const struct muca_density *density, size_t k,
+                         double *error_of)
+{
+  const size_t joins = muca->settings.windows - 1;
+  double column[MUCA_BLOCKS];
+  for (size_t b = 0; b < density->blocks; b++)
+    column[b] = density->tilt[b * joins + k];
+  const double tilt = density->tilt[density->blocks * joins + k];
+  *error_of = jackknife_error(column, density->blocks, tilt);
+  return tilt;
+}
+
+/* ---- what it is called ---- */
+
+struct gpumc_label muca_log_dos_label(const struct muca *muca)
+{
+  return (struct gpumc_label){
+      "log_dos",
+      muca_knows_all_states(muca)
+          ? "logarithm of the number of states"
+          : "logarithm of the weight of the level, up to a constant: weights of all "
+            "add up to 1",
+      "1", "ln Ω"};
+}
+
+struct gpumc_label muca_level_label(const struct muca *muca, struct muca_level_texts *texts)
+{
+  const struct gpumc_label *channel =
+      &muca->context.model->ops->channels[muca->settings.channel].label;
+  snprintf(texts->name, sizeof texts->name, "level_%s", channel->name);
+  snprintf(texts->long_name, sizeof texts->long_name, "%s of the whole system", channel->name);
+  return (struct gpumc_label){texts->name, texts->long_name, channel->units, channel->symbol};
 }

@@ -10,6 +10,11 @@ enum {
   WALKERS_LEAST = 1024, /* by default */
   WALKERS_MOST = 1 << 18,
   LEVELS_MAXIMUM = 1 << 22, /* of a table of weights */
+  WINDOWS_MOST = 1024,
+  SAMPLES_MOST = 100000,
+  /* A window, and what it has in common with the next one. */
+  WINDOW_LEAST = 16,
+  COMMON_LEAST = 4,
   /* Blocks are groups of walkers from so many groups on: fewer tell too little of an error. */
   GROUPS_LEAST = 20
 };
@@ -47,6 +52,24 @@ static const struct gpumc_key range_keys[] = {{.name = "from",
                                                .required = true,
                                                .doc = "Highest value that is sampled, per site."},
                                               {0}};
+
+static const struct gpumc_key windows_keys[] = {
+    {.name = "count",
+     .type = GPUMC_KEY_INTEGER,
+     .minimum = 1,
+     .maximum = WINDOWS_MOST,
+     .unit = "windows",
+     .required = true,
+     .sweepable = true,
+     .doc = "Windows side by side, each with walkers and weights of its own."},
+    {.name = "overlap",
+     .type = GPUMC_KEY_REAL,
+     .default_text = "0.25",
+     .minimum = 0.05,
+     .maximum = 0.9,
+     .sweepable = true,
+     .doc = "Part of a window that the next one has, too."},
+    {0}};
 
 static const char *const start_choices[] = {
     [MUCA_START_FLAT] = "flat",
@@ -159,7 +182,16 @@ const struct gpumc_key muca_keys[] = {
      .proportional = true,
      .or_auto = true,
      .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
-            "the power of two next above w^1.25, w the levels, from 1024 to 262144."},
+            "the power of two next above w^1.25, w the levels, from 1024 to 262144. Windows and "
+            "samples have as many each."},
+    {.name = "samples",
+     .type = GPUMC_KEY_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = SAMPLES_MOST,
+     .unit = "samples",
+     .sweepable = true,
+     .doc = "Disorder samples, from the model's `sample` on, each with weights of its own."},
     {.name = "beta",
      .type = GPUMC_KEY_MAPPING,
      .children = beta_keys,
@@ -174,6 +206,12 @@ const struct gpumc_key muca_keys[] = {
      .type = GPUMC_KEY_MAPPING,
      .children = range_keys,
      .doc = "Only levels with values in this range are sampled; by default all."},
+    {.name = "windows",
+     .type = GPUMC_KEY_MAPPING,
+     .children = windows_keys,
+     .doc =
+         "The range in several windows that overlap, for large systems; results are those of all "
+         "of them, joined."},
     {.name = "bin",
      .type = GPUMC_KEY_REAL,
      .minimum = 0,
@@ -233,11 +271,25 @@ static void read_range(const struct gpumc_params *params, const struct gpumc_mod
     settings->last--;
 }
 
+/* Windows are all of one width: the range is `count` of them less what they have in common. */
+static void read_windows(const struct gpumc_params *params, struct muca_settings *settings)
+{
+  const size_t levels = settings->last + 1 - settings->first;
+  settings->windows = 1;
+  settings->window = levels;
+  if (!gpumc_params_has(params, "windows"))
+    return;
+  const double count = (double)gpumc_params_integer(params, "windows.count");
+  const double overlap = gpumc_params_real(params, "windows.overlap");
+  settings->windows = (size_t)count;
+  settings->window = (size_t)ceil((double)levels / (count - (count - 1) * overlap));
+}
+
 /* Where an iteration spends as much on settling as on counting it has w^1.25 / 5 walkers (eq. 7);
  * with five times as many a GPU is busier, and little is lost. */
 static size_t default_walkers(const struct muca_settings *settings)
 {
-  const double width = (double)(settings->last - settings->first + 1);
+  const double width = (double)settings->window;
   const double wanted = gpumc_exp(1.25 * gpumc_log(width));
   size_t walkers = WALKERS_LEAST;
   while ((double)walkers < wanted && walkers < WALKERS_MOST)
@@ -255,6 +307,8 @@ void muca_settings_read(const struct gpumc_params *params, const struct gpumc_mo
   read_levels(params, model, settings);
   settings->width = (settings->binned ? 2 : 1) * settings->observables.n_means;
   read_range(params, model, settings);
+  read_windows(params, settings);
+  settings->samples = (size_t)gpumc_params_integer(params, "samples");
   settings->walkers = gpumc_params_has(params, "walkers")
                           ? (size_t)gpumc_params_integer(params, "walkers")
                           : default_walkers(settings);
@@ -345,6 +399,20 @@ static void check_start(const struct gpumc_params *params, const struct gpumc_su
                          "file is read with start: file only; this start is %s", start);
 }
 
+/* Levels that two windows have in common, at least. */
+static void check_windows(const struct gpumc_params *params, const struct muca_settings *settings,
+                          struct gpumc_report *report)
+{
+  const size_t apart = muca_window_first(settings, 1) + 1 - muca_window_first(settings, 0);
+  if (settings->window < WINDOW_LEAST || settings->window < apart + COMMON_LEAST)
+    gpumc_params_mistake(params, report, "windows.count",
+                         "%zu windows have %zu levels each and %zu in common, at least %d and %d "
+                         "are needed: use fewer of them, or a larger overlap",
+                         settings->windows, settings->window,
+                         settings->window > apart ? settings->window - apart : 0, WINDOW_LEAST,
+                         COMMON_LEAST);
+}
+
 static void check_levels(const struct gpumc_params *params, const struct gpumc_subject *subject,
                          struct gpumc_report *report)
 {
@@ -373,6 +441,28 @@ static void check_levels(const struct gpumc_params *params, const struct gpumc_s
   else if (settings.last < settings.first + 2)
     gpumc_params_mistake(params, report, "range",
                          "fewer than 3 levels of the %s are in the range: widen it", name);
+  else if (settings.windows > 1)
+    check_windows(params, &settings, report);
+}
+
+/* Drawn samples differ; those of a model without disorder would not. */
+static void check_samples(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                          struct gpumc_report *report)
+{
+  const struct gpumc_model *model = subject->instance;
+  const size_t samples = (size_t)gpumc_params_integer(params, "samples");
+  struct muca_settings settings;
+  if (samples > 1 && !model->disorder)
+    gpumc_params_mistake(params, report, "samples",
+                         "model %s has no quenched disorder as configured; use more walkers",
+                         model->ops->name);
+  else
+    gpumc_samples_check(params, model, samples, report);
+  muca_settings_read(params, model, &settings);
+  if ((double)muca_tables(&settings) * (double)settings.walkers > 4294967295.0)
+    gpumc_params_mistake(params, report, "walkers",
+                         "%zu walkers of each of %zu samples and windows are more than 2^32 - 1",
+                         settings.walkers, muca_tables(&settings));
 }
 
 const struct gpumc_check muca_checks[] = {
@@ -381,5 +471,6 @@ const struct gpumc_check muca_checks[] = {
     {.reads = "range", .run = check_range},
     {.reads = "iteration", .run = check_start},
     {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_levels},
+    {.reads = NULL, .needs = GPUMC_NEEDS_INSTANCE, .run = check_samples},
     {.run = NULL},
 };

@@ -3,55 +3,56 @@
  * Blocks of the jackknife are groups of walkers, which are independent, where there are enough of
  * them; else pieces of the time, each several passages long. Sums are formed in the order of the
  * walkers, so that they depend on no device. */
-#include <math.h>
-#include <string.h>
-
 #include "algorithms/muca/muca.h"
 #include "core/numerics/power.h"
 
-/* Into the host's arrays. */
-static enum gpumc_status fetch_channels(struct muca *muca, struct gpumc_error *error)
+enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  const size_t n = muca->settings.observables.n_channels;
-  GPUMC_TRY(
-      muca->context.ensemble->ops->measure(muca->context.ensemble, muca->device_channel, error));
-  for (size_t c = 0; c < n; c++)
-    GPUMC_TRY(device->ops->copy_to_host(device, muca->channel[c], muca->device_channel[c],
-                                        muca->settings.walkers * sizeof *muca->channel[c], error));
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t bytes = muca->tables * muca->settings.walkers * sizeof(int64_t);
+  GPUMC_TRY(ensemble->ops->measure(ensemble, muca->device_channel, error));
+  for (size_t c = 0; c < muca->settings.observables.n_channels; c++)
+    GPUMC_TRY(
+        device->ops->copy_to_host(device, muca->channel[c], muca->device_channel[c], bytes, error));
   return GPUMC_OK;
 }
 
-static size_t level_of(const struct muca_settings *settings, int64_t value)
+/* The coordinate of a walker, in quanta. */
+static int64_t value_of(const struct muca *muca, const struct muca_table *table, size_t walker)
 {
-  return (size_t)((value - settings->lowest) / settings->spacing);
+  return muca->channel[muca->settings.channel][table->index * muca->settings.walkers + walker];
 }
 
-enum gpumc_status muca_is_inside(struct muca *muca, bool *inside, struct gpumc_error *error)
+/* The level of a walker, counted from the first one of its window; negative below it. */
+static int64_t level_of(const struct muca *muca, const struct muca_table *table, size_t walker)
 {
   const struct muca_settings *settings = &muca->settings;
-  GPUMC_TRY(fetch_channels(muca, error));
-  *inside = true;
-  for (size_t r = 0; r < settings->walkers; r++) {
-    const size_t level = level_of(settings, muca->channel[settings->channel][r]);
-    *inside = *inside && level >= settings->first && level <= settings->last;
-  }
-  return GPUMC_OK;
+  const int64_t level = (value_of(muca, table, walker) - settings->lowest) / settings->spacing;
+  return level - (int64_t)table->first;
 }
 
-static void add_walker(struct muca *muca, size_t block, size_t walker)
+bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker)
+{
+  const int64_t level = level_of(muca, table, walker);
+  return level >= 0 && level < (int64_t)table->weights.levels;
+}
+
+static void
+add_walker(const struct muca *muca, struct muca_table *table, size_t block, size_t walker)
 {
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_observables *observables = &settings->observables;
-  const size_t level = level_of(settings, muca->channel[settings->channel][walker]);
-  const size_t place = block * settings->levels + level, n = observables->n_means;
-  const double value = (double)muca->channel[settings->channel][walker];
-  double *sums = muca->sums + place * settings->width;
-  muca->samples[place]++;
+  const size_t level = (size_t)level_of(muca, table, walker);
+  const size_t place = block * settings->window + level, n = observables->n_means;
+  const size_t at = table->index * settings->walkers + walker;
+  const double value = (double)value_of(muca, table, walker);
+  double *sums = table->sums + place * settings->width;
+  table->samples[place]++;
   for (size_t k = 0; k < n; k++) {
     const struct gpumc_mean *mean = observables->mean[k];
     const double x =
-        gpumc_power((double)muca->channel[mean->index][walker], mean->power, mean->absolute);
+        gpumc_power((double)muca->channel[mean->index][at], mean->power, mean->absolute);
     sums[k] += x;
     if (settings->binned)
       sums[n + k] += x * value;
@@ -67,46 +68,101 @@ static size_t first_of(const struct muca_settings *settings, size_t part)
 }
 
 /* Walkers of one block are added by one thread. */
-enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
+void muca_add_measured(struct muca *muca, struct muca_table *table)
 {
   const struct muca_settings *settings = &muca->settings;
   const size_t of_time =
-      (size_t)muca->progress.measured * settings->blocks / settings->measurements;
+      (size_t)table->progress->measured * settings->blocks / settings->measurements;
   const int threads = muca->context.device->threads;
-  GPUMC_TRY(fetch_channels(muca, error));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t part = 0; part < settings->parts; part++)
     for (size_t r = first_of(settings, part); r < first_of(settings, part + 1); r++)
-      add_walker(muca, settings->parts > 1 ? part : of_time, r);
+      add_walker(muca, table, settings->parts > 1 ? part : of_time, r);
+}
+
+/* ---- visits ---- */
+
+/* Those of a table on the device, and how many bytes. */
+static uint64_t *visits_of(const struct muca *muca, const struct muca_table *table, size_t *bytes)
+{
+  const size_t count = muca->settings.parts * muca->settings.window;
+  *bytes = count * sizeof *muca->visits;
+  return muca->visits + table->index * count;
+}
+
+enum gpumc_status
+muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  size_t bytes;
+  uint64_t *visits = visits_of(muca, table, &bytes);
+  return device->ops->fill(device, visits, 0, bytes, error);
+}
+
+enum gpumc_status
+muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  const size_t levels = muca->settings.window;
+  size_t bytes;
+  const uint64_t *visits = visits_of(muca, table, &bytes);
+  GPUMC_TRY(device->ops->copy_to_host(device, muca->host_visits, visits, bytes, error));
+  for (size_t part = 1; part < muca->settings.parts; part++)
+    for (size_t l = 0; l < levels; l++)
+      muca->host_visits[l] += muca->host_visits[part * levels + l];
   return GPUMC_OK;
 }
 
 /* Blocks of walkers are counted apart; a block of the time has what came since the one before. */
-enum gpumc_status muca_take_visits(struct muca *muca, struct gpumc_error *error)
+enum gpumc_status
+muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
   const struct muca_settings *settings = &muca->settings;
   struct gpumc_device *device = muca->context.device;
-  const size_t measured = (size_t)muca->progress.measured, levels = settings->levels;
+  const size_t measured = (size_t)table->progress->measured;
   const size_t block = (measured - 1) * settings->blocks / settings->measurements;
   const bool ends = measured == settings->measurements ||
                     measured * settings->blocks / settings->measurements != block;
   if (!ends || (settings->parts > 1 && measured < settings->measurements))
     return GPUMC_OK;
-  const size_t bytes = settings->parts * levels * sizeof *muca->visits;
-  uint64_t *to = settings->parts > 1 ? muca->counted : muca->counted + block * levels;
-  GPUMC_TRY(device->ops->copy_to_host(device, to, muca->visits, bytes, error));
-  return device->ops->fill(device, muca->visits, 0, bytes, error);
+  uint64_t *to = settings->parts > 1 ? table->counted : table->counted + block * settings->window;
+  size_t bytes;
+  const uint64_t *visits = visits_of(muca, table, &bytes);
+  GPUMC_TRY(device->ops->copy_to_host(device, to, visits, bytes, error));
+  return muca_clear_visits(muca, table, error);
 }
 
-enum gpumc_status
-muca_count_passages(struct muca *muca, struct muca_passages *passages, struct gpumc_error *error)
+/* ---- passages ---- */
+
+/* Of a table, on their way from or to the device. */
+static enum gpumc_status
+fetch_passages(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
   const size_t walkers = muca->settings.walkers;
+  return device->ops->copy_to_host(device, muca->host_passages,
+                                   muca->passages + table->index * walkers,
+                                   walkers * sizeof *muca->passages, error);
+}
+
+enum gpumc_status muca_clear_passages(struct muca *muca, const struct muca_table *table,
+                                      bool forgets, struct gpumc_error *error)
+{
+  struct gpumc_device *device = muca->context.device;
+  const size_t walkers = muca->settings.walkers;
+  GPUMC_TRY(fetch_passages(muca, table, error));
+  for (size_t r = 0; r < walkers; r++)
+    muca->host_passages[r] = forgets ? 0 : muca->host_passages[r] & 3;
+  return device->ops->copy_to_device(device, muca->passages + table->index * walkers,
+                                     muca->host_passages, walkers * sizeof *muca->passages, error);
+}
+
+enum gpumc_status muca_count_passages(struct muca *muca, const struct muca_table *table,
+                                      struct muca_passages *passages, struct gpumc_error *error)
+{
   *passages = (struct muca_passages){0};
-  GPUMC_TRY(device->ops->copy_to_host(device, muca->host_passages, muca->passages,
-                                      walkers * sizeof *muca->passages, error));
-  for (size_t r = 0; r < walkers; r++) {
+  GPUMC_TRY(fetch_passages(muca, table, error));
+  for (size_t r = 0; r < muca->settings.walkers; r++) {
     const uint32_t of_walker = muca->host_passages[r] >> 2;
     passages->all += of_walker;
     passages->round_trips += of_walker / 2;

@@ -1,9 +1,7 @@
 /* Multicanonical sampling: the table of weights, its iteration, and how long iterations are. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "algorithms/muca/muca.h"
-#include "core/base/memory.h"
 #include "core/numerics/elementary.h"
 
 static const double unit = MUCA_WEIGHT_UNIT;
@@ -18,32 +16,17 @@ enum {
   UPDATES_MOST = 10000
 };
 
-enum gpumc_status muca_weights_create(const struct muca_settings *settings,
-                                      struct muca_weights *weights, struct gpumc_error *error)
+void muca_weights_recount(struct muca_weights *weights)
 {
-  *weights = (struct muca_weights){.levels = settings->levels, .lowest = settings->levels};
-  GPUMC_TRY(
-      gpumc_allocate_array(&weights->log_weight, weights->levels, "multicanonical weights", error));
-  return gpumc_allocate_array(&weights->seen, weights->levels, "levels", error);
-}
-
-void muca_weights_free(struct muca_weights *weights)
-{
-  free(weights->log_weight);
-  free(weights->seen);
-  free(weights->guess);
-}
-
-void muca_weights_fence(struct muca_weights *weights, const struct muca_settings *settings,
-                        double slope)
-{
+  weights->count = 0;
+  weights->lowest = weights->levels;
+  weights->highest = 0;
   for (size_t l = 0; l < weights->levels; l++) {
-    const size_t distance = l < settings->first  ? settings->first - l
-                            : l > settings->last ? l - settings->last
-                                                 : 0;
-    if (distance > 0)
-      weights->log_weight[l] =
-          isinf(slope) ? GPUMC_WEIGHT_NONE : -(int64_t)(slope * (double)distance * unit);
+    if (!weights->seen[l])
+      continue;
+    weights->count++;
+    weights->lowest = l < weights->lowest ? l : weights->lowest;
+    weights->highest = l;
   }
 }
 
@@ -130,12 +113,12 @@ static int64_t on_line(struct line line, size_t distance)
 }
 
 /* ln Omega is concave almost everywhere, so that a straight line promises too little. */
-static void draw_lines(const struct known *known, const struct muca_settings *settings)
+static void draw_lines(const struct known *known, size_t levels)
 {
   const struct line down = line_at(known, false), up = line_at(known, true);
-  for (size_t l = settings->first; l < known->lowest; l++)
+  for (size_t l = 0; l < known->lowest; l++)
     known->log_weight[l] = on_line(down, known->lowest - l);
-  for (size_t l = known->highest + 1; l <= settings->last; l++)
+  for (size_t l = known->highest + 1; l < levels; l++)
     known->log_weight[l] = on_line(up, l - known->highest);
 }
 
@@ -161,38 +144,38 @@ static void extrapolate(struct muca_weights *weights, const struct muca_settings
     return;
   if (weights->guess == NULL) {
     const struct known known = {weights->log_weight, visits, weights->lowest, weights->highest};
-    draw_lines(&known, settings);
+    draw_lines(&known, weights->levels);
     return;
   }
   const int64_t down = moved_at(weights, visits, false), up = moved_at(weights, visits, true);
-  for (size_t l = settings->first; l < weights->lowest; l++)
+  for (size_t l = 0; l < weights->lowest; l++)
     weights->log_weight[l] = weights->guess[l] + down;
-  for (size_t l = weights->highest + 1; l <= settings->last; l++)
+  for (size_t l = weights->highest + 1; l < weights->levels; l++)
     weights->log_weight[l] = weights->guess[l] + up;
 }
 
 void muca_weights_take(struct muca_weights *weights, const struct muca_settings *settings,
                        int64_t *guess)
 {
-  struct known known = {.log_weight = guess, .lowest = settings->first, .highest = settings->last};
+  struct known known = {.log_weight = guess, .lowest = 0, .highest = weights->levels - 1};
   while (guess[known.lowest] == GPUMC_WEIGHT_NONE)
     known.lowest++;
   while (guess[known.highest] == GPUMC_WEIGHT_NONE)
     known.highest--;
-  for (size_t l = settings->first; l <= settings->last; l++)
+  for (size_t l = 0; l < weights->levels; l++)
     if (l < known.lowest || l > known.highest)
       guess[l] = guess[l < known.lowest ? known.lowest : known.highest];
   if (settings->extrapolate)
-    draw_lines(&known, settings);
-  for (size_t l = settings->first; l <= settings->last; l++)
+    draw_lines(&known, weights->levels);
+  for (size_t l = 0; l < weights->levels; l++)
     guess[l] = (int64_t)fmin(fmax((double)guess[l], -guess_most * unit), guess_most * unit);
   weights->guess = guess;
   weights->guessed = known.highest - known.lowest + 1;
 }
 
-void muca_weights_begin(struct muca_weights *weights, const struct muca_settings *settings)
+void muca_weights_begin(struct muca_weights *weights)
 {
-  for (size_t l = settings->first; l <= settings->last; l++)
+  for (size_t l = 0; l < weights->levels; l++)
     weights->log_weight[l] = weights->guess[l];
 }
 

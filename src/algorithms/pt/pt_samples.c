@@ -329,31 +329,12 @@ static struct gpumc_curve_place place_of_samples(const struct pt *pt, size_t tem
                                     .count = {pt->settings.samples, temperatures}};
 }
 
-static enum gpumc_status write_axes(struct pt *pt, double *values, struct gpumc_error *error)
+static enum gpumc_status write_axes(struct pt *pt, struct gpumc_error *error)
 {
-  const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
   const struct gpumc_curve_place place = place_of_samples(pt, pt->settings.temperatures);
   GPUMC_TRY(gpumc_curve_write_axis(&place, 1, &pt->axis, false, pt->value, error));
-  for (size_t s = 0; s < pt->settings.samples; s++)
-    values[s] = (double)(pt->context.model->first_sample + s);
-  return gpumc_curve_write_axis(&place, 0, &label, true, values, error);
-}
-
-/* By which merge-pt knows a sample; as many bits as integers of a result have. */
-static enum gpumc_status write_checksums(struct pt *pt, double *values, struct gpumc_error *error)
-{
-  const struct gpumc_model *model = pt->context.model;
-  const struct gpumc_label label = {"checksum",
-                                    "checksum of the couplings and fields of the sample", "1", ""};
-  const struct gpumc_curve_place place = place_of_samples(pt, 0);
-  if (!model->disorder || model->ops->sample_checksum == NULL)
-    return GPUMC_OK;
-  for (size_t s = 0; s < pt->settings.samples; s++) {
-    uint64_t checksum = 0;
-    GPUMC_TRY(model->ops->sample_checksum(model, s, &checksum, error));
-    values[s] = (double)(checksum >> 11);
-  }
-  return gpumc_curve_write(&place, &label, true, values, error);
+  return gpumc_curve_write_samples(pt->context.recorder, pt->context.model, pt->settings.samples,
+                                   error);
 }
 
 static enum gpumc_status
@@ -426,8 +407,7 @@ enum gpumc_status pt_write_samples(struct pt *pt, struct gpumc_error *error)
   GPUMC_TRY_OUT(status,
                 gpumc_allocate_array(&values, pt->settings.samples * pt->settings.temperatures,
                                      "averages of samples", error));
-  GPUMC_TRY_OUT(status, write_axes(pt, values, error));
-  GPUMC_TRY_OUT(status, write_checksums(pt, values, error));
+  GPUMC_TRY_OUT(status, write_axes(pt, error));
   for (size_t k = 0; k < pt->terms.count; k++)
     GPUMC_TRY_OUT(status, write_term(pt, k, values, error));
   GPUMC_TRY_OUT(status, write_lowest(pt, values, error));

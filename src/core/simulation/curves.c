@@ -2,7 +2,10 @@
 #include "core/simulation/curves.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/base/memory.h"
 
 const struct gpumc_label gpumc_label_beta = {"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"};
 
@@ -95,4 +98,42 @@ gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct
   const struct gpumc_label error_label = gpumc_error_label(label, &texts);
   GPUMC_TRY(gpumc_curve_write(place, label, false, values, error));
   return gpumc_curve_write(place, &error_label, false, errors, error);
+}
+
+/* As many bits of a checksum as integers of a result have. */
+static enum gpumc_status
+write_checksums(const struct gpumc_curve_place *place, double *values, struct gpumc_error *error)
+{
+  const struct gpumc_model *model = place->model;
+  const struct gpumc_label label = {"checksum",
+                                    "checksum of the couplings and fields of the sample", "1", ""};
+  if (!model->disorder || model->ops->sample_checksum == NULL)
+    return GPUMC_OK;
+  for (size_t s = 0; s < place->count[0]; s++) {
+    uint64_t checksum = 0;
+    GPUMC_TRY(model->ops->sample_checksum(model, s, &checksum, error));
+    values[s] = (double)(checksum >> 11);
+  }
+  return gpumc_curve_write(place, &label, true, values, error);
+}
+
+enum gpumc_status gpumc_curve_write_samples(struct gpumc_recorder *recorder,
+                                            const struct gpumc_model *model, size_t count,
+                                            struct gpumc_error *error)
+{
+  const struct gpumc_label label = {"sample", "number of the sample of the disorder", "1", "s"};
+  const struct gpumc_curve_place place = {.recorder = recorder,
+                                          .model = model,
+                                          .group = "samples",
+                                          .axis = {"samples/sample"},
+                                          .count = {count}};
+  double *values;
+  GPUMC_TRY(gpumc_allocate_array(&values, count, "samples", error));
+  for (size_t s = 0; s < count; s++)
+    values[s] = (double)(model->first_sample + s);
+  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &label, true, values, error);
+  if (status == GPUMC_OK)
+    status = write_checksums(&place, values, error);
+  free(values);
+  return status;
 }

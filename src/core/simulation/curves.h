@@ -55,6 +55,11 @@ GPUMC_MUST_CHECK enum gpumc_status gpumc_curve_write_axis(const struct gpumc_cur
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write(const struct gpumc_curve_place *place, const struct gpumc_label *label,
                   bool integer, const double *values, struct gpumc_error *error);
+/* samples/sample, the numbers of the first `count` samples of the disorder, or of independent
+ * simulations, and samples/checksum, what each is known by, if it is. */
+GPUMC_MUST_CHECK enum gpumc_status
+gpumc_curve_write_samples(struct gpumc_recorder *recorder, const struct gpumc_model *model,
+                          size_t count, struct gpumc_error *error);
 /* NAME and NAME_error. */
 GPUMC_MUST_CHECK enum gpumc_status
 gpumc_curve_write_with_error(const struct gpumc_curve_place *place, const struct gpumc_label *label,

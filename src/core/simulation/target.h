@@ -26,12 +26,13 @@ enum gpumc_target_kind {
  * that each of them makes in a step, the unit of a walk's clock. */
 enum { GPUMC_WALK_GROUP = 32, GPUMC_WALK_UPDATES = 4 };
 
-/* ln of the weight by the level of one channel: level l holds the values lowest + l spacing ..
- * lowest + (l + 1) spacing - 1, in quanta. All values that a channel can have are on some level,
- * and every replica stands on one that has a weight. */
+/* ln of the weight by the level of one channel: level l of run m holds the values lowest[m] + l
+ * spacing .. lowest[m] + (l + 1) spacing - 1, in quanta. Every replica stands on a level that has a
+ * weight, and enters no value that is on none. */
 struct gpumc_weight_table {
   size_t channel;
-  int64_t lowest, spacing;
+  const int64_t *lowest; /* [runs] host memory */
+  int64_t spacing;
   size_t levels;
   const int64_t *log_weight; /* [runs][levels] in units of 2^-32, host memory */
   /* Run m makes steps[m] steps, the first of them at time[m] of its clock, [runs] in host memory.

@@ -58,8 +58,9 @@ struct ising_walk {
   bool tabled;
   uint32_t stride; /* classes of a level: 8 where the spin does not matter, or 16 */
   size_t levels;
-  size_t channel; /* ISING_ENERGY or ISING_MAGNETIZATION */
-  int64_t lowest, spacing;
+  size_t channel;        /* ISING_ENERGY or ISING_MAGNETIZATION */
+  const int64_t *lowest; /* [runs] */
+  int64_t spacing;
   int32_t step_base, step_like, step_up;
   uint32_t *threshold;                      /* [runs][levels][stride]; NULL unless tabled */
   const int64_t *log_weight;                /* [runs][levels] */

@@ -209,7 +209,8 @@ static size_t level_of(const struct place *place, const struct state *state)
   const struct ising_walk *walk = &place->call->walk;
   const int64_t value =
       walk->channel == ISING_ENERGY ? energy_of(place->ensemble->model, state) : state->spins;
-  return (size_t)((value - walk->lowest) / walk->spacing);
+  const int64_t above = value - walk->lowest[place->run];
+  return above < 0 ? SIZE_MAX : (size_t)(above / walk->spacing);
 }
 
 /* ---- one group ---- */

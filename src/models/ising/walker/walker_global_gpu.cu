@@ -49,10 +49,10 @@ near_of(const struct walker *walker, uint32_t colour, uint32_t k)
 }
 
 static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, int64_t energy, int64_t spins)
+level_of(const struct ising_walker_walk *walk, uint32_t run, int64_t energy, int64_t spins)
 {
-  const int64_t value = (walk->by_energy ? energy : spins) - walk->lowest;
-  return (uint32_t)(walk->spacing == 1 ? value : value / walk->spacing);
+  const int64_t above = (walk->by_energy ? energy : spins) - walk->lowest[run];
+  return above < 0 ? UINT32_MAX : (uint32_t)(walk->spacing == 1 ? above : above / walk->spacing);
 }
 
 static __device__ inline int64_t energy_of(const struct ising_walker_walk *walk, struct state state)
@@ -63,7 +63,7 @@ static __device__ inline int64_t energy_of(const struct ising_walker_walk *walk,
 /* Bonds, and couplings, are counted at their ends of colour 0. */
 template <int DIMENSION, int KIND>
 static __device__ inline void
-find_state(const struct ising_walker_walk *walk, struct walker *walker)
+find_state(const struct ising_walker_walk *walk, uint32_t run, struct walker *walker)
 {
   struct state state = {0, 0, 0, 0};
   for (uint32_t colour = 0; colour < 2; colour++)
@@ -77,7 +77,7 @@ find_state(const struct ising_walker_walk *walk, struct walker *walker)
     }
   walker->state = state;
   walker->energy = energy_of(walk, state);
-  walker->level = level_of(walk, walker->energy, state.spins);
+  walker->level = level_of(walk, run, walker->energy, state.spins);
 }
 
 /* The threshold of a flip by the table, and the level behind it. */
@@ -113,7 +113,7 @@ static __device__ inline void update(const struct ising_walker_walk *walk, uint3
   else {
     const int64_t *weight = walk->log_weight + (size_t)run * walk->levels;
     energy = energy_of(walk, next);
-    to = level_of(walk, energy, next.spins);
+    to = level_of(walk, run, energy, next.spins);
     threshold =
         to < walk->levels
             ? ising_walker_threshold(&walk->canonical[run], weight[walker->level], weight[to],
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
     visits += ((size_t)run * walk.parts + gpumc_walk_part(replica, size, walk.parts)) * walk.levels;
   struct walker walker = {lane_of(&walk.replicas, run, replica),
                           sample_of(&walk.replicas, &walk.tables, run, replica)};
-  find_state<DIMENSION, KIND>(&walk, &walker);
+  find_state<DIMENSION, KIND>(&walk, run, &walker);
   for (uint32_t step = 0; step < stretch.steps; step++) {
     const uint64_t time = stretch.time + step;
     uint32_t site[GPUMC_WALK_UPDATES], number[GPUMC_WALK_UPDATES];

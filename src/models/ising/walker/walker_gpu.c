@@ -185,7 +185,7 @@ enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
 
 /* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
 struct places_of_walk {
-  size_t places, threshold, log_weight, canonical, time, steps, ends, end;
+  size_t places, threshold, log_weight, canonical, lowest, time, steps, ends, end;
 };
 
 static size_t aligned(size_t bytes)
@@ -210,7 +210,8 @@ places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *w
   at.log_weight = at.threshold +
                   (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
   at.canonical = at.log_weight + aligned(levels * sizeof(int64_t));
-  at.time = at.canonical + aligned(runs * sizeof(struct ising_walker_canonical));
+  at.lowest = at.canonical + aligned(runs * sizeof(struct ising_walker_canonical));
+  at.time = at.lowest + aligned(runs * sizeof(int64_t));
   at.steps = at.time + aligned(runs * sizeof(uint64_t));
   at.ends = at.steps + aligned(runs * sizeof(uint32_t));
   at.end = at.ends + aligned(2 * runs * sizeof(uint32_t));
@@ -245,6 +246,7 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
   arguments->threshold = (void *)(there + at.threshold);
   arguments->log_weight = (void *)(there + at.log_weight);
   arguments->canonical = (void *)(there + at.canonical);
+  arguments->lowest = (void *)(there + at.lowest);
   arguments->time = (void *)(there + at.time);
   arguments->run_steps = (void *)(there + at.steps);
   arguments->end = (void *)(there + at.ends);
@@ -253,6 +255,7 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
   memcpy(made + (at.log_weight - at.threshold), walk->log_weight,
          runs * walk->levels * sizeof *walk->log_weight);
   memcpy(made + (at.canonical - at.threshold), walk->canonical, runs * sizeof *walk->canonical);
+  memcpy(made + (at.lowest - at.threshold), walk->lowest, runs * sizeof *walk->lowest);
   memcpy(made + (at.time - at.threshold), target->table->time, runs * sizeof *target->table->time);
   memcpy(made + (at.steps - at.threshold), target->table->steps,
          runs * sizeof *target->table->steps);
@@ -290,7 +293,6 @@ static enum gpumc_status walk_by(struct gpumc_ensemble *ensemble, const struct g
       .step_unlike = -walk->step_like,
       .step_up = walk->step_up,
       .levels = (uint32_t)walk->levels,
-      .lowest = walk->lowest,
       .spacing = walk->spacing,
       .visits = target->table->visits,
       .parts = target->table->parts,

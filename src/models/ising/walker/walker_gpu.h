@@ -59,20 +59,20 @@ struct ising_walker_places {
 /* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory; what is indexed
  * by the run is: threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0
  * .. 2d, then the same of spins that are up where `by_spin`; log_weight[runs][levels],
- * canonical[runs], end[runs][2], time[runs], run_steps[runs]; visits and passages as struct
- * gpumc_weight_table has them. A launch makes up to `steps` steps of each run after its first
- * `done`. A flip of a spin with so many unlike neighbours moves a replica by the levels step_base +
- * step_unlike unlike + step_up up. */
+ * lowest[runs], canonical[runs], end[runs][2], time[runs], run_steps[runs]; visits and passages as
+ * struct gpumc_weight_table has them. A launch makes up to `steps` steps of each run after its
+ * first `done`. A flip of a spin with so many unlike neighbours moves a replica by the levels
+ * step_base + step_unlike unlike + step_up up. */
 struct ising_walker_walk {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;
   uint32_t done, steps, tabled, by_spin, classes, by_energy;
   int32_t step_base, step_unlike, step_up;
   uint32_t levels;
-  int64_t lowest, spacing;
+  int64_t spacing;
   struct ising_walker_places *places; /* [samples][sites], of one sample unless these go by runs */
   uint32_t *threshold;
-  int64_t *log_weight;
+  int64_t *log_weight, *lowest;
   struct ising_walker_canonical *canonical;
   uint32_t *end;
   uint64_t *time;

@@ -152,8 +152,8 @@ static __device__ inline void store_words(struct lane lane, const struct walker 
 /* Bonds are counted at their ends of colour 0. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, const struct ising_walker_places *places,
-         const struct walker *walker)
+level_of(const struct ising_walker_walk *walk, uint32_t run,
+         const struct ising_walker_places *places, const struct walker *walker)
 {
   const uint32_t colour = walk->replicas.colour;
   int64_t unlike = 0, up = 0;
@@ -168,7 +168,7 @@ level_of(const struct ising_walker_walk *walk, const struct ising_walker_places 
                 bonds = (int64_t)NEIGHBOURS * colour - 2 * unlike;
   const int64_t value =
       walk->by_energy ? ising_tables_energy(&walk->tables, bonds, spins, 0, 0) : spins;
-  return (uint32_t)((value - walk->lowest) / walk->spacing);
+  return (uint32_t)((value - walk->lowest[run]) / walk->spacing);
 }
 
 /* Where the visits of a warp go: the block's histogram, or where its part is another than that of
@@ -260,7 +260,7 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
   const uint32_t end1 = passes ? walk->end[2 * run + 1] * stride : UINT32_MAX;
   struct step next;
   load_words(stored, &walker);
-  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, ahead.all, &walker) * stride;
+  walker.level = level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride;
   look_ahead(walk, random, group, ahead, 0);
   prepare<ROUNDS>(random, replica, ahead, 0, &next);
   for (uint32_t s = 0; s < stretch.steps; s++) {

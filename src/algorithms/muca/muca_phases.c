@@ -1,0 +1,333 @@
+/* Multicanonical sampling: the phases of a table, what each of them begins and ends with. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
+#include "core/numerics/elementary.h"
+
+enum {
+  ROUNDS_OF_ENTERING = 8, /* slopes are twice as steep in each */
+  SWEEPS_OF_ENTERING = 64,
+  INSIDE_LEAST = 8, /* one walker in so many must come in, the others become copies */
+  /* The start is forgotten when walkers have gone from one end to the other once in the mean: a
+   * random walk relaxes in a fifth of that time. */
+  PASSAGES_OF_APPROACH = 1,
+  APPROACH_MOST = 64, /* chunks of the approach, each twice the mean time of eq. 7 for one walker */
+  /* Production has so many passages a walker, and if blocks are pieces of the time, so many each.
+   */
+  PASSAGES_OF_A_BLOCK = 2,
+  GROWTHS_MOST = 100000,
+  PRODUCTION_MOST = 400, /* times the approach */
+};
+
+/* Of Wang and Landau's scheme. */
+enum {
+  HALVINGS = 10,          /* of the factor, from 1 */
+  PIECES_OF_A_FACTOR = 64 /* at most: what is not flat by then is left to the iterations */
+};
+static const double flat_enough = 0.8; /* the least visits over the mean */
+
+uint64_t muca_rounded(double updates)
+{
+  return gpumc_walk_steps((uint64_t)fmin(fmax(updates, 1), 0x1p60)) * GPUMC_WALK_UPDATES;
+}
+
+/* Of each walker before an iteration counts. Good weights of a file stay good only where walkers
+ * have first forgotten the states from which they began: they need as long as one walker does by
+ * eq. 7, which is about two relaxation times. */
+static uint64_t settling(const struct muca *muca, const struct muca_table *table)
+{
+  const double width = muca_weights_width(&table->weights);
+  const uint64_t updates = muca_thermalization(&muca->settings, width);
+  if (updates == 0)
+    return 0;
+  if (table->weights.guess != NULL && table->progress->iteration == 0)
+    return muca_rounded(fmax((double)updates, muca_mean_updates(&muca->settings, width)));
+  return muca_rounded((double)updates);
+}
+
+static void begin_iteration(struct muca *muca, struct muca_table *table)
+{
+  table->progress->phase = MUCA_SETTLE;
+  table->progress->left = settling(muca, table);
+}
+
+/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
+ * divergence, while fewer would spoil weights that are as good. */
+static uint64_t growths_for(const struct muca_settings *settings, double divergence)
+{
+  double updates = settings->updates;
+  uint64_t growths = 0;
+  while (settings->growth > 1 && updates * divergence < 1 && growths < GROWTHS_MOST) {
+    updates *= settings->growth;
+    growths++;
+  }
+  return growths;
+}
+
+static enum gpumc_status
+begin_counting(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  table->progress->phase = MUCA_COUNT;
+  table->progress->left = muca_rounded((double)muca_updates(
+      &muca->settings, muca_weights_width(&table->weights), (size_t)table->progress->quiet));
+  table->progress->counted = table->progress->left;
+  return muca_clear_visits(muca, table, error);
+}
+
+/* Of the approach: what one walker needs for some passages by eq. 7, shared by none; no longer than
+ * a production of given length. */
+static uint64_t approach_chunk(const struct muca *muca, const struct muca_table *table)
+{
+  const double some = 2 * muca_mean_updates(&muca->settings, muca_weights_width(&table->weights));
+  const double given = (double)muca->settings.production;
+  return muca_rounded(given > 0 ? fmin(some, given) : some);
+}
+
+static enum gpumc_status
+begin_approach(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  table->progress->phase = MUCA_APPROACH;
+  table->progress->rounds = 0;
+  table->progress->left = approach_chunk(muca, table);
+  return muca_clear_passages(muca, table, true, error);
+}
+
+/* From the time between passages during the approach. */
+static uint64_t
+production_updates(const struct muca *muca, const struct muca_table *table, double passages)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const double tunnelling =
+      (double)table->progress->approach * (double)settings->walkers / fmax(passages, 1);
+  const bool in_time = settings->parts < settings->blocks;
+  const double wanted =
+      in_time ? (double)settings->blocks * PASSAGES_OF_A_BLOCK : MUCA_PASSAGES_OF_PRODUCTION;
+  /* Where walkers hardly passed at all, the time that it takes is not known. */
+  const double most = PRODUCTION_MOST * (double)table->progress->approach;
+  const double updates =
+      settings->production > 0 ? (double)settings->production : fmin(wanted * tunnelling, most);
+  const double measurements = (double)settings->measurements;
+  return muca_rounded(updates / measurements) * settings->measurements;
+}
+
+static enum gpumc_status begin_production(struct muca *muca, struct muca_table *table,
+                                          double passages, struct gpumc_error *error)
+{
+  table->progress->production = production_updates(muca, table, passages);
+  table->progress->phase = MUCA_PRODUCTION;
+  table->progress->left = table->progress->production / muca->settings.measurements;
+  GPUMC_TRY(muca_clear_passages(muca, table, false, error));
+  return muca_clear_visits(muca, table, error);
+}
+
+/* Eq. 4, a row of the result, and what comes next. */
+static enum gpumc_status
+end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  struct muca_progress *progress = table->progress;
+  const struct muca_settings *settings = &muca->settings;
+  const uint64_t settled = settling(muca, table);
+  GPUMC_TRY(muca_fetch_visits(muca, table, error));
+  muca_rows_weights(muca, table);
+  const struct muca_flatness flatness =
+      muca_weights_iterate(&table->weights, settings, muca->host_visits);
+  GPUMC_TRY(muca_rows_iteration(muca, table, settled, &flatness, error));
+  progress->iteration++;
+  *table->divergence = flatness.divergence;
+  progress->quiet = flatness.grew ? 0 : progress->quiet + 1;
+  if (table->weights.guess != NULL) {
+    const uint64_t growths = growths_for(settings, fmax(flatness.divergence, settings->divergence));
+    progress->quiet = growths > progress->quiet ? growths : progress->quiet;
+  }
+  progress->converged = !flatness.grew && flatness.divergence < settings->divergence;
+  if (progress->converged || progress->iteration == settings->iterations)
+    return begin_approach(muca, table, error);
+  begin_iteration(muca, table);
+  return GPUMC_OK;
+}
+
+/* ---- the start ---- */
+
+/* Of a piece: walkers settle under the weights that the piece before has left. */
+static enum gpumc_status
+begin_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  const double width = muca_weights_width(&table->weights);
+  const double settling = (double)muca_thermalization(&muca->settings, width);
+  table->progress->phase = MUCA_START;
+  table->progress->left = muca_rounded(fmax(settling, width));
+  table->progress->started += table->progress->left;
+  return muca_clear_visits(muca, table, error);
+}
+
+enum gpumc_status muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  if (muca->settings.start == MUCA_START_WANG_LANDAU)
+    return begin_piece(muca, table, error);
+  if (table->weights.guess != NULL) {
+    muca_weights_begin(&table->weights);
+    table->progress->quiet = growths_for(&muca->settings, muca->settings.divergence);
+  }
+  begin_iteration(muca, table);
+  return GPUMC_OK;
+}
+
+static bool is_flat(const struct muca_table *table)
+{
+  double least = INFINITY, total = 0;
+  for (size_t l = 0; l < table->weights.levels; l++)
+    if (table->weights.seen[l]) {
+      least = fmin(least, (double)table->histogram[l]);
+      total += (double)table->histogram[l];
+    }
+  return least >= flat_enough * total / (double)table->weights.count;
+}
+
+/* The histogram of a piece changes the weights, and where all since the last halving are flat the
+ * factor is halved. */
+static enum gpumc_status
+end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  struct muca_progress *progress = table->progress;
+  const double factor = ldexp(1, -(int)progress->halvings);
+  const size_t levels = table->weights.levels;
+  GPUMC_TRY(muca_fetch_visits(muca, table, error));
+  progress->pieces++;
+  progress->unhalved++;
+  const bool grew = muca_weights_see(&table->weights, muca->host_visits);
+  for (size_t l = 0; l < levels; l++)
+    table->histogram[l] += muca->host_visits[l];
+  muca_weights_wang_landau(&table->weights, &muca->settings, muca->host_visits, factor);
+  if ((!grew && is_flat(table)) || progress->unhalved >= PIECES_OF_A_FACTOR) {
+    progress->halvings++;
+    progress->unhalved = 0;
+    memset(table->histogram, 0, levels * sizeof *table->histogram);
+  }
+  GPUMC_TRY(muca_rows_piece(muca, table, factor, error));
+  if (progress->halvings <= HALVINGS)
+    return begin_piece(muca, table, error);
+  begin_iteration(muca, table);
+  return GPUMC_OK;
+}
+
+/* ---- entering the window ---- */
+
+/* Walkers that are not inside become copies of those that are; what they have in common they forget
+ * while weights converge. */
+static enum gpumc_status
+copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const size_t walkers = muca->settings.walkers, count = muca->tables * walkers;
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  struct gpumc_device *device = muca->context.device;
+  uint32_t *parent = NULL, *on_device = NULL;
+  size_t from = 0;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&parent, count, "parents", error));
+  GPUMC_TRY_OUT(status, gpumc_device_array(device, &on_device, count, "parents", error));
+  for (size_t i = 0; i < count; i++)
+    parent[i] = (uint32_t)(i % walkers);
+  for (size_t r = 0; r < walkers; r++) {
+    if (muca_is_inside(muca, table, r))
+      continue;
+    while (!muca_is_inside(muca, table, from))
+      from = (from + 1) % walkers;
+    parent[table->index * walkers + r] = (uint32_t)from;
+    from = (from + 1) % walkers;
+  }
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, on_device, parent,
+                                                    count * sizeof *parent, error));
+  GPUMC_TRY_OUT(status, ensemble->ops->gather(ensemble, on_device, error));
+out:
+  device->ops->release(device, on_device);
+  free(parent);
+  return status;
+}
+
+static enum gpumc_status
+end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  const size_t walkers = muca->settings.walkers;
+  size_t inside = 0;
+  for (size_t r = 0; r < walkers; r++)
+    inside += muca_is_inside(muca, table, r);
+  table->progress->rounds++;
+  if (inside == walkers)
+    return muca_begin(muca, table, error);
+  if (table->progress->rounds < ROUNDS_OF_ENTERING) {
+    table->progress->left =
+        muca_rounded((double)SWEEPS_OF_ENTERING * (double)muca->context.model->sites);
+    return GPUMC_OK;
+  }
+  if (inside * INSIDE_LEAST >= walkers) {
+    GPUMC_TRY(copy_inside(muca, table, error));
+    return muca_begin(muca, table, error);
+  }
+  const double sites = (double)muca->context.model->sites;
+  const size_t first = table->first, last = first + muca->settings.window - 1;
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "%zu of %zu walkers came into the range from %g to %g per site within %d sweeps, from states "
+      "drawn at random: widen algorithm.range, towards the values at infinite temperature, or use "
+      "fewer windows",
+      inside, walkers, muca_level_value(&muca->settings, muca->context.model, first) / sites,
+      muca_level_value(&muca->settings, muca->context.model, last) / sites,
+      (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING);
+}
+
+/* ---- production ---- */
+
+static enum gpumc_status
+end_approach_chunk(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  struct muca_progress *progress = table->progress;
+  struct muca_passages passages;
+  progress->approach += approach_chunk(muca, table);
+  progress->rounds++;
+  GPUMC_TRY(muca_count_passages(muca, table, &passages, error));
+  const bool as_long =
+      muca->settings.production > 0 && progress->approach >= muca->settings.production;
+  if (passages.all >= PASSAGES_OF_APPROACH * (double)muca->settings.walkers || as_long ||
+      progress->rounds == APPROACH_MOST)
+    return begin_production(muca, table, passages.all, error);
+  progress->left = approach_chunk(muca, table);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+end_measurement(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  struct muca_progress *progress = table->progress;
+  muca_add_measured(muca, table);
+  progress->measured++;
+  progress->left = progress->production / muca->settings.measurements;
+  GPUMC_TRY(muca_take_visits(muca, table, error));
+  if (progress->measured == muca->settings.measurements)
+    progress->phase = MUCA_DONE;
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  switch ((enum muca_phase)table->progress->phase) {
+  case MUCA_ENTER:
+    return end_entering(muca, table, error);
+  case MUCA_START:
+    return end_piece(muca, table, error);
+  case MUCA_SETTLE:
+    return begin_counting(muca, table, error);
+  case MUCA_COUNT:
+    return end_iteration(muca, table, error);
+  case MUCA_APPROACH:
+    return end_approach_chunk(muca, table, error);
+  case MUCA_PRODUCTION:
+    return end_measurement(muca, table, error);
+  case MUCA_DONE:
+    break;
+  }
+  return GPUMC_OK;
+}

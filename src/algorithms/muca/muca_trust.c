@@ -1,0 +1,289 @@
+/* Multicanonical sampling: whether results can be trusted, of each table and of the joins of
+ * windows, and what is missing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
+#include "core/simulation/curves.h"
+#include "core/statistics/significance.h"
+
+enum {
+  ROUND_TRIPS_LEAST = 100, /* of a table; fewer are too few to tell their number */
+  SAMPLES_LEAST = 8        /* whose scatter tells an error */
+};
+
+enum gpumc_status muca_travels_of(struct muca *muca, const struct muca_table *table,
+                                  struct muca_travels *travels, struct gpumc_error *error)
+{
+  const double walkers = (double)muca->settings.walkers;
+  struct muca_passages passages;
+  GPUMC_TRY(muca_count_passages(muca, table, &passages, error));
+  /* Walkers forget where they began, and there are enough of them to tell errors. */
+  travels->enough = passages.round_trips >= ROUND_TRIPS_LEAST && passages.all >= walkers;
+  travels->round_trips = passages.round_trips;
+  travels->time = passages.all > 0 ? (double)table->progress->walked * walkers / passages.all : NAN;
+  return GPUMC_OK;
+}
+
+/* ---- windows ---- */
+
+bool muca_join_holds(const struct muca *muca, const struct muca_density *density, size_t k)
+{
+  double error_of;
+  const double tilt = muca_density_tilt(muca, density, k, &error_of);
+  const double joins = (double)((muca->settings.windows - 1) * muca->settings.samples);
+  if (!isfinite(tilt) || !isfinite(error_of))
+    return false;
+  return gpumc_student_tail(fabs(tilt) / error_of, (double)(density->blocks - 1)) >=
+         GPUMC_FALSE_ALARMS / joins;
+}
+
+/* Columns of /summary/windows. */
+enum { FROM, TO, ITERATIONS, CONVERGED, ROUND_TRIPS, TIME, TILT, TILT_ERROR, COLUMNS };
+
+static enum gpumc_status fill_window(struct muca *muca, const struct muca_density *density,
+                                     size_t k, double *column[COLUMNS], struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
+  const struct gpumc_model *model = muca->context.model;
+  const struct muca_table *table = &muca->table[k];
+  struct muca_travels travels;
+  GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
+  column[FROM][k] = muca_level_value(settings, model, table->first);
+  column[TO][k] = muca_level_value(settings, model, table->first + settings->window - 1);
+  column[ITERATIONS][k] = (double)table->progress->iteration;
+  column[CONVERGED][k] = (double)table->progress->converged;
+  column[ROUND_TRIPS][k] = travels.round_trips;
+  column[TIME][k] = travels.time;
+  column[TILT][k] = column[TILT_ERROR][k] = NAN;
+  if (k > 0)
+    column[TILT][k] = muca_density_tilt(muca, density, k - 1, &column[TILT_ERROR][k]);
+  return GPUMC_OK;
+}
+
+enum gpumc_status
+muca_windows_write(struct muca *muca, const struct muca_density *density, struct gpumc_error *error)
+{
+  const size_t windows = muca->settings.windows;
+  const struct gpumc_label *channel =
+      &muca->context.model->ops->channels[muca->settings.channel].label;
+  const struct gpumc_label axis = {"window", "number of the window", "1", "k"};
+  const struct gpumc_label labels[COLUMNS] = {
+      [FROM] = {"from", "lowest value of the window, of the whole system", channel->units,
+                channel->symbol},
+      [TO] = {"to", "highest value of the window, of the whole system", channel->units,
+              channel->symbol},
+      [ITERATIONS] = {"iterations", "iterations of the weights", "1", "n"},
+      [CONVERGED] = {"converged", "whether the weights converged", "1", ""},
+      [ROUND_TRIPS] = {"round_trips", "round trips of walkers between the ends of the window", "1",
+                       "n_rt"},
+      [TIME] = {"tunnelling_time", "updates from one end of the window to the other", "updates",
+                "τ"},
+      [TILT] = {
+          "tilt",
+          "of ln Omega in the common levels with the window before: the difference of both in "
+          "the upper half less that in the lower one",
+          "1", ""}};
+  const struct gpumc_curve_place place = {.recorder = muca->context.recorder,
+                                          .model = muca->context.model,
+                                          .group = "summary/windows",
+                                          .axis = {"summary/windows/window"},
+                                          .count = {windows}};
+  double *values, *column[COLUMNS];
+  if (windows == 1)
+    return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&values, windows * (COLUMNS + 1), "windows", error));
+  for (size_t i = 0; i < COLUMNS; i++)
+    column[i] = values + i * windows;
+  double *number = values + COLUMNS * windows;
+  enum gpumc_status status = GPUMC_OK;
+  for (size_t k = 0; k < windows; k++) {
+    number[k] = (double)k;
+    GPUMC_TRY_OUT(status, fill_window(muca, density, k, column, error));
+  }
+  GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, number, error));
+  for (size_t i = 0; i < TILT; i++) {
+    const bool whole = i == ITERATIONS || i == CONVERGED || i == ROUND_TRIPS;
+    GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &labels[i], whole, column[i], error));
+  }
+  GPUMC_TRY_OUT(status, gpumc_curve_write_with_error(&place, &labels[TILT], column[TILT],
+                                                     column[TILT_ERROR], error));
+out:
+  free(values);
+  return status;
+}
+
+/* ---- the verdict ---- */
+
+static enum gpumc_status write_warning(const struct muca *muca, const char *name, const char *text,
+                                       struct gpumc_error *error)
+{
+  gpumc_observer_tell(muca->context.observer, GPUMC_WARNING, text);
+  return gpumc_recorder_text(muca->context.recorder, "summary", name, text, error);
+}
+
+/* Of all tables. */
+struct verdict {
+  size_t unconverged, resting;       /* tables whose weights or walkers are not as they should be */
+  const struct muca_table *farthest; /* with the largest divergence of these, or of all */
+  double fewest;                     /* round trips of a table */
+  double round_trips, time;          /* all of them; the mean tunnelling time */
+  uint64_t iterations, walked;       /* at most */
+};
+
+static enum gpumc_status
+judge(struct muca *muca, struct verdict *verdict, struct gpumc_error *error)
+{
+  *verdict = (struct verdict){.farthest = &muca->table[0], .fewest = INFINITY};
+  for (size_t i = 0; i < muca->tables; i++) {
+    const struct muca_table *table = &muca->table[i];
+    const struct muca_progress *progress = table->progress;
+    struct muca_travels travels;
+    GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
+    const bool farther = *table->divergence > *verdict->farthest->divergence;
+    verdict->farthest = farther ? table : verdict->farthest;
+    verdict->unconverged += !progress->converged;
+    verdict->resting += !travels.enough;
+    verdict->fewest = fmin(verdict->fewest, travels.round_trips);
+    verdict->round_trips += travels.round_trips;
+    verdict->time += travels.time / (double)muca->tables;
+    verdict->iterations =
+        progress->iteration > verdict->iterations ? progress->iteration : verdict->iterations;
+    verdict->walked = progress->walked > verdict->walked ? progress->walked : verdict->walked;
+  }
+  return GPUMC_OK;
+}
+
+enum { WHICH_BYTES = 96 };
+
+/* " in 3 of 8 windows", " of 2 of 64 samples", or nothing where there is but one table. */
+static const char *which(const struct muca *muca, size_t count, char text[static WHICH_BYTES])
+{
+  const bool samples = muca->settings.samples > 1, windows = muca->settings.windows > 1;
+  const char *what = samples && windows ? "windows of all samples"
+                     : samples          ? "samples"
+                                        : "windows";
+  text[0] = '\0';
+  if (muca->tables > 1)
+    snprintf(text, WHICH_BYTES, " in %zu of %zu %s", count, muca->tables, what);
+  return text;
+}
+
+static enum gpumc_status
+write_convergence(const struct muca *muca, const struct verdict *verdict, struct gpumc_error *error)
+{
+  char text[384], tables[WHICH_BYTES];
+  if (verdict->unconverged == 0)
+    return GPUMC_OK;
+  snprintf(text, sizeof text,
+           "weights have not converged%s after %llu iterations: the divergence is %.3g, not below "
+           "%.3g; allow more (iteration.maximum), or use more walkers",
+           which(muca, verdict->unconverged, tables),
+           (unsigned long long)verdict->farthest->progress->iteration,
+           *verdict->farthest->divergence, muca->settings.divergence);
+  return write_warning(muca, "warning", text, error);
+}
+
+static enum gpumc_status
+write_travels(const struct muca *muca, const struct verdict *verdict, struct gpumc_error *error)
+{
+  char text[512], tables[WHICH_BYTES];
+  if (verdict->resting == 0)
+    return GPUMC_OK;
+  snprintf(text, sizeof text,
+           "%.0f round trips of %zu walkers between the ends of the range%s are too few, at least "
+           "%d are needed and half of one for each walker: errors may be too small; use a longer "
+           "production.updates",
+           verdict->fewest, muca->settings.walkers, which(muca, verdict->resting, tables),
+           ROUND_TRIPS_LEAST);
+  return write_warning(muca, "round_trips_warning", text, error);
+}
+
+/* Points of the grid without averages: none of them is wrong, so that the result may be trusted. */
+static enum gpumc_status write_fault(const struct muca *muca, const struct muca_curves *curves,
+                                     enum muca_fault fault, const char *name, const char *what,
+                                     struct gpumc_error *error)
+{
+  const char *control = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
+  size_t count = 0;
+  double first = 0;
+  char text[384];
+  for (size_t p = curves->points; p-- > 0;)
+    if (curves->fault[p] == fault) {
+      first = curves->grid[p];
+      count++;
+    }
+  if (count == 0)
+    return GPUMC_OK;
+  snprintf(text, sizeof text, "at %zu values of %s, the first %g, %s", count, control, first, what);
+  return write_warning(muca, name, text, error);
+}
+
+static enum gpumc_status
+write_faults(const struct muca *muca, const struct muca_curves *curves, struct gpumc_error *error)
+{
+  GPUMC_TRY(write_fault(muca, curves, MUCA_FAULT_CUT, "range_warning",
+                        "states outside of algorithm.range have weight: averages there are NaN; "
+                        "take a wider range, or a grid within it",
+                        error));
+  return write_fault(
+      muca, curves, MUCA_FAULT_BINS, "bin_warning",
+      "weights differ too much within a bin: averages there are NaN; take a narrower "
+      "algorithm.bin",
+      error);
+}
+
+static enum gpumc_status
+write_joins(const struct muca *muca, size_t tilted, struct gpumc_error *error)
+{
+  char text[320];
+  if (tilted == 0)
+    return GPUMC_OK;
+  snprintf(text, sizeof text,
+           "windows disagree at %zu joins on how ln Omega runs along their common levels: in one "
+           "of them walkers do not get to all states; use fewer windows, or a larger "
+           "windows.overlap",
+           tilted);
+  return write_warning(muca, "windows_warning", text, error);
+}
+
+static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpumc_error *error)
+{
+  char text[160];
+  if (!few)
+    return GPUMC_OK;
+  snprintf(text, sizeof text,
+           "errors from the scatter of %zu samples are rough, at least %d are needed",
+           muca->settings.samples, SAMPLES_LEAST);
+  return write_warning(muca, "samples_warning", text, error);
+}
+
+enum gpumc_status muca_trust_write(struct muca *muca, const struct muca_curves *curves,
+                                   size_t tilted, struct gpumc_error *error)
+{
+  struct gpumc_recorder *recorder = muca->context.recorder;
+  const size_t samples = muca->settings.samples;
+  const bool few = samples > 1 && samples < SAMPLES_LEAST;
+  struct verdict verdict;
+  GPUMC_TRY(judge(muca, &verdict, error));
+  const bool trusted = verdict.unconverged == 0 && verdict.resting == 0 && tilted == 0 && !few;
+  GPUMC_TRY(write_faults(muca, curves, error));
+  GPUMC_TRY(
+      gpumc_recorder_integer(recorder, "summary", "converged", verdict.unconverged == 0, error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)verdict.iterations,
+                                   error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "divergence", *verdict.farthest->divergence,
+                                  error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "round_trips", (int64_t)verdict.round_trips,
+                                   error));
+  GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "tunnelling_time", verdict.time, error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "production_updates",
+                                   (int64_t)verdict.walked, error));
+  GPUMC_TRY(gpumc_trust_record(&muca->context, trusted, error));
+  GPUMC_TRY(write_convergence(muca, &verdict, error));
+  GPUMC_TRY(write_travels(muca, &verdict, error));
+  GPUMC_TRY(write_joins(muca, tilted, error));
+  return write_few(muca, few, error);
+}
