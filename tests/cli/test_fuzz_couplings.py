@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import fuzz
+from support import fuzz, share
 from support.program import INVALID, OK, ProgramCase
 
 FILES = fuzz.files(60)
@@ -228,8 +228,8 @@ class Fuzz(ProgramCase):
                 file["fields"] = self.fields
 
     def test_layouts(self):
-        for number in range(max(FILES, 3 * len(ACCEPTED + list(REFUSED)))):
-            layouts = ACCEPTED + list(REFUSED)
+        layouts = ACCEPTED + list(REFUSED)
+        for number in range(max(FILES, len(layouts), share.count(3 * len(layouts)))):
             layout = layouts[number % len(layouts)]
             with self.subTest(number=number, layout=layout.__name__):
                 self.make(layout, fields=layout in ACCEPTED and self.rng.random() < 0.3)
