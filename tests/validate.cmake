@@ -21,6 +21,7 @@ set(validate_tests
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  statistical_test_muca_errors        # gates and controls on smaller lattices: exact_test_muca_small
   statistical_test_muca_large
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
@@ -50,7 +51,6 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_trust
     statistical_test_first_example
     statistical_test_main_job
-    statistical_test_muca_errors    # runs of each kind: cli_test_configs
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
@@ -70,14 +70,21 @@ set(shared_tests
   "cli_test_fuzz_couplings            2  4"
   "cli_test_fuzz_pairs                1  4"
   "cli_test_special_files             3  5"
+  "exact_test_canonical_disorder      2  1"
+  "exact_test_controls_small          3  1"
+  "exact_test_disorder_small          2  1"
   "exact_test_ising2d_bits            1  5"
+  "exact_test_ising2d_histogram       3  1"
   "exact_test_ising_bits              3  5"
-  "exact_test_ising_spin_bits         4  4"
+  "exact_test_ising_operations        3  1"
+  "exact_test_ising_spin_bits         4  1"
+  "exact_test_pt_ea                   4  1"
   "resume_test_killed_beside          1  3"
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_muca            5 25"
   "resume_test_resume_pt              3 25"
+  "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
   "unit_test_ising_operations         3  5")
 
@@ -106,7 +113,6 @@ set(longest_tests
   resume_test_resume_pt
   cli_test_fuzz_config
   unit_test_ising_operations
-  statistical_test_muca_errors
   resume_test_resume
   resume_test_resume_canonical
   exact_test_disorder_small
