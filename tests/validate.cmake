@@ -83,7 +83,7 @@ set(shared_tests
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_muca            5 25"
-  "resume_test_resume_pt              3 25"
+  "resume_test_resume_pt              3 50"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
   "unit_test_ising_operations         3  5")
