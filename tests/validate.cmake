@@ -21,6 +21,7 @@ set(validate_tests
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  statistical_test_main_job           # a shorter job with the same gates and a control: statistical_test_first_example
   statistical_test_muca_errors        # gates and controls on smaller lattices: exact_test_muca_small
   statistical_test_muca_large
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
@@ -50,7 +51,6 @@ if(GPUMC_SANITIZE)
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
-    statistical_test_main_job
     statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
@@ -83,7 +83,7 @@ set(shared_tests
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_muca            5 25"
-  "resume_test_resume_pt              3 50"
+  "resume_test_resume_pt              6 250"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
   "unit_test_ising_operations         3  5")
@@ -111,25 +111,32 @@ endfunction()
 # others, in a bare clone too, so that none of them runs alone at the end.
 set(longest_tests
   resume_test_resume_pt
-  cli_test_fuzz_config
-  unit_test_ising_operations
+  cli_test_examples
   resume_test_resume
-  resume_test_resume_canonical
-  exact_test_disorder_small
-  exact_test_ising_bits
+  cli_test_configs
   exact_test_pt_ea
-  exact_test_canonical_disorder
-  cli_test_merge_pt
-  statistical_test_canonical_trust
-  statistical_test_canonical_rounding
   cli_test_pt_keys
-  exact_test_ising_spin_bits
   resume_test_rows_of_checkpoint
-  statistical_test_main_job
+  exact_test_batches
   exact_test_canonical
+  exact_test_disorder_small
+  statistical_test_pa_errors
+  statistical_test_canonical_errors
+  exact_test_muca_start
+  resume_test_resume_muca
   resume_test_killed_beside
+  cli_test_merge_pt
+  cli_test_plot
+  cli_test_reports
+  cli_test_cells
+  exact_test_ising_spin_bits
   exact_test_ising_operations
-  statistical_test_canonical_errors)
+  exact_test_canonical_disorder
+  unit_test_ising_operations
+  exact_test_ising_bits
+  resume_test_series_log
+  statistical_test_canonical_trust
+  statistical_test_canonical_rounding)
 
 # gpumc_order_tests(): the order above as CTest's property COST, which only has to decrease.
 function(gpumc_order_tests)

@@ -174,7 +174,7 @@ static void beyond_shared_memory(void **state)
       int64_t *const channel[ISING_CHANNELS] = {value[0], value[1], value[2]};
       with.runs = 2;
       with.update = i % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
-      if (!fixture_serves(&with))
+      if (!share_has(k + i) || !fixture_serves(&with))
         continue;
       pair_open(&pair, &with, 1);
       pair_sweep_reference(&pair, 1, betas);
