@@ -70,6 +70,7 @@ set(shared_tests
   "cli_test_fuzz_couplings            2  4"
   "cli_test_fuzz_pairs                1  4"
   "cli_test_special_files             3  5"
+  "cli_test_pt_keys                   1  3"
   "exact_test_canonical_disorder      2  1"
   "exact_test_controls_small          3  1"
   "exact_test_disorder_small          2  1"
@@ -83,7 +84,7 @@ set(shared_tests
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_muca            5 25"
-  "resume_test_resume_pt              6 250"
+  "resume_test_resume_pt             14 250"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
   "unit_test_ising_operations         3  5")

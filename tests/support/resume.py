@@ -55,11 +55,11 @@ class ResumeCase(ProgramCase):
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, self.reference, self.path("run.h5"))
 
-    def kill_at_random_instants(self, starts=(0,)):
-        """Some time after one of the instants `starts`, in seconds."""
+    def kill_at_random_instants(self, starts=(0,), most=None):
+        """Some time after one of the instants `starts`, in seconds; `most` times, or a share of `kills`."""
         choose = random.Random(1)
-        kills = 0
-        while kills < share.count(self.kills):
+        kills, most = 0, most or share.count(self.kills)
+        while kills < most:
             process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
             time.sleep(choose.choice(starts) + choose.uniform(0, 0.5 * self.duration))
             process.kill()
