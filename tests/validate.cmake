@@ -13,37 +13,45 @@ set(first_tests
   exact_test_kaufman)
 
 # Tests that take minutes; everything else is quick. With sanitizers, those that judge numbers and
-# take long for it are among them: the code that they run is that of the other tests.
+# take long for it are among them, and those of the Python tools: the code of C that they run is that of other
+# tests, which are named.
 set(validate_tests
-  resume_test_resume_200_kills
-  resume_test_resume_pt_25_kills
   # Calibrations by hundreds of runs each; what they calibrate is run by the tests named.
   statistical_test_crossing_coverage  # cli_test_transition
   statistical_test_crossing_errors    # cli_test_transition
   statistical_test_pt_equilibrium     # exact_test_pt_ea, unit_test_pt
   statistical_test_pt_errors          # exact_test_pt_small, exact_test_pt_ea
+  statistical_test_main_job           # a shorter job with the same gates and a control: statistical_test_first_example
+  statistical_test_muca_errors        # gates and controls on smaller lattices: exact_test_muca_small
   statistical_test_muca_large
   statistical_test_tiled_generator_lcg64)  # on a GPU, where it takes seconds, it is quick
 if(GPUMC_SANITIZE)
   list(APPEND validate_tests
     cli_test_compare_papers         # cli_test_configs
+    cli_test_merge_pt               # cli_test_configs, cli_test_pt_keys
+    cli_test_plot                   # cli_test_configs, cli_test_transition of the release build
+    cli_test_reader                 # cli_test_damaged_results, unit_test_result_info
+    cli_test_same_results           # cli_test_run, cli_test_canonical_keys
+    cli_test_time_pa                # cli_test_bench, cli_test_configs
+    cli_test_transition             # cli_test_configs, cli_test_pt_keys
     exact_test_canonical            # cli_test_configs, cli_test_canonical_keys
     exact_test_canonical_disorder
     exact_test_controls_small       # unit_test_controls, cli_test_configs
     exact_test_disorder_small
     exact_test_ergodicity           # exact_test_pt_ea of the release build, cli_test_couplings
+    exact_test_exact_tool           # a tool of Python alone
     exact_test_ising2d_histogram    # one sweep of each kernel: exact_test_ising_bits
     exact_test_ising_operations
     exact_test_ising_spin_bits      # exact_test_ising_bits
+    exact_test_muca_small           # cli_test_configs, exact_test_muca_start, resume_test_resume_muca
+    exact_test_pa_small             # cli_test_configs, cli_test_pa_keys, statistical_test_pa_runs
     exact_test_pt_ea
     exact_test_pt_small
     statistical_test_canonical_errors
     statistical_test_canonical_rounding
     statistical_test_canonical_trust
     statistical_test_first_example
-    statistical_test_main_job
-    statistical_test_muca_errors    # runs of each kind: exact_test_muca_small
-    statistical_test_pa_errors      # a few runs of each kind: exact_test_pa_small, cli_test_configs
+    statistical_test_pa_errors      # a few runs of each kind: cli_test_configs
     statistical_test_pa_trust
     statistical_test_packed_energy  # exact_test_ising_bits
     statistical_test_series_errors
@@ -51,30 +59,85 @@ if(GPUMC_SANITIZE)
     statistical_test_tiled_generators)
 endif()
 
+# Quick tests that take a share of their cases: one in so many in the release build, one in so many with
+# sanitizers (tests/support/share.py). NAME_all, label validate, takes all of them. Numbers that have no factor in
+# common with those of shapes, kinds and the like meet each of these.
+set(shared_tests
+  "cli_test_configs                   1  3"
+  "cli_test_couplings_from_results    1  3"
+  "cli_test_damaged_results           1  4"
+  "cli_test_fuzz_config               1 10"
+  "cli_test_fuzz_couplings            2  4"
+  "cli_test_fuzz_pairs                1  4"
+  "cli_test_special_files             3  5"
+  "cli_test_pt_keys                   1  3"
+  "exact_test_canonical_disorder      2  1"
+  "exact_test_controls_small          3  1"
+  "exact_test_disorder_small          2  1"
+  "exact_test_ising2d_bits            1  5"
+  "exact_test_ising2d_histogram       3  1"
+  "exact_test_ising_bits              3  5"
+  "exact_test_ising_operations        3  1"
+  "exact_test_ising_spin_bits         4  1"
+  "exact_test_pt_ea                   4  1"
+  "resume_test_killed_beside          1  3"
+  "resume_test_resume                20 50"
+  "resume_test_resume_canonical       1  5"
+  "resume_test_resume_muca            5 25"
+  "resume_test_resume_pt             14 250"
+  "statistical_test_pa_trust          3  1"
+  "unit_test_files_in_python          1  5"
+  "unit_test_ising_operations         3  5")
+
+# gpumc_share_of(NAME VARIABLE): one in how many cases the test takes, 1: all.
+function(gpumc_share_of name variable)
+  set(${variable} 1 PARENT_SCOPE)
+  if(name IN_LIST validate_tests)
+    return()
+  endif()
+  foreach(line IN LISTS shared_tests)
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(GET words 0 test)
+    if(test STREQUAL name)
+      list(GET words 1 one_in)
+      if(GPUMC_SANITIZE)
+        list(GET words 2 one_in)
+      endif()
+      set(${variable} ${one_in} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # The longest of the quick tests, longest first, of both builds together. CTest starts them before all
 # others, in a bare clone too, so that none of them runs alone at the end.
 set(longest_tests
   resume_test_resume_pt
-  cli_test_fuzz_config
-  unit_test_ising_operations
-  statistical_test_muca_errors
+  cli_test_examples
   resume_test_resume
-  resume_test_resume_canonical
-  exact_test_disorder_small
-  exact_test_ising_bits
+  cli_test_configs
   exact_test_pt_ea
-  exact_test_canonical_disorder
-  cli_test_merge_pt
-  statistical_test_canonical_trust
-  statistical_test_canonical_rounding
   cli_test_pt_keys
-  exact_test_ising_spin_bits
   resume_test_rows_of_checkpoint
-  statistical_test_main_job
+  exact_test_batches
   exact_test_canonical
+  exact_test_disorder_small
+  statistical_test_pa_errors
+  statistical_test_canonical_errors
+  exact_test_muca_start
+  resume_test_resume_muca
   resume_test_killed_beside
+  cli_test_merge_pt
+  cli_test_plot
+  cli_test_reports
+  cli_test_cells
+  exact_test_ising_spin_bits
   exact_test_ising_operations
-  statistical_test_canonical_errors)
+  exact_test_canonical_disorder
+  unit_test_ising_operations
+  exact_test_ising_bits
+  resume_test_series_log
+  statistical_test_canonical_trust
+  statistical_test_canonical_rounding)
 
 # gpumc_order_tests(): the order above as CTest's property COST, which only has to decrease.
 function(gpumc_order_tests)
@@ -87,18 +150,4 @@ function(gpumc_order_tests)
     set_property(TEST ${name} PROPERTY COST ${above})
     math(EXPR cost "${cost} - 1")
   endforeach()
-endfunction()
-
-# Ten kills, and of pt stops after some units, where the label validate has 200, and of pt 25 and one after each. With sanitizers runs take seven times as long: fewer kills, and stops
-# not after every short unit.
-function(gpumc_shorten_tests)
-  if(NOT GPUMC_SANITIZE)
-    set_property(TEST resume_test_resume APPEND PROPERTY ENVIRONMENT "GPUMC_KILLS=10")
-    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
-      "GPUMC_KILLS=10;GPUMC_STOP_AFTER=10 ms")
-  endif()
-  if(GPUMC_SANITIZE)
-    set_property(TEST resume_test_resume_pt APPEND PROPERTY ENVIRONMENT
-      "GPUMC_KILLS=6;GPUMC_STOP_AFTER=30 ms")
-  endif()
 endfunction()

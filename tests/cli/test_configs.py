@@ -15,7 +15,7 @@ CONFIGS = sorted(glob.glob(os.path.join(ROOT, "configs", "**", "*.yaml"), recurs
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 import gpumc_reader  # noqa: E402
-from support import device  # noqa: E402
+from support import device, share  # noqa: E402
 from support.shortened import POPULATION, shortened  # noqa: E402
 
 
@@ -68,7 +68,7 @@ class Configs(unittest.TestCase):
                 self.assertTrue(os.path.exists(schema), schema)
 
     def test_run_shortened(self):
-        for path in CONFIGS:
+        for path in share.of(CONFIGS):
             with self.subTest(os.path.relpath(path, ROOT)), tempfile.TemporaryDirectory() as folder:
                 self.run_shortened(path, folder)
 

@@ -1,9 +1,8 @@
 """Couplings from results of gpumc: taken as they were written, or refused where the result is no longer what it was.
 
-GPUMC_FUZZ_FILES is the number of damaged files that are drawn (a few by default)."""
+support/fuzz.py has the number of damaged files."""
 import os
 import pathlib
-import random
 import sys
 import unittest
 
@@ -11,10 +10,11 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import fuzz
 from support.edited_result import edited
 from support.program import INVALID, OK, ProgramCase
 
-FILES = int(os.environ.get("GPUMC_FUZZ_FILES", "60"))
+FILES = fuzz.files(60)
 SEAL = 32
 CONFIG = """\
 gpumc: 1
@@ -99,7 +99,7 @@ class Source(ProgramCase):
 
     def test_damaged(self):
         """Never other couplings than those that were written."""
-        rng = random.Random(20261125)
+        rng = fuzz.generator(20261125)
         for number in range(FILES):
             data = bytearray(self.good)
             kind = rng.randrange(3)

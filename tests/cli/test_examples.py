@@ -6,7 +6,6 @@ Comparisons are within 4.5 errors (false alarm 7e-6 each, below 1e-3 for all tog
 """
 import itertools
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.device import ROOT, SKIPPED  # noqa: E402
 from support.gpumc_program import numeric_datasets  # noqa: E402
+from support.sanitizers import SANITIZED  # noqa: E402
 
 EXAMPLES = ROOT / "docs/examples"
 BOUND = 4.5
@@ -167,8 +167,7 @@ class Examples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    cache = pathlib.Path(os.environ.get("GPUMC_BUILD", ".")) / "CMakeCache.txt"
-    if cache.exists() and "GPUMC_SANITIZE:STRING=a" in cache.read_text(encoding="utf-8"):
+    if SANITIZED:
         print("skipped: nothing here that the build without sanitizers does not test")
         sys.exit(SKIPPED)
     unittest.main(verbosity=2)

@@ -12,10 +12,10 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import faults
 from support.program import FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
+from support.sanitizers import SANITIZED
 
 LIBRARY = faults.TESTS / "libgpumc_handles.so"
 LEAKING = faults.TESTS / "gpumc_leaking_program"
-SANITIZED = "asan" in os.environ["GPUMC_BUILD"] or "sanit" in os.environ["GPUMC_BUILD"]
 LOGGED = SMALL.replace("  runs: 2\n", "  runs: 2\n  configurations: {betas: [0, 0.2]}\n")
 GLASS = """\
 gpumc: 1

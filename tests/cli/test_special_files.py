@@ -1,4 +1,5 @@
 """Whatever is at a path of the user, no command hangs, no file of others is touched, and the message says what it is."""
+import itertools
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import unittest
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import share
 from support.program import CAMPAIGN, FAILURE, INVALID, OK, SMALL, STOPPED, ProgramCase
 
 SECONDS = 60  # much more than any of these commands needs, and less than for ever
@@ -150,23 +152,22 @@ class Output(SpecialCase):
 
     def test_hdf5_of_others(self):
         """Closed, or left open by a writer that was killed; no damaged result of gpumc is any of them."""
-        for library in "earliest", "latest":
-            for value in None, "theirs", [1, 2]:
-                for is_open in False, True:
-                    with self.subTest(library=library, format=value, is_open=is_open):
-                        self.clear()
-                        with h5py.File(self.path("writing"), "w", libver=library) as file:
-                            file["energy"] = [1.0, 2.0]
-                            if value is not None:
-                                file.attrs["format"] = value
-                            file.flush()
-                            shutil.copy(self.path("writing"), self.path("X"))
-                        if not is_open:
-                            shutil.copy(self.path("writing"), self.path("X"))
-                        self.path("writing").unlink()
-                        said = "X: is an HDF5 file, but not a result of gpumc"
-                        self.assertIn(said, self.quick("info", "X", code=FAILURE).err)
-                        self.refused([INVALID], said)
+        for library, value, is_open in share.of(itertools.product(("earliest", "latest"), (None, "theirs", [1, 2]),
+                                                                  (False, True))):
+            with self.subTest(library=library, format=value, is_open=is_open):
+                self.clear()
+                with h5py.File(self.path("writing"), "w", libver=library) as file:
+                    file["energy"] = [1.0, 2.0]
+                    if value is not None:
+                        file.attrs["format"] = value
+                    file.flush()
+                    shutil.copy(self.path("writing"), self.path("X"))
+                if not is_open:
+                    shutil.copy(self.path("writing"), self.path("X"))
+                self.path("writing").unlink()
+                said = "X: is an HDF5 file, but not a result of gpumc"
+                self.assertIn(said, self.quick("info", "X", code=FAILURE).err)
+                self.refused([INVALID], said)
 
     def test_links(self):
         for make, says in [(dangling, "leads nowhere"), (looping, "leads in a circle"), (link_to_a_file, "symbolic link")]:
@@ -211,12 +212,11 @@ class Beside(SpecialCase):
         self.assertEqual([other for other in self.names("small.h5*") if other != name], [])
 
     def test_special_files_and_links(self):
-        for suffix in SUFFIXES:
-            for make in [*KINDS, *LINKS]:
-                with self.subTest(suffix=suffix, kind=make.__name__):
-                    self.clear()
-                    make(self.path("small.h5" + suffix))
-                    self.check("small.h5" + suffix, state(self.path("small.h5" + suffix)))
+        for suffix, make in share.of(itertools.product(SUFFIXES, [*KINDS, *LINKS])):
+            with self.subTest(suffix=suffix, kind=make.__name__):
+                self.clear()
+                make(self.path("small.h5" + suffix))
+                self.check("small.h5" + suffix, state(self.path("small.h5" + suffix)))
 
     def test_files_of_others(self):
         self.gpumc("run", self.config, "-o", "other.h5", "--set", "seed=12", "--quiet")
@@ -224,15 +224,14 @@ class Beside(SpecialCase):
             file["x"] = range(1000)
         contents = {"text": b"mine\n", "json": b'{"state": "running"}', "zeros": bytes(1000), "number": b"4711 host\n",
                     "hdf5": self.path("plain.h5").read_bytes(), "result": self.path("other.h5").read_bytes()}
-        for suffix in SUFFIXES:
-            for kind, content in contents.items():
-                with self.subTest(suffix=suffix, kind=kind):
-                    self.clear()
-                    path = self.path("small.h5" + suffix)
-                    path.write_bytes(content)
-                    if kind == "result" and suffix == ".partial.new":
-                        continue  # a working file that became a result has no other name than .partial
-                    self.check(path.name, state(path))
+        cases = list(itertools.product(SUFFIXES, contents))
+        cases.remove((".partial.new", "result"))  # a working file that became a result has no other name than .partial
+        for suffix, kind in share.of(cases):
+            with self.subTest(suffix=suffix, kind=kind):
+                self.clear()
+                path = self.path("small.h5" + suffix)
+                path.write_bytes(contents[kind])
+                self.check(path.name, state(path))
 
     def test_stay_when_the_run_ends_or_was_complete(self):
         """They come while the run works, or after it."""

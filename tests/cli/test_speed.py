@@ -2,7 +2,6 @@
 before; of three attempts one is enough, for the sake of busy machines.
 """
 import json
-import os
 import pathlib
 import resource
 import sys
@@ -10,6 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import ProgramCase
+from support.sanitizers import SANITIZED
 
 ATTEMPTS = 3
 SWEEPS = 400_000
@@ -23,8 +23,7 @@ output: c.h5
 """
 
 
-@unittest.skipIf("asan" in os.environ["GPUMC_BUILD"] or "sanit" in os.environ["GPUMC_BUILD"],
-                 "sanitizers take their time where they like")
+@unittest.skipIf(SANITIZED, "sanitizers take their time where they like")
 class Proportions(ProgramCase):
     device = "cpu"
 

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.program import FAILURE, INVALID, LONG, OK, SMALL, STOPPED, ProgramCase, stop, wait_for
+from support.sanitizers import SANITIZED
 
 PROCESSORS = len(os.sched_getaffinity(0))
 MOST = 32 * PROCESSORS
@@ -70,8 +71,7 @@ class Threads(ProgramCase):
         for value in "200000G", " 204800000 m ", "209715200000":
             self.cannot_start(env={**os.environ, "OMP_STACKSIZE": value})
 
-    @unittest.skipIf("asan" in os.environ["GPUMC_BUILD"] or "sanit" in os.environ["GPUMC_BUILD"],
-                     "sanitizers need more address space than the limit")
+    @unittest.skipIf(SANITIZED, "sanitizers need more address space than the limit")
     def test_for_which_memory_is_too_short(self):
         limit = 260 << 20
         self.cannot_start(env={**os.environ, "OMP_STACKSIZE": "100M"},

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -92,7 +92,7 @@ class Samples(unittest.TestCase):
         self.assertTrue((np.abs(ratio - 1) < 0.1).all(), ratio)
 
     def test_each_sample(self):
-        for variant, model, field in self.CASES:
+        for variant, model, field in share.of(self.CASES):
             if variant not in device.variants():
                 continue
             with self.subTest(variant=variant, model=model), gpumc.folder() as folder:
@@ -196,7 +196,7 @@ class KnownSamples(unittest.TestCase):
         return deviation
 
     def test_spin_glass_of_64_sites(self):
-        for variant in device.served("multispin", "spin"):
+        for variant in share.of(device.served("multispin", "spin")):
             with self.subTest(variant=variant), gpumc.folder() as folder:
                 path = pathlib.Path(folder) / "couplings.txt"
                 path.write_text(splitmix_couplings.text_file([4, 4, 4], self.SAMPLES))
@@ -213,7 +213,7 @@ class KnownSamples(unittest.TestCase):
                                  self.SAMPLES[1])
 
     def test_ising_model_of_64_sites(self):
-        for variant, update in ("multispin", "metropolis"), ("spin", "heat_bath"):
+        for variant, update in share.of([("multispin", "metropolis"), ("spin", "heat_bath")]):
             if variant not in device.variants():
                 continue
             with self.subTest(variant=variant, update=update), gpumc.folder() as folder:

@@ -6,6 +6,7 @@ before any run; seeds are fixed. Negative controls: exchanges with the wrong sig
 percent, weights with the wrong sign.
 """
 import functools
+import itertools
 import os
 import pathlib
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, enumeration, gpumc_program as gpumc, splitmix_couplings  # noqa: E402
+from support import device, enumeration, gpumc_program as gpumc, share, splitmix_couplings  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import gpumc_reader  # noqa: E402
 
@@ -46,6 +47,11 @@ algorithm:
 kernel: {{variant: {variant}}}
 output: {output}
 """
+
+
+def cases(*variants):
+    """Each of these kernels with a ferromagnet and with a glass, or a share of the pairs."""
+    return share.of(itertools.product(device.served(*variants), (False, True)))
 
 
 @functools.cache
@@ -149,15 +155,14 @@ class Tempering(unittest.TestCase):
         self.assertLess(min(wrong), P_MINIMUM, "control: another field")
 
     def test_every_kernel(self):
-        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
-            for glass in False, True:
-                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
-                    print(variant, "glass" if glass else "ferromagnet")
-                    path = self.run_pt(folder, glass, variant=variant)
-                    self.check(glass, path)
-                    accepted = gpumc.summary(path)["acceptance"]
-                    self.assertGreater(np.nanmin(accepted), 0.05)
-                    self.assertLess(np.nanmax(accepted), 0.95)
+        for variant, glass in cases("multispin", "spin", *device.on_gpus("walker")):
+            with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                print(variant, "glass" if glass else "ferromagnet")
+                path = self.run_pt(folder, glass, variant=variant)
+                self.check(glass, path)
+                accepted = gpumc.summary(path)["acceptance"]
+                self.assertGreater(np.nanmin(accepted), 0.05)
+                self.assertLess(np.nanmax(accepted), 0.95)
 
     def test_wrong_sign_of_the_exchange_is_rejected(self):
         """The same test with a simulation of its own: it takes the right sign and rejects the other."""
@@ -230,52 +235,48 @@ class Annealing(unittest.TestCase):
     def test_mean_partition_ratio_is_exact_for_small_populations(self):
         """The mean of Z(h)/Z(h_0) over 600 runs of 50 replicas is exact. Bound: 4.5 standard errors at each of 17
         fields, false alarms 1e-4 a case. Controls: weights with the wrong sign, and fields wrong by 3 %."""
-        for variant, resampling in (("multispin", "nearest_integer"), ("spin", "systematic"),
-                                    ("walker", "nearest_integer")):
-            if variant not in device.variants():
-                continue
-            for glass in False, True:
-                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
-                    path = self.anneal(folder, glass, population=50, sweeps=1, runs=RUNS, variant=variant,
-                                       resampling=resampling)
-                    with h5py.File(path) as file:
-                        fields = file["summary/h"][...]
-                        found = np.array([-SITES * file[f"runs/{m:04d}/beta_free_energy_difference"][...]
-                                          for m in range(RUNS)])
-                    def worst(reference):
-                        ratio = np.exp(found - reference + reference[0])[:, 1:]
-                        return np.abs((ratio.mean(axis=0) - 1) / (ratio.std(axis=0, ddof=1) / RUNS ** 0.5)).max()
-                    exact = log_partition(glass, fields)
-                    off = worst(exact)
-                    print(f"{variant} glass {glass}: {off:.2f} errors; wrong sign {worst(-exact):.0f}, wrong fields "
-                          f"{worst(log_partition(glass, 1.03 * fields)):.0f}")
-                    self.assertLess(off, 4.5)
-                    self.assertGreater(worst(-exact), 8, "control")
-                    self.assertGreater(worst(log_partition(glass, 1.03 * fields)), 8, "control")
+        resampling = {"spin": "systematic"}
+        for variant, glass in cases("multispin", "spin", "walker"):
+            with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                path = self.anneal(folder, glass, population=50, sweeps=1, runs=RUNS, variant=variant,
+                                   resampling=resampling.get(variant, "nearest_integer"))
+                with h5py.File(path) as file:
+                    fields = file["summary/h"][...]
+                    found = np.array([-SITES * file[f"runs/{m:04d}/beta_free_energy_difference"][...]
+                                      for m in range(RUNS)])
+                def worst(reference):
+                    ratio = np.exp(found - reference + reference[0])[:, 1:]
+                    return np.abs((ratio.mean(axis=0) - 1) / (ratio.std(axis=0, ddof=1) / RUNS ** 0.5)).max()
+                exact = log_partition(glass, fields)
+                off = worst(exact)
+                print(f"{variant} glass {glass}: {off:.2f} errors; wrong sign {worst(-exact):.0f}, wrong fields "
+                      f"{worst(log_partition(glass, 1.03 * fields)):.0f}")
+                self.assertLess(off, 4.5)
+                self.assertGreater(worst(-exact), 8, "control")
+                self.assertGreater(worst(log_partition(glass, 1.03 * fields)), 8, "control")
 
     def test_every_quantity(self):
         """Populations of 20000: 8 quantities at 18 fields within 4.5 reported errors (false alarm 1e-3 a case). Control:
         fields wrong by 5 %. Weights are bounded for any order of fields, so that nothing overflows or dies out."""
-        for variant in device.served("multispin", "spin", *device.on_gpus("walker")):
-            for glass in False, True:
-                with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
-                    path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)
-                    found = gpumc.summary(path)
-                    for absent in "beta", "specific_heat", "entropy", "beta_free_energy":
-                        self.assertNotIn(absent, found)
-                    curves = exact_curves(glass, found["h"])
-                    z = log_partition(glass, found["h"])
-                    curves["beta_free_energy_difference"] = (z[0] - z) / SITES
-                    for name, value in curves.items():
-                        at = slice(1, None) if name == "beta_free_energy_difference" else slice(None)
-                        off = np.abs(gpumc.in_errors(found, name, value, at)).max()
-                        print(f"{variant} glass {glass} {name:28s} {off:.2f} errors")
-                        self.assertLess(off, 4.5, name)
-                    self.assertEqual(found["beta_free_energy_difference"][0], 0)
-                    self.assertEqual(found["beta_free_energy_difference_error"][0], 0)
-                    wrong = exact_curves(glass, 1.05 * found["h"])
-                    self.assertGreater(max(np.abs(gpumc.in_errors(found, name, value)).max()
-                                           for name, value in wrong.items()), 4.5, "control")
+        for variant, glass in cases("multispin", "spin", *device.on_gpus("walker")):
+            with self.subTest(variant=variant, glass=glass), gpumc.folder() as folder:
+                path = self.anneal(folder, glass, population=20000, runs=2, variant=variant)
+                found = gpumc.summary(path)
+                for absent in "beta", "specific_heat", "entropy", "beta_free_energy":
+                    self.assertNotIn(absent, found)
+                curves = exact_curves(glass, found["h"])
+                z = log_partition(glass, found["h"])
+                curves["beta_free_energy_difference"] = (z[0] - z) / SITES
+                for name, value in curves.items():
+                    at = slice(1, None) if name == "beta_free_energy_difference" else slice(None)
+                    off = np.abs(gpumc.in_errors(found, name, value, at)).max()
+                    print(f"{variant} glass {glass} {name:28s} {off:.2f} errors")
+                    self.assertLess(off, 4.5, name)
+                self.assertEqual(found["beta_free_energy_difference"][0], 0)
+                self.assertEqual(found["beta_free_energy_difference_error"][0], 0)
+                wrong = exact_curves(glass, 1.05 * found["h"])
+                self.assertGreater(max(np.abs(gpumc.in_errors(found, name, value)).max()
+                                       for name, value in wrong.items()), 4.5, "control")
 
     def test_adaptive_steps(self):
         """Steps keep the overlap asked for, and the second run those of the first."""

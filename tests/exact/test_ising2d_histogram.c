@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "support/ising_fixture.h"
+#include "support/share.h"
 
 /* SWEEPS from a random start: by the transition matrix, what is left of the start is below 1e-8
  * after 40 sweeps at beta = 0.5 and after 20 at 0.4. REPLICAS: an acceptance that is 1 % wrong then
@@ -157,11 +158,14 @@ static void sample_kernel(const struct gpumc_kernel_ops *kernel, const struct co
   fixture_close(&fixture);
 }
 
-static void expect_exact(const struct gpumc_kernel_ops *kernel)
+/* Conditions are counted on from kernel to kernel. */
+static void expect_exact(const struct gpumc_kernel_ops *kernel, size_t *number)
 {
   int64_t *bonds = calloc(REPLICAS, sizeof *bonds), *spins = calloc(REPLICAS, sizeof *spins);
   assert_true(bonds != NULL && spins != NULL);
   for (size_t c = 0; c < CONDITIONS; c++) {
+    if (!share_has((*number)++))
+      continue;
     sample_kernel(kernel, &conditions[c], bonds, spins);
     const double energies = discrepancy(&conditions[c], false, REPLICAS, bonds, spins);
     const double histogram = discrepancy(&conditions[c], true, REPLICAS, bonds, spins);
@@ -181,10 +185,11 @@ static void every_kernel_has_the_exact_histogram(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = fixture_kernels(kernel);
+  size_t number = 0;
   for (size_t k = 0; k < kernels; k++) {
     const struct ising_case with = fixture_square(kernel[k], LENGTH, LENGTH, REPLICAS);
     if (fixture_serves(&with))
-      expect_exact(kernel[k]);
+      expect_exact(kernel[k], &number);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
+#include "support/share.h"
 
 enum {
   RUNS = 4,
@@ -104,9 +105,12 @@ static void small_lattices(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(NEEDED, kernel);
+  size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < SMALL; i++)
       for (size_t feeling = 0; feeling < CASE_FEELINGS; feeling++) {
+        if (!share_has(number++))
+          continue;
         struct ising_case with = case_of(kernel[k], &small[i], &case_feelings[feeling], ROOM);
         with.update = (i + feeling) % 3 == 0 ? ISING_MOVE_HEAT_BATH : ISING_MOVE_METROPOLIS;
         with.rounds = (i + feeling) % 2 == 0 ? 10 : 7;
@@ -119,9 +123,12 @@ static void large_lattices(void **state)
   (void)state;
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t kernels = case_kernels(NEEDED, kernel);
+  size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t i = 0; i < LARGE; i++)
       for (size_t feeling = i; feeling < CASE_FEELINGS; feeling += LARGE) {
+        if (!share_has(number++))
+          continue;
         struct ising_case with = case_of(kernel[k], &large[i], &case_feelings[feeling], FEW);
         with.update = feeling % 2 == 0 ? ISING_MOVE_METROPOLIS : ISING_MOVE_HEAT_BATH;
         go_through(with, FEW);

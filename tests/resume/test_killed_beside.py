@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, faults
+from support import device, faults, share
 from support.program import OK
 from support.resume import ResumeCase
 
@@ -38,7 +38,7 @@ class Killed(ResumeCase):
         kills = 0
         for suffix in FILES:
             for call in CALLS:
-                for nth in NUMBERS:
+                for nth in share.of(NUMBERS):
                     process = self.start("run", self.config, env=faults.environment(
                         f"{call}:nth={nth}:path={suffix}:action=kill"))
                     process.communicate(timeout=300)
@@ -49,7 +49,7 @@ class Killed(ResumeCase):
                     kills += process.returncode != OK
                     if process.returncode == OK:
                         break
-        self.assertGreater(kills, 60)
+        self.assertGreater(kills, share.count(60))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ checkpoint: {every: 20 ms}
 
 
 class JobCase(ResumeCase):
+    kills = 200
     startup = None  # seconds until the first unit is done, long where a GPU must be woken
     half = None   # bytes of checkpoint and working file in its middle
 
@@ -135,6 +136,8 @@ class Killed(JobCase):
 class Configurations(ResumeCase):
     """Whole populations stand in the log, those of adaptive runs in two batches."""
 
+    kills = 200
+
     def setUp(self):
         super().setUp()
         self.use(CONFIG.replace("  blocks: 16\n", "  blocks: 16\n  configurations: {betas: [0, 0.2, 0.45, 0.6]}\n"))
@@ -148,7 +151,7 @@ class Configurations(ResumeCase):
         self.kill_at_random_instants()
 
     def test_stopped_after_every_unit(self):
-        self.assertGreater(self.stop_after_every_unit(), 10)
+        self.stop_after_every_unit(11)
 
     def test_tell_another_run_apart(self):
         self.tell_another_seed_apart()
@@ -166,6 +169,8 @@ class Configurations(ResumeCase):
 class AnotherControl(ResumeCase):
     """Adaptive steps in the field, thermalized at the first."""
 
+    kills = 200
+
     def setUp(self):
         super().setUp()
         self.use(CONFIG.replace("  beta: {from: 0.0, to: 0.6, overlap: 0.85}\n",
@@ -176,13 +181,13 @@ class AnotherControl(ResumeCase):
         self.kill_at_random_instants()
 
     def test_stopped_after_every_unit(self):
-        self.assertGreater(self.stop_after_every_unit(), 10)
+        self.stop_after_every_unit(11)
 
 
 class Stopped(JobCase):
     def test_after_every_unit(self):
         """One temperature an invocation, and never a checkpoint but at its end."""
-        self.assertGreater(self.stop_after_every_unit("--set", "checkpoint.every=10 min"), 10)
+        self.stop_after_every_unit(11, "--set", "checkpoint.every=10 min")
 
     def test_by_signals(self):
         choose = random.Random(2)

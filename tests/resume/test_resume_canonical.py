@@ -50,7 +50,7 @@ class Resumed(ResumeCase):
         self.kill_at_random_instants()
 
     def test_stopped_after_every_unit(self):
-        self.assertGreater(self.stop_after_every_unit(), 8)
+        self.stop_after_every_unit(9)
 
     def stop_half_way(self):
         for _ in range(5):

@@ -55,11 +55,11 @@ class Resumed(ResumeCase):
         self.kill_at_random_instants()
 
     def test_stopped_after_every_unit(self):
-        self.assertGreater(self.stop_after_every_unit(), 2)
+        self.stop_after_every_unit(3)
 
     def test_few_walkers_in_a_range(self):
         self.use(FEW)
-        self.stop_after_every_unit()
+        self.stop_after_every_unit(1)
 
     def test_windows_and_samples(self):
         self.use(TABLES)
@@ -70,7 +70,7 @@ class Resumed(ResumeCase):
         with h5py.File(self.path("whole.h5")) as file:
             updates = file["runs/0000/start/updates"][-1]
         self.assertGreater(updates, 2.5 * UNIT / 700)
-        self.stop_after_every_unit()
+        self.stop_after_every_unit(1)
 
     def test_checkpoint_that_contradicts_itself(self):
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import device, gpumc_program as gpumc  # noqa: E402
+from support import device, gpumc_program as gpumc, share  # noqa: E402
 
 CONFIG = """\
 gpumc: 1
@@ -86,16 +86,16 @@ class Trust(unittest.TestCase):
         """Where a replica in 3000 is above the ground state on average, and one in 900: with few blocks, in which one
         event is as much as five in many, and with many runs, in which the blocks and the runs see the same events.
         At beta = 1.3 and 1.4 at most 3 % are determined, one in 100 by the rule and four standard deviations."""
-        for runs, population, blocks in ((1, 3000, 8), (1, 3000, 16), (16, 190, 64)):
+        for runs, population, blocks in share.of([(1, 3000, 8), (1, 3000, 16), (16, 190, 64)]):
             found = repeat(100, blocks=blocks, side=4, population=population, runs=runs, to=1.5, step=0.1)
-            share = found["determined"].mean(0)
-            print(f"{runs} runs, {blocks} blocks: determined at beta = 1.2 to 1.5", share[-4:])
+            fraction = found["determined"].mean(0)
+            print(f"{runs} runs, {blocks} blocks: determined at beta = 1.2 to 1.5", fraction[-4:])
             with self.subTest(runs=runs, blocks=blocks):
                 self.assertFalse(found["trusted"].any())
-                self.assertLessEqual(share[-3:].max(), 0.05)
-                self.assertEqual(share[-1], 0)
+                self.assertLessEqual(fraction[-3:].max(), 0.05)
+                self.assertEqual(fraction[-1], 0)
                 if blocks < 16:
-                    self.assertFalse(share.any())
+                    self.assertFalse(fraction.any())
 
     def test_runs_together(self):
         """Four runs of a quarter of the replicas are trusted about as often as one; half of them are not. The
@@ -122,7 +122,7 @@ class Trust(unittest.TestCase):
     def test_runs_that_do_not_contradict_each_other(self):
         """At most 1 % of right campaigns say so: of 200, ten or more with a chance of 5e-5. The control, runs that do
         contradict each other, is in test_pa_runs.c."""
-        for runs in (2, 4, 16):
+        for runs in share.of([2, 4, 16]):
             found = repeat(200, side=8, population=500, runs=runs, to=0.5, step=0.05)
             flagged = sum("contradict each other" in text for text in found["warning"])
             print(f"{runs} runs: {flagged} of 200 campaigns contradict themselves")

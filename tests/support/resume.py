@@ -1,21 +1,16 @@
 """Runs that are killed or stopped and end with the numbers of the uninterrupted run.
 
-GPUMC_KILLS: how many times a run is killed at random instants (default 25). GPUMC_STOP_AFTER: time after which
-runs are stopped at the end of a unit (default 1 ms, that is after every unit).
+With a share of the cases (support/share.py) there are fewer kills, and stops after some units instead of each.
 """
-import os
 import random
 import signal
 import time
 
 import h5py
 
-from support import files_program
+from support import files_program, share
 from support.program import OK, STOPPED, ProgramCase
 from support.results import assert_same_numbers, numbers
-
-KILLS = int(os.environ.get("GPUMC_KILLS", "25"))
-STOP_AFTER = os.environ.get("GPUMC_STOP_AFTER", "1 ms")
 
 
 class ResumeCase(ProgramCase):
@@ -23,6 +18,7 @@ class ResumeCase(ProgramCase):
     Configurations write run.h5."""
 
     wholes = {}  # by configuration: bytes and seconds
+    kills = 25  # at random instants
 
     def use(self, text):
         self.config = self.write("c.yaml", text)
@@ -59,11 +55,11 @@ class ResumeCase(ProgramCase):
         with self.assertRaises(AssertionError):
             assert_same_numbers(self, self.reference, self.path("run.h5"))
 
-    def kill_at_random_instants(self, starts=(0,)):
-        """Some time after one of the instants `starts`, in seconds."""
+    def kill_at_random_instants(self, starts=(0,), most=None):
+        """Some time after one of the instants `starts`, in seconds; `most` times, or a share of `kills`."""
         choose = random.Random(1)
-        kills = 0
-        while kills < KILLS:
+        kills, most = 0, most or share.count(self.kills)
+        while kills < most:
             process = self.start("run", self.config, "--threads", choose.choice([1, 2]))
             time.sleep(choose.choice(starts) + choose.uniform(0, 0.5 * self.duration))
             process.kill()
@@ -75,10 +71,11 @@ class ResumeCase(ProgramCase):
         self.finish()
         self.path("run.h5").unlink()
 
-    def stop_after_every_unit(self, *options):
-        """How many stops there were until the run was complete."""
+    def stop_after_every_unit(self, least, *options):
+        """There are so many stops, or their share, until the run is complete."""
+        after = f"{share.ONE_IN} ms"
         for stops in range(1000):
-            process = self.start("run", self.config, "--max-time", STOP_AFTER, "--threads",
+            process = self.start("run", self.config, "--max-time", after, "--threads",
                                  1 + stops % 2, *options)
             process.communicate(timeout=300)
             if process.returncode == OK:
@@ -86,4 +83,4 @@ class ResumeCase(ProgramCase):
             self.assertEqual(process.returncode, STOPPED)
         assert_same_numbers(self, self.reference, self.path("run.h5"))
         self.path("run.h5").unlink()
-        return stops
+        self.assertGreaterEqual(stops, share.count(least))

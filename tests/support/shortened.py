@@ -18,7 +18,7 @@ def shortened(config):
     elif algorithm["name"] == "pt":
         changes.update(parallel_tempering(algorithm))
     elif algorithm["name"] == "muca":
-        changes.update({"algorithm.walkers": 64, "algorithm.production": {"measurements": 200},
+        changes.update({"algorithm.walkers": 64, "algorithm.production": {"updates": 20000, "measurements": 200},
                         "algorithm.iteration.maximum": 10})
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2

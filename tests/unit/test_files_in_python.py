@@ -14,11 +14,11 @@ import numpy as np
 import xarray
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support import faults
+from support import faults, share
 from support.attributes import attributes
 from support.files_program import PROGRAM, run
 
-KILLS = 50
+KILLS = share.count(50)
 
 
 class Files(unittest.TestCase):

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/ising_compare.h"
+#include "support/share.h"
 
 enum { SIZE = 37, ROOM = 41, RUNS = 4, FIRST_RUN = 5 };
 
@@ -20,6 +21,7 @@ static void for_every_case(uint32_t operations, void (*body)(struct ising_case w
   const struct gpumc_kernel_ops *kernel[FIXTURE_KERNELS_MAXIMUM];
   const size_t settings = test_settings(2, 2, true, setting);
   const size_t kernels = case_kernels(operations, kernel);
+  size_t number = 0;
   for (size_t k = 0; k < kernels; k++)
     for (size_t s = 0; s < CASE_SHAPES; s++)
       for (size_t f = 0; f < CASE_FEELINGS; f++) {
@@ -27,7 +29,7 @@ static void for_every_case(uint32_t operations, void (*body)(struct ising_case w
         with.runs = RUNS;
         with.first_run = FIRST_RUN;
         with.setting = setting[(s + f) % settings];
-        if (fixture_serves(&with))
+        if (share_has(number++) && fixture_serves(&with))
           body(with);
       }
 }
