@@ -85,7 +85,7 @@ set(shared_tests
   "resume_test_resume                20 50"
   "resume_test_resume_canonical       1  5"
   "resume_test_resume_muca            5 25"
-  "resume_test_resume_pt             14 250"
+  "resume_test_resume_pt             25 250"
   "statistical_test_pa_trust          3  1"
   "unit_test_files_in_python          1  5"
   "unit_test_ising_operations         3  5")
