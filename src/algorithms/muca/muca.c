@@ -47,17 +47,25 @@ static enum gpumc_status demand(const struct gpumc_params *params, const struct 
                                                 .fixes = true};
   memcpy(demanded->plan.fixed, settings.moved.fixed, sizeof demanded->plan.fixed);
   const double sums = tables * blocks * window * (2 + width);
+  const double rows =
+      tables * (double)settings.iterations * (settings.write_weights ? window + 9 : 9);
+  const struct gpumc_range grid = gpumc_range_read(params, gpumc_ladder_block(params));
+  const double points = (double)gpumc_range_count(&grid);
+  const double averages = (double)gpumc_averages(&settings.observables) + 1;
+  /* With errors; those of each sample, too, where there are several. */
+  const double curves = 2 * points * ((double)settings.observables.n_quantities + 2) *
+                        (samples > 1 ? samples + 1 : 1);
   /* The summary has the sums of one sample without each block, and a curve of each. */
-  demanded->host_bytes = gpumc_demand_bytes(
-      (sums + blocks * levels * (2 + width) + walkers * (channels + 1) + 18 * tables * levels) *
-      sizeof(double));
+  demanded->host_bytes =
+      gpumc_demand_bytes((sums + blocks * levels * (2 + width) + walkers * (channels + 1) +
+                          18 * tables * levels + samples * points * averages + 2 * curves + rows) *
+                         sizeof(double));
   demanded->device_bytes =
       gpumc_demand_bytes(tables * (double)settings.parts * window * sizeof(uint64_t) +
                          walkers * (sizeof(uint32_t) + channels * sizeof(int64_t)));
-  const double rows =
-      tables * (double)settings.iterations * (settings.write_weights ? window + 9 : 9);
-  demanded->result_bytes = (rows + 7 * samples * levels) * sizeof(double);
-  demanded->state_bytes = (sums + rows) * sizeof(double);
+  demanded->result_bytes = (rows + 7 * samples * levels + curves) * sizeof(double);
+  demanded->state_bytes =
+      (sums + rows + tables * window * ((double)settings.parts + 3) + walkers / 2) * sizeof(double);
   demanded->updates = tables * estimated_updates(&settings);
   demanded->estimated = true;
   demanded->work.values = walkers * (double)settings.measurements;
@@ -83,7 +91,7 @@ static void destroy(void *state)
   free(muca->seen);
   free(muca->histogram);
   free(muca->counted);
-  free(muca->samples);
+  free(muca->measurements);
   free(muca->sums);
   free(muca->control);
   free(muca->lowest);
@@ -114,7 +122,7 @@ static enum gpumc_status allocate_tables(struct muca *muca, struct gpumc_error *
   GPUMC_TRY(gpumc_allocate_array(&muca->log_weight, levels, "multicanonical weights", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->seen, levels, "levels", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->counted, of_blocks, "visits of blocks", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->samples, of_blocks, "samples of blocks", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->measurements, of_blocks, "measurements of blocks", error));
   GPUMC_TRY(
       gpumc_allocate_array(&muca->sums, of_blocks * settings->width, "sums of blocks", error));
   if (settings->start == MUCA_START_WANG_LANDAU)
@@ -163,7 +171,7 @@ static void set_table(struct muca *muca, size_t i)
       .divergence = &muca->divergence[i],
       .histogram = muca->histogram == NULL ? NULL : muca->histogram + levels,
       .counted = muca->counted + of_blocks,
-      .samples = muca->samples + of_blocks,
+      .measurements = muca->measurements + of_blocks,
       .sums = muca->sums + of_blocks * settings->width,
       .weights = {.levels = settings->window,
                   .lowest = settings->window,
@@ -253,7 +261,7 @@ static struct parts parts_of(struct muca *muca)
                {"log_weight", GPUMC_INT64, tables, levels, muca->log_weight},
                {"seen", GPUMC_UINT8, tables, levels, muca->seen},
                {"counted", GPUMC_UINT64, of_blocks, levels, muca->counted},
-               {"samples", GPUMC_UINT64, of_blocks, levels, muca->samples},
+               {"measurements", GPUMC_UINT64, of_blocks, levels, muca->measurements},
                {"sums", GPUMC_FLOAT64, of_blocks, levels * settings->width, muca->sums}},
       .device = {{"visits", GPUMC_UINT64, tables * settings->parts, levels, muca->visits},
                  {"passages", GPUMC_UINT32, tables, settings->walkers, muca->passages}},

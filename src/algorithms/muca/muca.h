@@ -5,11 +5,9 @@
  * Phys. Commun. 224, 387 (2018), eq. 4), until that is flat; then a production run with fixed
  * weights gives the density of states, and with it everything at any value of the control.
  *
- *   muca_keys.c      keys, checks, defaults, settings
- *   muca.c           demand, creation, checkpoints, vtable
  * A run may have several tables of weights, each with walkers of its own: one for each window of
  * the range, and each sample of the disorder. They are runs of the ensemble and go through their
- * phases side by side, none waiting for another, so that each of them is what it would be alone.
+ * phases side by side, each at its own pace, so that its numbers do not depend on the others.
  *
  *            window 0        window 1        window 2
  *          |--------------|
@@ -209,9 +207,9 @@ struct muca_table {
   uint64_t *histogram; /* [window] since Wang and Landau's factor was halved */
   size_t rows, pieces; /* the recorder's, of iterations and of the start */
   /* Production, by block and level. */
-  uint64_t *counted; /* [blocks][window] visits */
-  uint64_t *samples; /* [blocks][window] measurements */
-  double *sums;      /* [blocks][window][settings.width] of powers of values in quanta */
+  uint64_t *counted;      /* [blocks][window] visits */
+  uint64_t *measurements; /* [blocks][window] */
+  double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
 };
 
 struct muca {
@@ -224,7 +222,7 @@ struct muca {
   double *divergence;
   int64_t *log_weight;
   uint8_t *seen;
-  uint64_t *histogram, *counted, *samples;
+  uint64_t *histogram, *counted, *measurements;
   double *sums;
   /* Of calls for walks: a weight on top of which the tables' are, [tables][controls]; the lowest
    * value, the clock, the steps and the ends of each table. */
@@ -373,7 +371,8 @@ struct muca_samples {
   size_t points;
   double *averages; /* [samples][points][averages] also of one sample */
   double *value, *error_of, *log_dos, *log_dos_error;
-  size_t tilted; /* joins of windows that do not hold */
+  size_t tilted;     /* joins of windows that do not hold */
+  double *of_sample; /* [samples] of these, in each */
 };
 GPUMC_MUST_CHECK enum gpumc_status
 muca_samples_create(const struct muca *muca, const struct muca_curves *curves,
@@ -398,7 +397,8 @@ struct muca_travels {
 GPUMC_MUST_CHECK enum gpumc_status
 muca_travels_of(struct muca *muca, const struct muca_table *table, struct muca_travels *travels,
                 struct gpumc_error *error);
-/* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins. */
+/* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
+ */
 bool muca_join_holds(const struct muca *muca, const struct muca_density *density, size_t k);
 /* /summary/windows, of one sample in several windows. */
 GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(struct muca *muca,

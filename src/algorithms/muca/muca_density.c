@@ -141,7 +141,7 @@ add_measurements(const struct source *source, size_t level, size_t b, double sig
     if (level < table->first || level >= table->first + settings->window)
       continue;
     const size_t place = b * settings->window + level - table->first;
-    sum[0] += sign * (double)table->samples[place];
+    sum[0] += sign * (double)table->measurements[place];
     for (size_t i = 0; i < settings->width; i++)
       sum[1 + i] += sign * table->sums[place * settings->width + i];
   }

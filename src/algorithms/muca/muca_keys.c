@@ -11,7 +11,7 @@ enum {
   WALKERS_MOST = 1 << 18,
   LEVELS_MAXIMUM = 1 << 22, /* of a table of weights */
   WINDOWS_MOST = 1024,
-  SAMPLES_MOST = 100000,
+  SAMPLES_MOST = GPUMC_RUN_MAXIMUM,
   /* A window, and what it has in common with the next one. */
   WINDOW_LEAST = 16,
   COMMON_LEAST = 4,
@@ -182,8 +182,8 @@ const struct gpumc_key muca_keys[] = {
      .proportional = true,
      .or_auto = true,
      .doc = "Parallel walkers under one weight, best a multiple of 32. By default, and with auto, "
-            "the power of two next above w^1.25, w the levels, from 1024 to 262144. Windows and "
-            "samples have as many each."},
+            "the power of two next above w^1.25, w the levels, or those of a window, from 1024 to "
+            "262144. Each window and each sample has so many."},
     {.name = "samples",
      .type = GPUMC_KEY_INTEGER,
      .default_text = "1",
@@ -459,7 +459,11 @@ static void check_samples(const struct gpumc_params *params, const struct gpumc_
   else
     gpumc_samples_check(params, model, samples, report);
   muca_settings_read(params, model, &settings);
-  if ((double)muca_tables(&settings) * (double)settings.walkers > 4294967295.0)
+  if (muca_tables(&settings) > GPUMC_RUN_MAXIMUM)
+    gpumc_params_mistake(params, report, settings.windows > samples ? "windows.count" : "samples",
+                         "%zu windows of %zu samples are more than the %d runs that there may be",
+                         settings.windows, samples, GPUMC_RUN_MAXIMUM);
+  else if ((double)muca_tables(&settings) * (double)settings.walkers > 4294967295.0)
     gpumc_params_mistake(params, report, "walkers",
                          "%zu walkers of each of %zu samples and windows are more than 2^32 - 1",
                          settings.walkers, muca_tables(&settings));

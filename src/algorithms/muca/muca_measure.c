@@ -48,7 +48,7 @@ add_walker(const struct muca *muca, struct muca_table *table, size_t block, size
   const size_t at = table->index * settings->walkers + walker;
   const double value = (double)value_of(muca, table, walker);
   double *sums = table->sums + place * settings->width;
-  table->samples[place]++;
+  table->measurements[place]++;
   for (size_t k = 0; k < n; k++) {
     const struct gpumc_mean *mean = observables->mean[k];
     const double x =

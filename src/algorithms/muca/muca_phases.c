@@ -270,10 +270,11 @@ end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *er
   const size_t first = table->first, last = first + muca->settings.window - 1;
   return gpumc_error_set(
       error, GPUMC_FAILURE,
-      "%zu of %zu walkers came into the range from %g to %g per site within %d sweeps, from states "
-      "drawn at random: widen algorithm.range, towards the values at infinite temperature, or use "
-      "fewer windows",
-      inside, walkers, muca_level_value(&muca->settings, muca->context.model, first) / sites,
+      "%zu of %zu walkers of window %zu of sample %zu came into its range, from %g to %g per site, "
+      "within %d sweeps from states drawn at random: widen algorithm.range, towards the values at "
+      "infinite temperature, use fewer windows, or, where no state may have such values, narrow it",
+      inside, walkers, table->index % muca->settings.windows, table->sample,
+      muca_level_value(&muca->settings, muca->context.model, first) / sites,
       muca_level_value(&muca->settings, muca->context.model, last) / sites,
       (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING);
 }

@@ -22,6 +22,7 @@ enum gpumc_status muca_samples_create(const struct muca *muca, const struct muca
                                  "averages of the samples", error));
   if (kept == 0)
     return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&samples->of_sample, kept, "joins of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->value, points, "results of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->error_of, points, "results of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->log_dos, kept * levels_of(muca),
@@ -37,6 +38,7 @@ void muca_samples_free(struct muca_samples *samples)
   free(samples->error_of);
   free(samples->log_dos);
   free(samples->log_dos_error);
+  free(samples->of_sample);
 }
 
 double *
@@ -49,10 +51,13 @@ void muca_samples_take(const struct muca *muca, struct muca_samples *samples, si
                        const struct muca_density *density, const struct muca_curves *curves)
 {
   const size_t levels = levels_of(muca), count = curves->points * curves->results;
+  size_t tilted = 0;
   for (size_t k = 0; k + 1 < muca->settings.windows; k++)
-    samples->tilted += !muca_join_holds(muca, density, k);
+    tilted += !muca_join_holds(muca, density, k);
+  samples->tilted += tilted;
   if (muca->settings.samples == 1)
     return;
+  samples->of_sample[sample] = (double)tilted;
   for (size_t i = 0; i < count; i++) {
     samples->value[sample * count + i] = curves->value[i];
     samples->error_of[sample * count + i] = curves->error_of[i];
@@ -124,9 +129,12 @@ static enum gpumc_status write_curves(const struct muca *muca, const struct muca
   return status;
 }
 
-/* Of the windows of a sample, the least. */
-static enum gpumc_status write_travels(struct muca *muca, struct gpumc_error *error)
+/* Round trips are those of the slowest window of a sample. */
+static enum gpumc_status
+write_progress(struct muca *muca, const struct muca_samples *of, struct gpumc_error *error)
 {
+  const struct gpumc_label tilted = {
+      "tilted_joins", "joins at which windows disagree on how ln Omega runs", "1", ""};
   const struct gpumc_label trips = {
       "round_trips", "round trips of walkers between the ends of the range", "1", "n_rt"};
   const struct gpumc_label converged = {"converged", "whether the weights converged", "1", ""};
@@ -149,6 +157,8 @@ static enum gpumc_status write_travels(struct muca *muca, struct gpumc_error *er
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &trips, true, values, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &converged, true, values + samples, error));
+  if (muca->settings.windows > 1)
+    GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &tilted, true, of->of_sample, error));
 out:
   free(values);
   return status;
@@ -161,6 +171,6 @@ enum gpumc_status muca_samples_write(struct muca *muca, const struct muca_sample
                                       muca->settings.samples, error));
   GPUMC_TRY(write_densities(muca, samples, error));
   GPUMC_TRY(write_curves(muca, samples, curves, error));
-  GPUMC_TRY(write_travels(muca, error));
+  GPUMC_TRY(write_progress(muca, samples, error));
   return muca_reweight_samples(muca, samples->averages, curves, error);
 }

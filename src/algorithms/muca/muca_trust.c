@@ -127,11 +127,19 @@ static enum gpumc_status write_warning(const struct muca *muca, const char *name
 /* Of all tables. */
 struct verdict {
   size_t unconverged, resting;       /* tables whose weights or walkers are not as they should be */
-  const struct muca_table *farthest; /* with the largest divergence of these, or of all */
-  double fewest;                     /* round trips of a table */
+  const struct muca_table *farthest; /* the one with the least flat weights */
+  double fewest;                     /* round trips of a resting table */
   double round_trips, time;          /* all of them; the mean tunnelling time */
   uint64_t iterations, walked;       /* at most */
 };
+
+/* From flat weights: those that have not converged before others. */
+static bool is_farther(const struct muca_table *table, const struct muca_table *than)
+{
+  if (table->progress->converged != than->progress->converged)
+    return than->progress->converged;
+  return *table->divergence > *than->divergence;
+}
 
 static enum gpumc_status
 judge(struct muca *muca, struct verdict *verdict, struct gpumc_error *error)
@@ -142,11 +150,12 @@ judge(struct muca *muca, struct verdict *verdict, struct gpumc_error *error)
     const struct muca_progress *progress = table->progress;
     struct muca_travels travels;
     GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
-    const bool farther = *table->divergence > *verdict->farthest->divergence;
-    verdict->farthest = farther ? table : verdict->farthest;
+    if (is_farther(table, verdict->farthest))
+      verdict->farthest = table;
     verdict->unconverged += !progress->converged;
     verdict->resting += !travels.enough;
-    verdict->fewest = fmin(verdict->fewest, travels.round_trips);
+    if (!travels.enough)
+      verdict->fewest = fmin(verdict->fewest, travels.round_trips);
     verdict->round_trips += travels.round_trips;
     verdict->time += travels.time / (double)muca->tables;
     verdict->iterations =
@@ -238,11 +247,12 @@ write_faults(const struct muca *muca, const struct muca_curves *curves, struct g
 static enum gpumc_status
 write_joins(const struct muca *muca, size_t tilted, struct gpumc_error *error)
 {
-  char text[320];
+  char text[384];
   if (tilted == 0)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "windows disagree at %zu joins on how ln Omega runs along their common levels: in one "
+           "windows disagree at %zu joins on how ln Omega runs along their common levels, or have "
+           "not visited these: in one "
            "of them walkers do not get to all states; use fewer windows, or a larger "
            "windows.overlap",
            tilted);

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+/* Calls for walks into which a unit is cut, at most, where tables have phases of several lengths.
+ */
+enum { CALLS_OF_A_UNIT = 16 };
+
 /* Of a walker in a unit between which a run answers signals: at most a tenth of a second, and long
  * against what a call takes for itself. Few walkers on a GPU take 0.1 us for an update, however
  * few. */
@@ -98,16 +102,33 @@ struct call {
   uint64_t longest; /* updates */
 };
 
-/* steps[tables], no more than `most` updates. */
+static bool walks_in(const struct call *call, const struct muca_progress *progress)
+{
+  return progress->phase != MUCA_DONE && (!call->enters || progress->phase == MUCA_ENTER);
+}
+
+/* How long it is, out of `most` updates: as the shortest phase, so that its table does not stand
+ * still while others walk on, but not so short that calls take the time. */
+static uint64_t length_of(const struct muca *muca, const struct call *call, uint64_t most)
+{
+  uint64_t shortest = most;
+  for (size_t i = 0; i < muca->tables; i++)
+    if (walks_in(call, &muca->progress[i]) && muca->progress[i].left < shortest)
+      shortest = muca->progress[i].left;
+  const uint64_t least = muca_rounded((double)most / CALLS_OF_A_UNIT);
+  return shortest > least || muca->tables == 1 ? shortest : least < most ? least : most;
+}
+
+/* steps[tables], out of `most` updates. */
 static struct call make_call(struct muca *muca, uint64_t most)
 {
   struct call call = {.produces = true};
   for (size_t i = 0; i < muca->tables; i++)
     call.enters = call.enters || muca->progress[i].phase == MUCA_ENTER;
+  most = length_of(muca, &call, most);
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_progress *progress = &muca->progress[i];
-    const bool walks =
-        progress->phase != MUCA_DONE && (!call.enters || progress->phase == MUCA_ENTER);
+    const bool walks = walks_in(&call, progress);
     const uint64_t part = !walks ? 0 : progress->left < most ? progress->left : most;
     muca->steps[i] = (uint32_t)gpumc_walk_steps(part);
     call.longest = part > call.longest ? part : call.longest;

@@ -97,9 +97,12 @@ enum gpumc_status ising_walk_make(const struct gpumc_ensemble *ensemble,
     return GPUMC_OK;
   GPUMC_TRY(gpumc_allocate(ensemble->runs * walk->levels, walk->stride * sizeof *walk->threshold,
                            "acceptance thresholds", (void **)&walk->threshold, error));
+  const int threads = ensemble->device->threads;
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
   for (size_t m = 0; m < ensemble->runs; m++)
     for (size_t level = 0; level < walk->levels; level++)
-      fill_level(ensemble->model, walk, m, level);
+      if (table->steps[m] > 0)
+        fill_level(ensemble->model, walk, m, level);
   return GPUMC_OK;
 }
 
