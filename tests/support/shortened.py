@@ -9,8 +9,9 @@ def shortened(config):
     """--set options that make a small job of it, and nothing else of it than a small job."""
     algorithm = config["algorithm"]
     square = len(config["model"]["shape"]) == 2
-    # A window of energies has few levels in 4 x 4.
-    changes = {"model.shape": shape(config, 8 if square and "range" in algorithm else 4)}
+    # A part of the energies, or windows of them, have few levels in 4 x 4.
+    parts = {"range", "windows"} & set(algorithm)
+    changes = {"model.shape": shape(config, 8 if square and parts else 4)}
     if "population" in algorithm:
         changes["algorithm.population"] = POPULATION
     if algorithm["name"] == "canonical":
@@ -20,6 +21,10 @@ def shortened(config):
     elif algorithm["name"] == "muca":
         changes.update({"algorithm.walkers": 64, "algorithm.production": {"updates": 20000, "measurements": 200},
                         "algorithm.iteration.maximum": 10})
+        if "windows" in algorithm:
+            changes["algorithm.windows.count"] = 2
+        if "samples" in algorithm:
+            changes["algorithm.samples"] = 2
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):

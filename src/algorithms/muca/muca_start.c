@@ -135,9 +135,10 @@ static enum gpumc_status take_result(struct table *table, const struct gpumc_res
                            "and give its result",
                            table->path);
   if (log_dos == NULL || other == NULL)
-    return gpumc_error_set(error, GPUMC_INVALID,
-                           "%s is no result of muca, it has no density of states; %s", table->path,
-                           remedy);
+    return gpumc_error_set(
+        error, GPUMC_INVALID,
+        "%s is no result of muca for one sample, it has no density of states; %s", table->path,
+        remedy);
   if (level == NULL || level->shape[0] != log_dos->shape[0])
     return gpumc_error_set(error, GPUMC_INVALID,
                            "%s has the density of states by the %s, but weights of this run are by "
