@@ -24,7 +24,7 @@ def shortened(config):
         if "windows" in algorithm:
             changes["algorithm.windows.count"] = 2
         if "samples" in algorithm:
-            changes["algorithm.samples"] = 2
+            changes["algorithm.samples"] = 8  # of fewer than 4 the errors are unknown
     elif "sweeps" in algorithm:
         changes["algorithm.sweeps"] = 2
     if "tile" in config.get("kernel", {}):
