@@ -35,7 +35,7 @@ function(gpumc_add_isa_levels target sources)
   endif()
   if(GPUMC_SANITIZE)
     # Unrolled loops with a check at each pointer compile four times as long, and the address
-    # sanitizer sees those accesses too. As options of sources they come behind -fsanitize.
+    # sanitizer sees those accesses too. As options of sources they come after -fsanitize.
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS
       "-fno-sanitize=null,object-size,pointer-overflow,alignment;$<$<C_COMPILER_ID:GNU>:-fno-var-tracking>")
   endif()

@@ -2,7 +2,6 @@
 #include "algorithms/muca/muca.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,7 +178,6 @@ static void set_table(struct muca *muca, size_t i)
                   .seen = muca->seen + levels},
   };
   *table->divergence = 1;
-  muca->lowest[i] = settings->lowest + (int64_t)table->first * settings->spacing;
 }
 
 /* The moved control is 0 in the weight on top of which the tables' are: these have its part. */

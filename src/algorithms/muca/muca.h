@@ -348,10 +348,14 @@ struct muca_curves {
   double *value, *error_of; /* [points][results] */
   uint8_t *fault;           /* [points] why one of the samples has no averages there */
 };
-struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error);
 void muca_curves_free(struct muca_curves *curves);
+/* The grid as axis `axis` of the place, and over its axes value, error_of [..][points][results]. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
+                  const struct gpumc_curve_place *place, size_t axis, const double *value,
+                  const double *error_of, struct gpumc_error *error);
 /* Of one sample, with errors from its blocks; averages[points][width] are what averages over
  * samples are formed of, NAN where there are none. */
 size_t muca_averages_width(const struct muca *muca);

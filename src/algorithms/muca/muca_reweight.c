@@ -203,7 +203,7 @@ static bool is_known(const void *state, size_t result)
                                  &point->controls);
 }
 
-struct gpumc_label muca_result_label(const struct muca *muca, size_t result)
+static struct gpumc_label result_label(const struct muca *muca, size_t result)
 {
   static const struct gpumc_label labels[POTENTIALS] = {
       [FREE_ENERGY] = {"beta_free_energy", "free energy per site times beta, -ln(Z)/N", "1", "β f"},
@@ -339,5 +339,28 @@ enum gpumc_status muca_reweight_samples(const struct muca *muca, const double *a
                             curves->error_of + p * n, NULL, error);
   }
   free(work);
+  return status;
+}
+
+enum gpumc_status muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
+                                    const struct gpumc_curve_place *place, size_t axis,
+                                    const double *value, const double *error_of,
+                                    struct gpumc_error *error)
+{
+  const struct gpumc_label label = gpumc_moved_label(muca->context.model, &muca->settings.moved);
+  const size_t count = place->count[0] * (axis > 0 ? place->count[1] : 1), n = curves->results;
+  double *curve;
+  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * count, "a curve", error));
+  enum gpumc_status status =
+      gpumc_curve_write_axis(place, axis, &label, false, curves->grid, error);
+  for (size_t r = 0; r < n && status == GPUMC_OK; r++) {
+    const struct gpumc_label result = result_label(muca, r);
+    for (size_t i = 0; i < count; i++) {
+      curve[i] = value[i * n + r];
+      curve[count + i] = error_of[i * n + r];
+    }
+    status = gpumc_curve_write_with_error(place, &result, curve, curve + count, error);
+  }
+  free(curve);
   return status;
 }

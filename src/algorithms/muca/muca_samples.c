@@ -109,24 +109,11 @@ static enum gpumc_status write_densities(const struct muca *muca,
 static enum gpumc_status write_curves(const struct muca *muca, const struct muca_samples *samples,
                                       const struct muca_curves *curves, struct gpumc_error *error)
 {
-  const struct gpumc_label axis = gpumc_moved_label(muca->context.model, &muca->settings.moved);
-  const size_t count = muca->settings.samples * curves->points, n = curves->results;
+  const char *name = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
   char path[64];
-  double *curve;
-  snprintf(path, sizeof path, "samples/%s", axis.name);
+  snprintf(path, sizeof path, "samples/%s", name);
   const struct gpumc_curve_place place = place_of(muca, path, curves->points);
-  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * count, "curves of the samples", error));
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 1, &axis, false, curves->grid, error);
-  for (size_t r = 0; r < n && status == GPUMC_OK; r++) {
-    const struct gpumc_label label = muca_result_label(muca, r);
-    for (size_t i = 0; i < count; i++) {
-      curve[i] = samples->value[i * n + r];
-      curve[count + i] = samples->error_of[i * n + r];
-    }
-    status = gpumc_curve_write_with_error(&place, &label, curve, curve + count, error);
-  }
-  free(curve);
-  return status;
+  return muca_curves_write(muca, curves, &place, 1, samples->value, samples->error_of, error);
 }
 
 /* Round trips are those of the slowest window of a sample. */

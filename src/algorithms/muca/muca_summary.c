@@ -1,5 +1,4 @@
-/* Multicanonical sampling: what is written of a sample, of all of them, and of windows, and whether
- * to trust it. */
+/* Multicanonical sampling: the summary, of one sample with its density of states, or of many. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,24 +21,11 @@ static struct gpumc_curve_place place_of(const struct muca *muca, const char *ax
 static enum gpumc_status
 write_grid(const struct muca *muca, const struct muca_curves *curves, struct gpumc_error *error)
 {
-  const struct gpumc_label axis = gpumc_moved_label(muca->context.model, &muca->settings.moved);
-  const size_t n = curves->results, points = curves->points;
+  const char *name = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
   char path[64];
-  double *curve;
-  snprintf(path, sizeof path, "summary/%s", axis.name);
-  const struct gpumc_curve_place place = place_of(muca, path, points);
-  GPUMC_TRY(gpumc_allocate_array(&curve, 2 * points, "a curve", error));
-  enum gpumc_status status = gpumc_curve_write_axis(&place, 0, &axis, false, curves->grid, error);
-  for (size_t r = 0; r < n && status == GPUMC_OK; r++) {
-    const struct gpumc_label label = muca_result_label(muca, r);
-    for (size_t p = 0; p < points; p++) {
-      curve[p] = curves->value[p * n + r];
-      curve[points + p] = curves->error_of[p * n + r];
-    }
-    status = gpumc_curve_write_with_error(&place, &label, curve, curve + points, error);
-  }
-  free(curve);
-  return status;
+  snprintf(path, sizeof path, "summary/%s", name);
+  const struct gpumc_curve_place place = place_of(muca, path, curves->points);
+  return muca_curves_write(muca, curves, &place, 0, curves->value, curves->error_of, error);
 }
 
 /* ---- the density of states ---- */
