@@ -236,10 +236,16 @@ size_t ising_multispin_shared_bytes(const struct ising_multispin_replicas *repli
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_shared(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_shared_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
 /* The same in device memory. */
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_sweep_global(const struct ising_multispin_sweep *arguments,
                              struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status
+ising_multispin_sweep_global_cubic(const struct ising_multispin_sweep *arguments,
+                                   struct gpumc_error *error);
 
 GPUMC_MUST_CHECK enum gpumc_status
 ising_multispin_work_out(const struct ising_multispin_temperatures *arguments,

@@ -1,0 +1,120 @@
+/* Sweeps of groups that fit into shared memory: they are there for all sweeps and the measurement.
+ * Each dimension has a source of its own, so that a run loads the code of one of them only. */
+#ifndef GPUMC_ISING_MULTISPIN_SHARED_CUH
+#define GPUMC_ISING_MULTISPIN_SHARED_CUH
+
+#include "models/ising/multispin/multispin_group.cuh"
+#include "models/ising/multispin/multispin_update.cuh"
+
+/* Masks of a rule that a block works out for itself. */
+typedef uint32_t mask_rows[ISING_MULTISPIN_ROWS][ISING_MULTISPIN_COLUMNS];
+
+/* All threads that work on a group have come here. */
+__device__ static inline void group_barrier(uint32_t threads)
+{
+  if (threads == 32)
+    __syncwarp();
+  else
+    __syncthreads();
+}
+
+template <class KIND>
+__device__ static inline void
+sweep_group(const struct ising_multispin_sweep *sweep,
+            const uint32_t (*rows)[ISING_MULTISPIN_COLUMNS],
+            const struct ising_multispin_gpu_group *group, bool active, uint32_t *sites,
+            ising_multispin_queue<KIND> *queue)
+{
+  const uint32_t n = sweep->replicas.colour;
+  const struct lattice_batch *batch = &sweep->replicas.batch;
+  const struct gpumc_random generator = lattice_batch_random(batch, blockIdx.y);
+  const uint32_t *signs = ising_multispin_signs(&sweep->disorder, group->number);
+  const uint32_t keep = sweep->rule.physics.heat_bath ? 0 : UINT32_MAX;
+#pragma unroll 1
+  for (uint32_t s = 0; s < sweep->sweeps; s++) {
+    const struct gpumc_philox_group random =
+        gpumc_philox_group(generator, group->number, batch->time + s);
+#pragma unroll 1
+    for (uint32_t number = 0; number < 2; number++) {
+      const struct ising_multispin_colour colour = {sites + number * n,
+                                                    sites + (1 - number) * n,
+                                                    signs,
+                                                    rows,
+                                                    keep,
+                                                    number,
+                                                    number * n,
+                                                    0,
+                                                    n};
+      if (active)
+        ising_multispin_update_colour<KIND>(&sweep->replicas, &random, &colour, group->thread,
+                                            group->threads, sweep->spread.regular, queue);
+      group_barrier(group->threads);
+    }
+  }
+}
+
+template <class KIND>
+__global__ void __launch_bounds__(ISING_MULTISPIN_THREADS, 1)
+    sweep_shared(const __grid_constant__ struct ising_multispin_sweep sweep)
+{
+  extern __shared__ uint4 shared[];
+  const struct ising_multispin_replicas *replicas = &sweep.replicas;
+  const uint32_t slots = sweep.spread.slots, threads = sweep.spread.threads;
+  const uint32_t m = blockIdx.y, first = blockIdx.x * slots, slot = threadIdx.x / threads;
+  if (first * ISING_MULTISPIN_LANES >= replicas->batch.size[m])
+    return;
+  mask_rows *own_rows = (mask_rows *)shared;
+  struct ising_multispin_group_sums *all_sums = (struct ising_multispin_group_sums *)(own_rows + 1);
+  ising_multispin_queue<KIND> *all_queues = (ising_multispin_queue<KIND> *)(all_sums + slots);
+  uint32_t *all_sites = (uint32_t *)(all_queues + blockDim.x / 32);
+  struct ising_multispin_group_sums *sums = all_sums + slot;
+  ising_multispin_queue<KIND> *queue = all_queues + threadIdx.x / 32;
+  uint32_t *sites = all_sites + slot * ising_multispin_group_words(replicas);
+  struct ising_multispin_gpu_group group;
+  const bool active = ising_multispin_group_find(replicas, m, first + slot,
+                                                 threadIdx.x - slot * threads, threads, &group);
+  if (group.thread < ISING_MULTISPIN_LANES)
+    ising_multispin_sums_clear(sums, group.thread);
+  if (threadIdx.x % 32 == 0)
+    queue->count = 0;
+  if constexpr (KIND::EACH)
+    ising_multispin_expand(&sweep.rule, m, *own_rows);
+  if (active)
+    ising_multispin_group_load(replicas, &sweep.disorder, &group, sites);
+  __syncthreads();
+  if constexpr (KIND::EACH)
+    sweep_group<KIND>(&sweep, *own_rows, &group, active, sites, queue);
+  else
+    sweep_group<KIND>(&sweep, sweep.rule.rows, &group, active, sites, queue);
+  const bool measured = ising_wanted(&sweep.channels);
+  if (active && measured)
+    ising_multispin_group_count<KIND>(replicas,
+                                      ising_multispin_signs(&sweep.disorder, group.number), &group,
+                                      sites, sums->unlike);
+  if (active)
+    ising_multispin_group_store(replicas, &sweep.disorder, &group, sites, sweep.sweeps > 0,
+                                measured, sums);
+  __syncthreads();
+  if (active && measured)
+    ising_multispin_group_record(&sweep, &group, sums);
+}
+
+struct shared_launch {
+  template <class KIND>
+  static enum gpumc_status
+  launch(const struct ising_multispin_sweep *sweep, struct gpumc_error *error)
+  {
+    const struct ising_multispin_spread *spread = &sweep->spread;
+    const uint32_t blocks = (uint32_t)lattice_parts(sweep->replicas.groups, spread->slots);
+    GPUMC_TRY(GPUMC_CUDA(cudaFuncSetAttribute((const void *)sweep_shared<KIND>,
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              (int)spread->shared_bytes),
+                         error));
+    sweep_shared<KIND>
+        <<<dim3(blocks, sweep->replicas.batch.runs), spread->slots * spread->threads,
+           spread->shared_bytes, (cudaStream_t)sweep->replicas.batch.stream>>>(*sweep);
+    return GPUMC_CUDA_LAUNCHED("sweep_shared", error);
+  }
+};
+
+#endif
