@@ -84,8 +84,9 @@ struct walking {
   size_t end[2 * RUNS];
   double control[RUNS * ISING_CONTROLS];
   bool canonical;
-  uint64_t *visits;   /* [runs][PARTS][levels], device memory */
-  uint32_t *passages; /* [runs][REPLICAS], device memory */
+  const uint32_t *run_parts; /* [runs]; NULL: PARTS */
+  uint64_t *visits;          /* [runs][PARTS][levels], device memory */
+  uint32_t *passages;        /* [runs][REPLICAS], device memory */
 };
 
 /* Without weights. */
@@ -171,6 +172,7 @@ static void walk(struct walking *walking, size_t number, uint64_t late)
   table.visits = walking->visits;
   table.passages = walking->passages;
   table.end = walking->end;
+  table.run_parts = walking->run_parts;
   assert_ok(walking->fixture.ensemble.ops->walk(&walking->fixture.ensemble, &target, &error),
             &error);
 }
@@ -314,6 +316,39 @@ static void a_run_without_steps_stands_still(void **state)
   close_walking(&walking);
 }
 
+/* Of the runs counted in one part, that is the sum of the parts; nothing is in the others. */
+static void fewer_parts_have_the_same_visits(void **state)
+{
+  static const uint32_t run_parts[RUNS] = {1, 1, PARTS, 1, PARTS, PARTS};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int shared = test_device_is_cpu(); shared < 2; shared++) {
+      const struct ising_case all = case_of(&cases[c], test_setting(), 0, RUNS, 0);
+      struct walking apart, some;
+      open_walking(&apart, &cases[c], &all, shared);
+      open_walking(&some, &cases[c], &all, shared);
+      some.run_parts = run_parts;
+      walk(&apart, 0, 0);
+      walk(&some, 0, 0);
+      for (size_t m = 0; m < RUNS; m++) {
+        const size_t levels = apart.table.levels;
+        struct seen left, right;
+        look(&apart, m, &left);
+        look(&some, m, &right);
+        for (size_t l = 0; l < levels && run_parts[m] == 1; l++) {
+          left.visits[l] += left.visits[levels + l];
+          left.visits[levels + l] = 0;
+        }
+        if (memcmp(left.visits, right.visits, visits_bytes(&apart)) != 0)
+          fail_msg("%s: visits of run %zu in fewer parts", cases[c].name, m);
+        release(&left);
+        release(&right);
+      }
+      close_walking(&apart);
+      close_walking(&some);
+    }
+}
+
 /* Of run 3, whose clock passes 2^32, alone: as it is, in another sample, and at a time whose upper
  * word is another. */
 static void other_samples_and_other_clocks_give_other_states(void **state)
@@ -348,6 +383,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_run_is_what_it_is_alone),
       cmocka_unit_test(a_run_without_steps_stands_still),
+      cmocka_unit_test(fewer_parts_have_the_same_visits),
       cmocka_unit_test(other_samples_and_other_clocks_give_other_states),
   };
   test_device_require();

@@ -96,6 +96,7 @@ static void destroy(void *state)
   free(muca->lowest);
   free(muca->time);
   free(muca->steps);
+  free(muca->parts);
   free(muca->ends);
   free(muca->entering);
   free(muca->row);
@@ -141,12 +142,13 @@ static enum gpumc_status allocate_calls(struct muca *muca, struct gpumc_error *e
   GPUMC_TRY(gpumc_allocate_array(&muca->lowest, tables, "windows", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->time, tables, "clocks", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->steps, tables, "steps", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->parts, tables, "parts", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->ends, 2 * tables, "ends", error));
   if (settings->window < settings->levels)
     GPUMC_TRY(gpumc_allocate_array(&muca->entering, tables * settings->levels,
                                    "weights on the way into the range", error));
   GPUMC_TRY(gpumc_device_array(device, &muca->visits, tables * visits, "visits", error));
-  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, visits, "visits", error));
+  GPUMC_TRY(gpumc_allocate_array(&muca->host_visits, settings->window, "visits", error));
   GPUMC_TRY(gpumc_device_array(device, &muca->passages, tables * walkers, "passages", error));
   GPUMC_TRY(gpumc_allocate_array(&muca->host_passages, walkers, "passages", error));
   for (size_t c = 0; c < settings->observables.n_channels; c++) {

@@ -225,16 +225,16 @@ struct muca {
   uint64_t *histogram, *counted, *measurements;
   double *sums;
   /* Of calls for walks: a weight on top of which the tables' are, [tables][controls]; the lowest
-   * value, the clock, the steps and the ends of each table. */
+   * value, the clock, the steps, the parts of the visits and the ends of each table. */
   double *control;
   int64_t *lowest;
   uint64_t *time;
-  uint32_t *steps;
+  uint32_t *steps, *parts;
   size_t *ends;
   int64_t *entering;       /* [tables][levels] weights that lead into the windows, while they do */
   double *row;             /* of the recorder */
-  uint64_t *visits;        /* [tables][parts][window] device memory */
-  uint64_t *host_visits;   /* [parts][window] */
+  uint64_t *visits;        /* [tables][parts][window] device memory; in iterations one part */
+  uint64_t *host_visits;   /* [window] */
   uint32_t *passages;      /* [tables][walkers] device memory */
   uint32_t *host_passages; /* [walkers] */
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
@@ -280,7 +280,7 @@ GPUMC_MUST_CHECK enum gpumc_status muca_clear_passages(struct muca *muca,
                                                        struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
-/* Those of all walkers together, into host_visits[window]. */
+/* Those of an iteration, into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 

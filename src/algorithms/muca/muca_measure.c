@@ -103,14 +103,10 @@ enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   struct gpumc_device *device = muca->context.device;
-  const size_t levels = muca->settings.window;
   size_t bytes;
   const uint64_t *visits = visits_of(muca, table, &bytes);
-  GPUMC_TRY(device->ops->copy_to_host(device, muca->host_visits, visits, bytes, error));
-  for (size_t part = 1; part < muca->settings.parts; part++)
-    for (size_t l = 0; l < levels; l++)
-      muca->host_visits[l] += muca->host_visits[part * levels + l];
-  return GPUMC_OK;
+  return device->ops->copy_to_host(device, muca->host_visits, visits,
+                                   muca->settings.window * sizeof *visits, error);
 }
 
 /* Blocks of walkers are counted apart; a block of the time has what came since the one before. */

@@ -55,6 +55,7 @@ static enum gpumc_status walk(struct muca *muca, bool enters, struct gpumc_error
     visits = visits || counts_visits(table);
     passages = passages || counts_passages(table);
     muca->time[i] = table->progress->updates / GPUMC_WALK_UPDATES;
+    muca->parts[i] = table->progress->phase == MUCA_PRODUCTION ? (uint32_t)settings->parts : 1;
     muca->ends[2 * i] = table->weights.lowest;
     muca->ends[2 * i + 1] = table->weights.highest;
     if (enters)
@@ -71,6 +72,7 @@ static enum gpumc_status walk(struct muca *muca, bool enters, struct gpumc_error
       .steps = muca->steps,
       .visits = visits && !enters ? muca->visits : NULL,
       .parts = settings->parts,
+      .run_parts = muca->parts,
       .passages = passages && !enters ? muca->passages : NULL,
       .end = muca->ends,
   };

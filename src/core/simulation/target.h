@@ -44,6 +44,9 @@ struct gpumc_weight_table {
    * NULL: not counted. */
   uint64_t *visits;
   size_t parts; /* at least 1; see gpumc_walk_part */
+  /* [runs] host memory: those in which a run is counted, which are its first ones: fewer parts
+   * take less time. NULL: all of them. */
+  const uint32_t *run_parts;
   /* [runs][capacity] device memory: four times the number of times that a replica went from one of
    * the two levels end[runs][2] (host memory) to the other, plus which of them it was at last, 1 or
    * 2, or 0 for neither (gpumc_walk_arrive), seen after each step. NULL: not counted. */

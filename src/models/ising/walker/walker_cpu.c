@@ -325,7 +325,8 @@ static void flush_visits(const struct place *place, uint32_t *visits)
 {
   const struct gpumc_weight_table *table = place->call->table;
   const size_t part =
-      gpumc_walk_part(place->first, place->ensemble->size[place->run], table->parts);
+      gpumc_walk_part(place->first, place->ensemble->size[place->run],
+                      table->run_parts != NULL ? table->run_parts[place->run] : table->parts);
   uint64_t *to = table->visits + (place->run * table->parts + part) * table->levels;
   for (size_t l = 0; l < table->levels; l++) {
     if (visits[l] == 0)

@@ -48,10 +48,11 @@ near_of(const struct walker *walker, uint32_t colour, uint32_t k)
   return near;
 }
 
-static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, uint32_t run, int64_t energy, int64_t spins)
+static __device__ inline uint32_t level_of(const struct ising_walker_walk *walk,
+                                           const struct ising_walker_run *run, int64_t energy,
+                                           int64_t spins)
 {
-  const int64_t above = (walk->by_energy ? energy : spins) - walk->lowest[run];
+  const int64_t above = (walk->by_energy ? energy : spins) - run->lowest;
   return above < 0 ? UINT32_MAX : (uint32_t)(walk->spacing == 1 ? above : above / walk->spacing);
 }
 
@@ -62,8 +63,8 @@ static __device__ inline int64_t energy_of(const struct ising_walker_walk *walk,
 
 /* Bonds, and couplings, are counted at their ends of colour 0. */
 template <int DIMENSION, int KIND>
-static __device__ inline void
-find_state(const struct ising_walker_walk *walk, uint32_t run, struct walker *walker)
+static __device__ inline void find_state(const struct ising_walker_walk *walk,
+                                         const struct ising_walker_run *run, struct walker *walker)
 {
   struct state state = {0, 0, 0, 0};
   for (uint32_t colour = 0; colour < 2; colour++)
@@ -83,19 +84,20 @@ find_state(const struct ising_walker_walk *walk, uint32_t run, struct walker *wa
 /* The threshold of a flip by the table, and the level behind it. */
 template <int DIMENSION>
 static __device__ inline uint32_t
-threshold_by_table(const struct ising_walker_walk *walk, uint32_t run, uint32_t level, int64_t spin,
-                   struct near near, uint32_t *to)
+threshold_by_table(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
+                   uint32_t level, int64_t spin, struct near near, uint32_t *to)
 {
   const uint32_t unlike = (uint32_t)((2 * DIMENSION - spin * near.signs) / 2), up = spin > 0;
   const uint32_t class_ = unlike + (walk->by_spin ? up * (2 * DIMENSION + 1) : 0);
   *to = level + (uint32_t)(walk->step_base + walk->step_unlike * (int32_t)unlike +
                            walk->step_up * (int32_t)up);
-  return walk->threshold[((size_t)run * walk->levels + level) * walk->classes + class_];
+  return walk->threshold[((size_t)run->number * walk->levels + level) * walk->classes + class_];
 }
 
 template <int DIMENSION, int KIND>
-static __device__ inline void update(const struct ising_walker_walk *walk, uint32_t run,
-                                     struct walker *walker, uint32_t site, uint32_t number)
+static __device__ inline void
+update(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
+       struct walker *walker, uint32_t site, uint32_t number)
 {
   const uint32_t colour = site >= walker->lane.colour, k = site - colour * walker->lane.colour;
   uint8_t *stored = spin_at(walker->lane, colour, k);
@@ -111,14 +113,13 @@ static __device__ inline void update(const struct ising_walker_walk *walk, uint3
   if (walk->tabled)
     threshold = threshold_by_table<DIMENSION>(walk, run, walker->level, spin, near, &to);
   else {
-    const int64_t *weight = walk->log_weight + (size_t)run * walk->levels;
+    const int64_t *weight = walk->log_weight + (size_t)run->number * walk->levels;
     energy = energy_of(walk, next);
     to = level_of(walk, run, energy, next.spins);
-    threshold =
-        to < walk->levels
-            ? ising_walker_threshold(&walk->canonical[run], weight[walker->level], weight[to],
-                                     energy - walker->energy, next.spins - walker->state.spins)
-            : 0;
+    threshold = to < walk->levels ? ising_walker_threshold(&run->canonical, weight[walker->level],
+                                                           weight[to], energy - walker->energy,
+                                                           next.spins - walker->state.spins)
+                                  : 0;
   }
   if (number >= threshold)
     return;
@@ -133,21 +134,22 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
     walk_global(const __grid_constant__ struct ising_walker_walk walk)
 {
   const struct lattice_batch *batch = &walk.replicas.batch;
-  const uint32_t run = blockIdx.y, group = blockIdx.x,
-                 replica = group * GPUMC_WALK_GROUP + threadIdx.x;
-  const uint32_t size = batch->size[run], sites = 2 * walk.replicas.colour;
+  const struct ising_walker_run *run = &walk.run[blockIdx.y];
+  const uint32_t group = blockIdx.x, replica = group * GPUMC_WALK_GROUP + threadIdx.x;
+  const uint32_t size = batch->size[run->number], sites = 2 * walk.replicas.colour;
   const struct stretch stretch = stretch_of(&walk, run);
   if (replica >= size || stretch.steps == 0)
     return;
-  const struct gpumc_random random = lattice_batch_random(batch, run);
+  const struct gpumc_random random = lattice_batch_random(batch, run->number);
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
   uint32_t *passages =
-      walk.passages != NULL ? walk.passages + run * batch->capacity + replica : NULL;
+      walk.passages != NULL ? walk.passages + run->number * batch->capacity + replica : NULL;
   unsigned long long *visits = (unsigned long long *)walk.visits;
   if (visits != NULL)
-    visits += ((size_t)run * walk.parts + gpumc_walk_part(replica, size, walk.parts)) * walk.levels;
-  struct walker walker = {lane_of(&walk.replicas, run, replica),
-                          sample_of(&walk.replicas, &walk.tables, run, replica)};
+    visits += ((size_t)run->number * walk.parts + gpumc_walk_part(replica, size, run->parts)) *
+              walk.levels;
+  struct walker walker = {lane_of(&walk.replicas, run->number, replica),
+                          sample_of(&walk.replicas, &walk.tables, run->number, replica)};
   find_state<DIMENSION, KIND>(&walk, run, &walker);
   for (uint32_t step = 0; step < stretch.steps; step++) {
     const uint64_t time = stretch.time + step;
@@ -160,7 +162,7 @@ __global__ void __launch_bounds__(GPUMC_WALK_GROUP)
     if (visits != NULL)
       atomicAdd(&visits[walker.level], 1);
     for (uint32_t side = 0; passages != NULL && side < 2; side++)
-      if (walker.level == walk.end[2 * run + side])
+      if (walker.level == run->end[side])
         *passages = gpumc_walk_arrive(*passages, side);
   }
 }
@@ -181,7 +183,7 @@ ising_walker_walk_global(const struct ising_walker_walk *walk, struct gpumc_erro
   const struct lattice_batch *batch = &walk->replicas.batch;
   walk_kernel *kernel =
       walk->replicas.dimension == 2 ? choose<2>(walk->tables.kind) : choose<3>(walk->tables.kind);
-  const dim3 grid((uint32_t)lattice_parts(batch->capacity, GPUMC_WALK_GROUP), batch->runs);
+  const dim3 grid((uint32_t)lattice_parts(batch->capacity, GPUMC_WALK_GROUP), walk->active);
   kernel<<<grid, GPUMC_WALK_GROUP, 0, (cudaStream_t)batch->stream>>>(*walk);
   return GPUMC_CUDA_LAUNCHED("walk_global", error);
 }

@@ -121,8 +121,7 @@ static size_t walk_bytes(const struct gpumc_model *model, const struct gpumc_ens
     levels = model->grid[c].levels > levels ? model->grid[c].levels : levels;
   return samples_of_walk(plan) * model->sites * sizeof(struct ising_walker_places) +
          plan->runs * levels * (GPUMC_NEIGHBOURS_MAXIMUM + 2) * sizeof(uint64_t) +
-         plan->runs *
-             (sizeof(struct ising_walker_canonical) + sizeof(uint64_t) + 3 * sizeof(uint32_t));
+         plan->runs * sizeof(struct ising_walker_run);
 }
 
 static size_t bytes(const struct gpumc_model *model, const struct gpumc_device *device,
@@ -185,7 +184,7 @@ enum { STEPS_OF_A_LAUNCH = 1 << 22, ALIGNMENT = 256 };
 
 /* Where the parts of a walk stand in the scratch; those from `threshold` on come from the host. */
 struct places_of_walk {
-  size_t places, threshold, log_weight, canonical, lowest, time, steps, ends, end;
+  size_t places, threshold, log_weight, run, end;
 };
 
 static size_t aligned(size_t bytes)
@@ -209,12 +208,8 @@ places_of_walk(const struct gpumc_ensemble *ensemble, const struct ising_walk *w
   at.threshold = walk->tabled ? aligned(sites * sizeof(struct ising_walker_places)) : 0;
   at.log_weight = at.threshold +
                   (walk->tabled ? aligned(levels * classes_of(model, walk) * sizeof(uint32_t)) : 0);
-  at.canonical = at.log_weight + aligned(levels * sizeof(int64_t));
-  at.lowest = at.canonical + aligned(runs * sizeof(struct ising_walker_canonical));
-  at.time = at.lowest + aligned(runs * sizeof(int64_t));
-  at.steps = at.time + aligned(runs * sizeof(uint64_t));
-  at.ends = at.steps + aligned(runs * sizeof(uint32_t));
-  at.end = at.ends + aligned(2 * runs * sizeof(uint32_t));
+  at.run = at.log_weight + aligned(levels * sizeof(int64_t));
+  at.end = at.run + aligned(runs * sizeof(struct ising_walker_run));
   return at;
 }
 
@@ -229,12 +224,35 @@ static void pack_thresholds(const struct gpumc_model *model, const struct ising_
         *to++ = walk->threshold[l * walk->stride + up + neighbours - unlike];
 }
 
+/* run[active]; returns how many walk. */
+static uint32_t make_runs(const struct gpumc_ensemble *ensemble,
+                          const struct gpumc_weight_table *table, const struct ising_walk *walk,
+                          struct ising_walker_run *run)
+{
+  uint32_t active = 0;
+  for (uint32_t m = 0; m < ensemble->runs; m++) {
+    if (table->steps[m] == 0)
+      continue;
+    run[active] = (struct ising_walker_run){
+        .canonical = walk->canonical[m],
+        .lowest = walk->lowest[m],
+        .time = table->time[m],
+        .number = m,
+        .steps = table->steps[m],
+        .parts = table->run_parts != NULL ? table->run_parts[m] : (uint32_t)table->parts,
+    };
+    for (size_t side = 0; side < 2 && table->end != NULL; side++)
+      run[active].end[side] = (uint32_t)table->end[2 * m + side];
+    active++;
+  }
+  return active;
+}
+
 static enum gpumc_status
 bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
              const struct ising_walk *walk, struct ising_walker_walk *arguments,
              struct gpumc_error *error)
 {
-  const size_t runs = ensemble->runs;
   const struct places_of_walk at = places_of_walk(ensemble, walk);
   struct gpumc_device *device = ensemble->device;
   void *scratch;
@@ -245,43 +263,26 @@ bring_tables(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
   arguments->places = scratch;
   arguments->threshold = (void *)(there + at.threshold);
   arguments->log_weight = (void *)(there + at.log_weight);
-  arguments->canonical = (void *)(there + at.canonical);
-  arguments->lowest = (void *)(there + at.lowest);
-  arguments->time = (void *)(there + at.time);
-  arguments->run_steps = (void *)(there + at.steps);
-  arguments->end = (void *)(there + at.ends);
+  arguments->run = (void *)(there + at.run);
   if (walk->tabled)
-    pack_thresholds(ensemble->model, walk, runs, (void *)made);
+    pack_thresholds(ensemble->model, walk, ensemble->runs, (void *)made);
   memcpy(made + (at.log_weight - at.threshold), walk->log_weight,
-         runs * walk->levels * sizeof *walk->log_weight);
-  memcpy(made + (at.canonical - at.threshold), walk->canonical, runs * sizeof *walk->canonical);
-  memcpy(made + (at.lowest - at.threshold), walk->lowest, runs * sizeof *walk->lowest);
-  memcpy(made + (at.time - at.threshold), target->table->time, runs * sizeof *target->table->time);
-  memcpy(made + (at.steps - at.threshold), target->table->steps,
-         runs * sizeof *target->table->steps);
-  uint32_t *end = (void *)(made + (at.ends - at.threshold));
-  for (size_t i = 0; i < 2 * runs && target->table->end != NULL; i++)
-    end[i] = (uint32_t)target->table->end[i];
+         ensemble->runs * walk->levels * sizeof *walk->log_weight);
+  arguments->active =
+      make_runs(ensemble, target->table, walk, (void *)(made + (at.run - at.threshold)));
   const enum gpumc_status status =
       device->ops->copy_to_device(device, there + at.threshold, made, at.end - at.threshold, error);
   free(made);
   return status;
 }
 
-/* Of the run that makes the most. */
-static uint32_t most_steps(const struct gpumc_ensemble *ensemble, const uint32_t *steps)
-{
-  uint32_t most = 0;
-  for (size_t m = 0; m < ensemble->runs; m++)
-    most = steps[m] > most ? steps[m] : most;
-  return most;
-}
-
 static enum gpumc_status walk_by(struct gpumc_ensemble *ensemble, const struct gpumc_target *target,
                                  const struct ising_walk *walk, struct gpumc_error *error)
 {
-  const uint32_t most = most_steps(ensemble, target->table->steps);
+  uint32_t most = 0;
   const int32_t neighbours = 2 * (int32_t)ising_parameters(ensemble->model)->lattice.dimension;
+  for (size_t m = 0; m < ensemble->runs; m++)
+    most = target->table->steps[m] > most ? target->table->steps[m] : most;
   struct ising_walker_walk arguments = {
       .replicas = replicas_of(ensemble),
       .tables = tables_of(ensemble),
@@ -344,6 +345,7 @@ static size_t fills(const struct gpumc_model *model, const struct gpumc_device *
       .levels = (uint32_t)grid->levels,
       .visits = &counted,
       .multiprocessors = (uint32_t)device->multiprocessors,
+      .active = 1,
       .shared_bytes = device->shared_bytes,
   };
   return ising_walker_fills(&walk);

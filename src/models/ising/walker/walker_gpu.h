@@ -56,13 +56,20 @@ struct ising_walker_places {
   uint32_t place[ISING_WALKER_PLACES]; /* the site's own, then the neighbours' */
 };
 
-/* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory; what is indexed
- * by the run is: threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0
- * .. 2d, then the same of spins that are up where `by_spin`; log_weight[runs][levels],
- * lowest[runs], canonical[runs], end[runs][2], time[runs], run_steps[runs]; visits and passages as
- * struct gpumc_weight_table has them. A launch makes up to `steps` steps of each run after its
- * first `done`. A flip of a spin with so many unlike neighbours moves a replica by the levels
- * step_base + step_unlike unlike + step_up up. */
+/* What a run does in a call; the levels and the parts as struct gpumc_weight_table has them. */
+struct ising_walker_run {
+  struct ising_walker_canonical canonical;
+  int64_t lowest;
+  uint64_t time;
+  uint32_t number, steps, parts, end[2];
+};
+
+/* A call of gpumc_kernel_ops.walk, struct ising_walk on the device. Device memory:
+ * threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0 .. 2d, then
+ * the same of spins that are up where `by_spin`; log_weight[runs][levels]; run[active], those that
+ * walk; visits and passages as struct gpumc_weight_table has them. A launch makes up to `steps`
+ * steps of each run after its first `done`. A flip of a spin with so many unlike neighbours moves a
+ * replica by the levels step_base + step_unlike unlike + step_up up. */
 struct ising_walker_walk {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;
@@ -72,15 +79,12 @@ struct ising_walker_walk {
   int64_t spacing;
   struct ising_walker_places *places; /* [samples][sites], of one sample unless these go by runs */
   uint32_t *threshold;
-  int64_t *log_weight, *lowest;
-  struct ising_walker_canonical *canonical;
-  uint32_t *end;
-  uint64_t *time;
-  uint32_t *run_steps;
+  int64_t *log_weight;
+  struct ising_walker_run *run;
   uint64_t *visits;
   size_t parts;
   uint32_t *passages;
-  uint32_t multiprocessors;
+  uint32_t active, multiprocessors;
   size_t shared_bytes; /* that one block of threads may have */
 };
 

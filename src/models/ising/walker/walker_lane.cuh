@@ -65,20 +65,45 @@ struct stretch {
 };
 
 static __device__ inline struct stretch
-stretch_of(const struct ising_walker_walk *walk, uint32_t run)
+stretch_of(const struct ising_walker_walk *walk, const struct ising_walker_run *run)
 {
-  const uint32_t steps = walk->run_steps[run], left = steps > walk->done ? steps - walk->done : 0;
-  return {walk->time[run] + walk->done, left < walk->steps ? left : walk->steps};
+  const uint32_t left = run->steps > walk->done ? run->steps - walk->done : 0;
+  return {run->time + walk->done, left < walk->steps ? left : walk->steps};
 }
 
-/* The neighbours of spin k of `colour` in the order of enum gpumc_neighbour, as indices of the
+/* Where spin k of a colour is: x within its row, of half the length of the lattice. */
+struct coordinates {
+  uint32_t k, x, y, z;
+};
+
+template <int DIMENSION>
+static __device__ inline struct coordinates coordinates_of(struct lane lane, uint32_t k)
+{
+  const uint32_t line = k / lane.row, z = DIMENSION == 3 ? line / lane.height : 0;
+  return {k, k - line * lane.row, line - z * lane.height, z};
+}
+
+/* The next one, without divisions. */
+static __device__ inline void advance(struct lane lane, struct coordinates *at)
+{
+  const bool row_ends = ++at->x == lane.row;
+  at->k++;
+  at->x = row_ends ? 0 : at->x;
+  at->y += row_ends;
+  const bool plane_ends = at->y == lane.height;
+  at->y = plane_ends ? 0 : at->y;
+  at->z += plane_ends;
+}
+
+/* The neighbours of a spin of `colour` in the order of enum gpumc_neighbour, as indices of the
  * other colour. In two dimensions the plane is the colour. */
 template <int DIMENSION>
 static __device__ inline void
-find_neighbours(struct lane lane, uint32_t colour, uint32_t k, uint32_t neighbour[2 * DIMENSION])
+find_neighbours_at(struct lane lane, uint32_t colour, struct coordinates at,
+                   uint32_t neighbour[2 * DIMENSION])
 {
-  const uint32_t row = lane.row, plane = lane.plane, line = k / row, x = k - line * row;
-  const uint32_t z = DIMENSION == 3 ? line / lane.height : 0, y = line - z * lane.height;
+  const uint32_t row = lane.row, plane = lane.plane;
+  const uint32_t k = at.k, x = at.x, y = at.y, z = at.z;
   neighbour[GPUMC_ROW_BEFORE] = y == 0 ? k + plane - row : k - row;
   neighbour[GPUMC_ROW_AFTER] = y == lane.height - 1 ? k + row - plane : k + row;
   neighbour[GPUMC_SAME_INDEX] = k;
@@ -90,6 +115,13 @@ find_neighbours(struct lane lane, uint32_t colour, uint32_t k, uint32_t neighbou
     neighbour[DIMENSION + 1] = k < plane ? k + lane.colour - plane : k - plane;
     neighbour[DIMENSION + 2] = k >= lane.colour - plane ? k + plane - lane.colour : k + plane;
   }
+}
+
+template <int DIMENSION>
+static __device__ inline void
+find_neighbours(struct lane lane, uint32_t colour, uint32_t k, uint32_t neighbour[2 * DIMENSION])
+{
+  find_neighbours_at<DIMENSION>(lane, colour, coordinates_of<DIMENSION>(lane, k), neighbour);
 }
 
 /* near[n]: whether neighbour n is up. */

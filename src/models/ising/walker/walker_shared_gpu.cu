@@ -14,7 +14,7 @@
 
 enum {
   WARP = GPUMC_WALK_GROUP,
-  WARPS_MOST = 16,
+  WARPS_MOST = 16,                           /* for which a multiprocessor has registers */
   LANE_WORD = 4,                             /* bytes */
   PLACE_BITS = 127,                          /* of a place: not the word */
   UPDATES_AHEAD = WARP * GPUMC_WALK_UPDATES, /* whose sites are drawn together, a step a thread */
@@ -152,11 +152,12 @@ static __device__ inline void store_words(struct lane lane, const struct walker 
 /* Bonds are counted at their ends of colour 0. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
-level_of(const struct ising_walker_walk *walk, uint32_t run,
+level_of(const struct ising_walker_walk *walk, const struct ising_walker_run *run,
          const struct ising_walker_places *places, const struct walker *walker)
 {
   const uint32_t colour = walk->replicas.colour;
   int64_t unlike = 0, up = 0;
+#pragma unroll 8
   for (uint32_t i = 0; i < 2 * colour; i++) {
     const struct ising_walker_places at = places[i];
     const uint32_t spin = turned(*word_at(walker, at.place[0]), at.place[0]);
@@ -168,7 +169,7 @@ level_of(const struct ising_walker_walk *walk, uint32_t run,
                 bonds = (int64_t)NEIGHBOURS * colour - 2 * unlike;
   const int64_t value =
       walk->by_energy ? ising_tables_energy(&walk->tables, bonds, spins, 0, 0) : spins;
-  return (uint32_t)((value - walk->lowest[run]) / walk->spacing);
+  return (uint32_t)((value - run->lowest) / walk->spacing);
 }
 
 /* Where the visits of a warp go: the block's histogram, or where its part is another than that of
@@ -237,27 +238,28 @@ static __device__ inline void prepare(struct gpumc_random random, uint32_t repli
 
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
 static __device__ inline void
-walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, uint32_t size,
-           struct stretch stretch, const unsigned char *thresholds, unsigned char *shared,
-           struct count count)
+walk_group(const struct ising_walker_walk *walk, const struct ising_walker_run *run, uint32_t group,
+           uint32_t size, struct stretch stretch, const unsigned char *thresholds,
+           unsigned char *shared, struct count count)
 {
   const struct lattice_batch *batch = &walk->replicas.batch;
   const uint32_t lane = threadIdx.x % WARP, replica = group * GPUMC_WALK_GROUP + lane;
-  const struct gpumc_random random = lattice_batch_random(batch, run);
+  const struct gpumc_random random = lattice_batch_random(batch, run->number);
   constexpr uint32_t stride = (BY_SPIN ? 2 : 1) * (NEIGHBOURS + 1) * sizeof(uint32_t);
   const struct steps steps = {(uint32_t)walk->step_base * stride,
                               (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
                               (uint32_t)walk->step_up * stride / ISING_WALKER_BIT};
-  const struct ahead ahead = {
-      (uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES),
-      walk->places + sample_of_run(&walk->tables, run) * 2 * walk->replicas.colour, stretch.time};
+  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES),
+                              walk->places + sample_of_run(&walk->tables, run->number) * 2 *
+                                                 walk->replicas.colour,
+                              stretch.time};
   struct walker walker = {shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t), lane, 0};
-  const struct lane stored = lane_of(&walk->replicas, run, replica);
+  const struct lane stored = lane_of(&walk->replicas, run->number, replica);
   const bool lives = replica < size, passes = walk->passages != NULL && lives;
-  uint32_t *passages = passes ? walk->passages + run * batch->capacity + replica : NULL;
+  uint32_t *passages = passes ? walk->passages + run->number * batch->capacity + replica : NULL;
   uint32_t passed = passes ? *passages : 0;
-  const uint32_t end0 = passes ? walk->end[2 * run] * stride : UINT32_MAX;
-  const uint32_t end1 = passes ? walk->end[2 * run + 1] * stride : UINT32_MAX;
+  const uint32_t end0 = passes ? run->end[0] * stride : UINT32_MAX;
+  const uint32_t end1 = passes ? run->end[1] * stride : UINT32_MAX;
   struct step next;
   load_words(stored, &walker);
   walker.level = level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride;
@@ -285,7 +287,7 @@ walk_group(const struct ising_walker_walk *walk, uint32_t run, uint32_t group, u
     *passages = passed;
 }
 
-/* Blocks are groups of a run side by side; block y: run y. */
+/* Blocks are groups of a run side by side; block y: of run[y]. */
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
 __global__ void __launch_bounds__(WARPS_MOST *WARP)
     walk_shared(const __grid_constant__ struct ising_walker_walk walk)
@@ -293,21 +295,22 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
   extern __shared__ uint4 memory[];
   uint32_t *thresholds = (uint32_t *)memory, n = walk.levels * walk.classes;
   uint32_t *visits = walk.visits != NULL ? thresholds + n : NULL;
-  const uint32_t run = blockIdx.y, warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
-  const uint32_t size = walk.replicas.batch.size[run], first = blockIdx.x * warps,
+  const struct ising_walker_run *run = &walk.run[blockIdx.y];
+  const uint32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
+  const uint32_t size = walk.replicas.batch.size[run->number], first = blockIdx.x * warps,
                  group = first + warp;
   const struct stretch stretch = stretch_of(&walk, run);
   if (first * WARP >= size || stretch.steps == 0)
     return;
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
-    thresholds[i] = walk.threshold[(size_t)run * n + i];
+    thresholds[i] = walk.threshold[(size_t)run->number * n + i];
   for (uint32_t l = threadIdx.x; visits != NULL && l < walk.levels; l += blockDim.x)
     visits[l] = 0;
   __syncthreads();
   unsigned long long *counts =
-      (unsigned long long *)walk.visits + (size_t)run * walk.parts * walk.levels;
-  const size_t part_of_block = gpumc_walk_part((size_t)first * WARP, size, walk.parts);
-  const size_t part = gpumc_walk_part((size_t)group * WARP, size, walk.parts);
+      (unsigned long long *)walk.visits + (size_t)run->number * walk.parts * walk.levels;
+  const size_t part_of_block = gpumc_walk_part((size_t)first * WARP, size, run->parts);
+  const size_t part = gpumc_walk_part((size_t)group * WARP, size, run->parts);
   struct count count = {NULL, NULL};
   if (visits != NULL && part == part_of_block)
     count.of_block = visits;
@@ -328,19 +331,44 @@ __global__ void __launch_bounds__(WARPS_MOST *WARP)
 
 enum { THREADS = 256 };
 
-/* As many as fit, but no more than it takes to occupy all multiprocessors. */
-extern "C" uint32_t ising_walker_warps(const struct ising_walker_walk *walk)
+/* The most that fit into a block. */
+static uint32_t warps_that_fit(const struct ising_walker_walk *walk)
 {
-  const struct ising_walker_replicas *replicas = &walk->replicas;
-  const size_t sites = 2 * (size_t)replicas->colour, own = block_bytes(walk);
+  const size_t sites = 2 * (size_t)walk->replicas.colour, own = block_bytes(walk);
   if (!walk->tabled || sites > UINT16_MAX || own + warp_bytes((uint32_t)sites) > walk->shared_bytes)
     return 0;
-  const size_t groups = lattice_parts(replicas->batch.capacity, WARP) * replicas->batch.runs;
-  const size_t wanted = replicas->block_threads > 0 ? lattice_parts(replicas->block_threads, WARP)
-                                                    : lattice_parts(groups, walk->multiprocessors);
-  size_t warps = (walk->shared_bytes - own) / warp_bytes((uint32_t)sites);
-  warps = warps < WARPS_MOST ? warps : WARPS_MOST;
-  return (uint32_t)(warps < wanted ? warps : wanted);
+  const size_t warps = (walk->shared_bytes - own) / warp_bytes((uint32_t)sites);
+  return (uint32_t)(warps < WARPS_MOST ? warps : WARPS_MOST);
+}
+
+/* What a launch takes with so many, in units of what one warp adds to the time of a step on a
+ * multiprocessor: steps take their latency, ALONE of these, and more where many warps share it. */
+static double cost_of(const struct ising_walker_walk *walk, size_t warps)
+{
+  enum { ALONE = 11, OF_THE_SYSTEM = 1024 /* bytes of each block */ };
+  const size_t of_run = lattice_parts(walk->replicas.batch.capacity, WARP);
+  const size_t bytes = block_bytes(walk) + warps * warp_bytes(2 * walk->replicas.colour);
+  const size_t blocks = walk->active * lattice_parts(of_run, warps);
+  const size_t in_shared = (walk->shared_bytes + OF_THE_SYSTEM) / (bytes + OF_THE_SYSTEM);
+  const size_t of_one = in_shared < WARPS_MOST / warps ? in_shared : WARPS_MOST / warps;
+  const size_t waves = lattice_parts(blocks, of_one * walk->multiprocessors);
+  const size_t there = waves > 1 ? of_one : lattice_parts(blocks, walk->multiprocessors);
+  return (double)waves * (double)(ALONE + there * warps);
+}
+
+/* The more there are in a block, the fewer blocks copy thresholds. */
+extern "C" uint32_t ising_walker_warps(const struct ising_walker_walk *walk)
+{
+  const uint32_t most = warps_that_fit(walk);
+  if (most == 0 || walk->replicas.block_threads > 0) {
+    const uint32_t wanted = (uint32_t)lattice_parts(walk->replicas.block_threads, WARP);
+    return most < wanted ? most : wanted;
+  }
+  uint32_t best = most;
+  for (uint32_t warps = most; warps-- > 1;)
+    if (cost_of(walk, warps) < cost_of(walk, best))
+      best = warps;
+  return best;
 }
 
 typedef void walk_kernel(struct ising_walker_walk);
@@ -399,7 +427,7 @@ ising_walker_walk_shared(const struct ising_walker_walk *walk, struct gpumc_erro
   GPUMC_TRY(GPUMC_CUDA_LAUNCHED("make_places", error));
   GPUMC_TRY(GPUMC_CUDA(allow_memory(kernel, bytes), error));
   const dim3 grid((uint32_t)lattice_parts(lattice_parts(batch->capacity, WARP), warps),
-                  batch->runs);
+                  walk->active);
   kernel<<<grid, warps * WARP, bytes, stream>>>(*walk);
   return GPUMC_CUDA_LAUNCHED("walk_shared", error);
 }

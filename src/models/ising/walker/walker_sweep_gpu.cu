@@ -230,12 +230,11 @@ struct sums {
   int64_t up, unlike, along, energy, cosine[AXES], sine[AXES];
 };
 
-static __device__ inline void add_wave(const struct ising_tables *tables, struct lane lane,
-                                       uint32_t colour, uint32_t k, uint32_t spin,
-                                       struct sums *sums)
+static __device__ inline void add_wave(const struct ising_tables *tables, struct coordinates where,
+                                       uint32_t colour, uint32_t spin, struct sums *sums)
 {
-  const uint32_t line = k / lane.row, z = line / lane.height, y = line - z * lane.height;
-  const uint32_t at[AXES] = {2 * (k - line * lane.row) + ((y ^ z ^ colour) & 1), y, z};
+  const uint32_t y = where.y, z = where.z;
+  const uint32_t at[AXES] = {2 * where.x + ((y ^ z ^ colour) & 1), y, z};
 #pragma unroll
   for (int axis = 0; axis < AXES; axis++)
     if (tables->wave.along[axis]) {
@@ -270,18 +269,18 @@ add_energy(enum ising_spin_kind kind, struct sample sample, size_t position, uin
 template <int DIMENSION>
 static __device__ inline void
 add_spin(const struct ising_walker_measurement *arguments, struct sample sample,
-         const struct pair *pair, uint32_t colour, uint32_t k, struct sums *sums)
+         const struct pair *pair, uint32_t colour, struct coordinates where, struct sums *sums)
 {
   const struct ising_measured *measured = &arguments->measured;
-  const uint32_t spin = value_of(pair, colour, k);
+  const uint32_t k = where.k, spin = value_of(pair, colour, k);
   sums->up += spin;
   if (measured->wave != NULL)
-    add_wave(&arguments->tables, pair->one, colour, k, spin, sums);
+    add_wave(&arguments->tables, where, colour, spin, sums);
   if (measured->energy == NULL && measured->links == NULL)
     return;
   uint32_t near[2 * DIMENSION] = {0};
   if (colour == 0) {
-    find_neighbours<DIMENSION>(pair->one, 0, k, near);
+    find_neighbours_at<DIMENSION>(pair->one, 0, where, near);
     for (int n = 0; n < 2 * DIMENSION; n++)
       near[n] = value_of(pair, 1, near[n]);
   }
@@ -306,8 +305,9 @@ __global__ void __launch_bounds__(MEASURE_THREADS)
   const struct sample sample = sample_of(replicas, &arguments.tables, run, replica);
   struct sums sums = {0};
   for (uint32_t colour = 0; colour < 2; colour++)
-    for (uint32_t k = 0; k < replicas->colour; k++)
-      add_spin<DIMENSION>(&arguments, sample, &pair, colour, k, &sums);
+#pragma unroll 4
+    for (struct coordinates where = {0}; where.k < replicas->colour; advance(pair.one, &where))
+      add_spin<DIMENSION>(&arguments, sample, &pair, colour, where, &sums);
   const size_t element = blockIdx.y * batch->capacity + replica;
   const int64_t sites = 2 * (int64_t)replicas->colour, spins = 2 * sums.up - sites;
   const int64_t bonds = DIMENSION * sites - 2 * sums.unlike;
