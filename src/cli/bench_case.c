@@ -122,8 +122,7 @@ enum gpumc_status bench_bed_make(const struct bench_settings *settings, struct b
   if (report.mistakes > 0)
     GPUMC_TRY_OUT(status, refuse(&report, error));
   const struct gpumc_params params = {.values = bed->params};
-  status = bed->ops->create(&params, &bed->model, error);
-  bed->model.ops = bed->ops;
+  status = gpumc_model_create(bed->ops, &params, &bed->model, error);
 out:
   gpumc_document_free(&document);
   gpumc_report_free(&report);

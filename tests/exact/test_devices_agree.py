@@ -7,8 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import device, two_devices
-from support.program import ProgramCase
-from support.results import assert_same_numbers, numbers
+from support.results import numbers
 
 CONFIG = """\
 gpumc: 1
@@ -73,9 +72,7 @@ CASES = {
 }
 
 
-class Agreement(ProgramCase):
-    device = None
-
+class Agreement(two_devices.TwoDevices):
     def run_on(self, name, config, *options):
         """The numbers of the result, which is removed."""
         self.gpumc("run", config, "--quiet", "--device", name, *options)
@@ -83,21 +80,10 @@ class Agreement(ProgramCase):
         self.path("out.h5").unlink()
         return found
 
-    def check(self, title, case):
-        config = self.write("c.yaml", CONFIG.format(**{**USUAL, **case}))
-        expected = self.run_on(two_devices.A, config)
-        for options in two_devices.settings(two_devices.B):
-            with self.subTest(title, options=options):
-                self.gpumc("run", config, "--quiet", "--device", two_devices.B, *options)
-                assert_same_numbers(self, expected, self.path("out.h5"))
-                self.path("out.h5").unlink()
-        other = self.run_on(two_devices.B, config, "--set", "seed=4")
-        self.assertNotEqual(expected, other, "the comparison does not notice another seed")
-
     def test_every_case(self):
         for title, case in CASES.items():
             with self.subTest(title):
-                self.check(title, case)
+                self.compare(self.write("c.yaml", CONFIG.format(**{**USUAL, **case})), title=title)
 
     def test_kernels_of_one_trajectory(self):
         """`walker` follows `spin`."""

@@ -7,8 +7,6 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import two_devices
-from support.program import ProgramCase
-from support.results import assert_same_numbers, numbers
 
 CONFIG = """\
 gpumc: 1
@@ -45,27 +43,11 @@ CASES = {
 }
 
 
-class Multicanonical(ProgramCase):
-    device = None
-
-    def check(self, title, case):
-        config = self.write("c.yaml", CONFIG.format(**{**USUAL, **case}))
-        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "-o", "first.h5")
-        expected = numbers(self.path("first.h5"))
-        for options in two_devices.settings(two_devices.B):
-            with self.subTest(title, options=options):
-                self.gpumc("run", config, "--quiet", "--device", two_devices.B, *options)
-                assert_same_numbers(self, expected, self.path("out.h5"))
-                self.path("out.h5").unlink()
-        self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--set", "seed=4")
-        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed goes unnoticed")
-        self.path("out.h5").unlink()
-        self.path("first.h5").unlink()
-
+class Multicanonical(two_devices.TwoDevices):
     def test_every_case(self):
         for title, case in CASES.items():
             with self.subTest(title):
-                self.check(title, case)
+                self.compare(self.write("c.yaml", CONFIG.format(**{**USUAL, **case})), title=title)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import two_devices
-from support.program import ProgramCase
-from support.results import assert_same_numbers, numbers
+from support.results import assert_same_numbers
 
 CONFIG = """\
 gpumc: 1
@@ -56,27 +55,17 @@ CASES = {
 }
 
 
-class Agreement(ProgramCase):
-    device = None
-
+class Agreement(two_devices.TwoDevices):
     def check(self, title, case):
         config = self.write("c.yaml", CONFIG.format(**case))
-        self.gpumc("run", config, "--quiet", "--device", two_devices.A, "--fresh")
-        expected = numbers(self.path("out.h5"))
-        for options in (two_devices.settings(two_devices.B) +
-                        two_devices.followers(case["variant"], two_devices.B)):
-            with self.subTest(title, options=options):
-                self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--fresh", *options)
-                assert_same_numbers(self, expected, self.path("out.h5"))
+        expected = self.compare(config, case["variant"], title)
         with self.subTest(title, options="in turn"):
             self.in_turn(config)
             assert_same_numbers(self, expected, self.path("out.h5"))
-        self.gpumc("run", config, "--quiet", "--device", two_devices.B, "--fresh", "--set", "seed=4")
-        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed is not noticed")
+            self.path("out.h5").unlink()
 
     def in_turn(self, config):
         """A unit on the one device, the next on the other, from checkpoint to checkpoint."""
-        self.path("out.h5").unlink()
         for turn in range(1000):
             if not self.one_unit(config, "--device", (two_devices.A, two_devices.B)[turn % 2]):
                 return

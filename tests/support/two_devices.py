@@ -2,6 +2,8 @@
 import os
 
 from support import device
+from support.program import ProgramCase
+from support.results import assert_same_numbers, numbers
 
 A = os.environ.get("GPUMC_TEST_DEVICE_A") or "cpu"
 B = os.environ.get("GPUMC_TEST_DEVICE_B") or "cuda"
@@ -21,3 +23,23 @@ def settings(name):
 def followers(variant, name):
     """Options for the other kernels of a device that follow a variant's trajectory."""
     return [["--set", "kernel.variant=walker"]] * (variant == "spin" and "walker" in device.variants(name))
+
+
+class TwoDevices(ProgramCase):
+    device = None
+
+    def compare(self, config, variant=None, title=None):
+        """The numbers of a configuration with `output: out.h5` on A, with which those on B agree however B works, and
+        by whichever kernel follows the variant's trajectory. Control: another seed gives others."""
+        self.gpumc("run", config, "--quiet", "--device", A, "-o", "first.h5")
+        expected = numbers(self.path("first.h5"))
+        self.path("first.h5").unlink()
+        for options in settings(B) + followers(variant, B):
+            with self.subTest(title, options=options):
+                self.gpumc("run", config, "--quiet", "--device", B, *options)
+                assert_same_numbers(self, expected, self.path("out.h5"))
+                self.path("out.h5").unlink()
+        self.gpumc("run", config, "--quiet", "--device", B, "--set", "seed=4")
+        self.assertNotEqual(expected, numbers(self.path("out.h5")), "another seed goes unnoticed")
+        self.path("out.h5").unlink()
+        return expected

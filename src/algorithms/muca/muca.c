@@ -10,18 +10,48 @@
 
 /* ---- what a run will need ---- */
 
-/* Iterations to converge grow slowly with the range where weights are extrapolated; the plain
- * scheme adds some levels with each. What tunnelling takes is known afterwards. */
+/* In units of w^z, as seen for square lattices of 16, 32 and 64 in one window, from 1024 to 67,584
+ * walkers: of a passage; in all iterations of each walker, however many there are; and of all of
+ * them together, times the divergence, what shows one as small with the growth by default. */
+static const double of_a_passage = 2.75, of_each = 1.7, of_all = 3.2;
+
+/* The sum of iterations until the last is long enough, over what it has to be. */
+static double cost_of_growth(double growth)
+{
+  const double least = 1.01, factor = growth > least ? growth : least;
+  return (1 + factor) * factor / (factor - 1);
+}
+
+/* Of each walker until its weights have converged. */
+static double estimated_iterations(const struct muca_settings *settings)
+{
+  enum { COVERING = 15 };
+  const double default_growth = 1.1, width = (double)settings->window;
+  const double relative = cost_of_growth(settings->growth) / cost_of_growth(default_growth);
+  const double enough =
+      muca_mean_updates(settings, width) *
+      (of_each + of_all * relative / (settings->divergence * (double)settings->walkers));
+  /* While the range grows; the plain scheme adds some levels with each. */
+  const double covering = COVERING + (settings->extrapolate ? 0 : 2 * sqrt(width));
+  double iterations = fmin(covering, (double)settings->iterations);
+  double updates = (double)muca_updates(settings, width, 0), sum = iterations * updates;
+  while (sum < enough && iterations < (double)settings->iterations) {
+    updates *= settings->growth;
+    sum += updates;
+    iterations++;
+  }
+  return sum + iterations * (double)muca_thermalization(settings, width);
+}
+
+/* Of all walkers of a table. */
 static double estimated_updates(const struct muca_settings *settings)
 {
-  const double width = (double)settings->window;
-  const double iterations = settings->extrapolate ? 40 + 4 * log2(width) : 40 + 2 * sqrt(width);
-  const double production = settings->production > 0 ? (double)settings->production
-                                                     : 3 * MUCA_PASSAGES_OF_PRODUCTION *
-                                                           muca_mean_updates(settings, width);
-  return (double)settings->walkers * (iterations * (settings->thermalization * width +
-                                                    (double)muca_updates(settings, width, 10)) +
-                                      production);
+  const double passage = of_a_passage * muca_mean_updates(settings, (double)settings->window);
+  const double passages =
+      settings->parts > 1 ? MUCA_PASSAGES_OF_PRODUCTION : MUCA_PASSAGES_OF_A_BLOCK * MUCA_BLOCKS;
+  const double given = (double)settings->production;
+  const double production = given > 0 ? given + fmin(given, passage) : (1 + passages) * passage;
+  return (double)settings->walkers * (estimated_iterations(settings) + production);
 }
 
 static enum gpumc_status demand(const struct gpumc_params *params, const struct gpumc_model *model,

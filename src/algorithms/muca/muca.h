@@ -39,8 +39,9 @@
 #include "core/simulation/observables.h"
 
 enum { MUCA_GRID_MAXIMUM = 100000, MUCA_BLOCKS = 100 };
-/* Of a production whose length follows from tunnelling, for each walker. */
-enum { MUCA_PASSAGES_OF_PRODUCTION = 2 };
+/* Of a production whose length follows from tunnelling, for each walker, and where its blocks are
+ * pieces of the time, of each of these. */
+enum { MUCA_PASSAGES_OF_PRODUCTION = 2, MUCA_PASSAGES_OF_A_BLOCK = 2 };
 
 /* How weights begin. */
 enum muca_start { MUCA_START_FLAT, MUCA_START_WANG_LANDAU, MUCA_START_FILE };

@@ -15,9 +15,6 @@ enum {
    * random walk relaxes in a fifth of that time. */
   PASSAGES_OF_APPROACH = 1,
   APPROACH_MOST = 64, /* chunks of the approach, each twice the mean time of eq. 7 for one walker */
-  /* Production has so many passages a walker, and if blocks are pieces of the time, so many each.
-   */
-  PASSAGES_OF_A_BLOCK = 2,
   GROWTHS_MOST = 100000,
   PRODUCTION_MOST = 400, /* times the approach */
 };
@@ -104,7 +101,7 @@ production_updates(const struct muca *muca, const struct muca_table *table, doub
       (double)table->progress->approach * (double)settings->walkers / fmax(passages, 1);
   const bool in_time = settings->parts < settings->blocks;
   const double wanted =
-      in_time ? (double)settings->blocks * PASSAGES_OF_A_BLOCK : MUCA_PASSAGES_OF_PRODUCTION;
+      in_time ? (double)settings->blocks * MUCA_PASSAGES_OF_A_BLOCK : MUCA_PASSAGES_OF_PRODUCTION;
   /* Where walkers hardly passed at all, the time that it takes is not known. */
   const double most = PRODUCTION_MOST * (double)table->progress->approach;
   const double updates =

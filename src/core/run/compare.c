@@ -75,8 +75,7 @@ static enum gpumc_status read_again(const struct gpumc_task *task, size_t sample
   uint64_t of_samples = 0, of_file = 0;
   enum gpumc_status status;
   *enough = false;
-  GPUMC_TRY_OUT(status, task->model->create(&params, &model, error));
-  model.ops = task->model;
+  GPUMC_TRY_OUT(status, gpumc_model_create(task->model, &params, &model, error));
   if (samples == 0)
     GPUMC_TRY_OUT(status, count_samples(task, &model, &samples, error));
   *enough = samples <= model.samples;

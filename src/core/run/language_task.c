@@ -182,17 +182,17 @@ static bool make_instance(struct gpumc_language *language, const struct gpumc_pa
     return true;
   if (language->look && reads_file(language, params))
     return true;
-  enum gpumc_status status = language->model->create(params, instance, &error);
+  enum gpumc_status status = gpumc_model_create(language->model, params, instance, &error);
   if (status == GPUMC_INVALID && reads_file(language, params))
     gpumc_params_mistake(params, &language->report, language->model->file_key, "%s",
                          gpumc_error_text(&error));
   else if (status == GPUMC_INVALID)
     gpumc_report_mistake(&language->report, params->node->mark, "%s", gpumc_error_text(&error));
   gpumc_error_free(&error);
-  if (status == GPUMC_OK)
-    instance->ops = language->model;
-  else
+  if (status != GPUMC_OK) {
     language->model->destroy(instance);
+    instance->ops = NULL;
+  }
   return status == GPUMC_OK || status == GPUMC_INVALID;
 }
 

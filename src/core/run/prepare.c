@@ -130,9 +130,7 @@ create_model(struct gpumc_preparation *preparation, struct gpumc_error *error)
 {
   const struct gpumc_task *task = preparation->task;
   const struct gpumc_params params = gpumc_task_params(task, "model");
-  const enum gpumc_status status = task->model->create(&params, &preparation->model, error);
-  preparation->model.ops = task->model;
-  return status;
+  return gpumc_model_create(task->model, &params, &preparation->model, error);
 }
 
 typedef enum gpumc_status

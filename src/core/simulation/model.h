@@ -146,8 +146,8 @@ struct gpumc_model_ops {
   void (*coefficients)(const struct gpumc_model *model, const double *control, double *coefficient);
   const struct gpumc_kernel_ops *const *kernels; /* NULL-terminated, in order of preference */
   const struct gpumc_check *checks;              /* of its block, without an instance; NULL: none */
-  /* From keys without mistakes. `model` is zeroed; its `ops` is set by the caller. GPUMC_INVALID is
-   * reported as a mistake of the configuration. */
+  /* From keys without mistakes; see gpumc_model_create. GPUMC_INVALID is reported as a mistake of the
+   * configuration. */
   GPUMC_MUST_CHECK enum gpumc_status (*create)(const struct gpumc_params *params,
                                                struct gpumc_model *model,
                                                struct gpumc_error *error);
@@ -164,5 +164,15 @@ struct gpumc_model_ops {
   /* Legal after a failed create, and on a zeroed model. */
   void (*destroy)(struct gpumc_model *model);
 };
+
+/* `model` becomes an instance, zeroed before that but for `ops`; after a failure, too, the caller
+ * has it destroyed. */
+GPUMC_MUST_CHECK static inline enum gpumc_status
+gpumc_model_create(const struct gpumc_model_ops *ops, const struct gpumc_params *params,
+                   struct gpumc_model *model, struct gpumc_error *error)
+{
+  *model = (struct gpumc_model){.ops = ops};
+  return ops->create(params, model, error);
+}
 
 #endif
