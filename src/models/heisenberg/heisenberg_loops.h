@@ -83,42 +83,44 @@ GPUMC_INLINE struct heisenberg_words words_of(const struct words *words, size_t 
 
 /* ---- sums of neighbours ---- */
 
-/* Sites of a colour that follow one another in a line along x, `count` from k on; their neighbours
- * are at the same distance but for the side of one that stands at the end of the line. */
-struct stretch {
-  size_t k, count, row;
-  bool back, around_first, around_last;
-  size_t row_before, row_after, plane_before, plane_after; /* of the first site */
-};
-
-static struct stretch
-stretch_at(const struct gpumc_checkerboard *lattice, size_t colour, size_t k, size_t end)
+/* side[n] of a component: the sides of n sites from k on, `other` that component of the other
+ * colour. Line by line, since they stand to the left and to the right in turns. */
+GPUMC_INLINE void copy_sides(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
+                             size_t n, const REAL *restrict other, REAL *restrict side)
 {
-  const struct gpumc_checkerboard_place place = gpumc_checkerboard_place_at(lattice, colour, k);
-  const size_t row = lattice->row, plane = lattice->plane, j = k % row;
-  const size_t left = row - j, wanted = end - k;
-  struct stretch stretch = {.k = k, .count = left < wanted ? left : wanted, .row = row};
-  stretch.back = gpumc_checkerboard_side_is_back(&place);
-  stretch.around_first = stretch.back && j == 0;
-  stretch.around_last = !stretch.back && j + stretch.count == row;
-  stretch.row_before = place.y > 0 ? k - row : k + plane - row;
-  stretch.row_after = place.y + 1 < lattice->length_y ? k + row : k + row - plane;
-  stretch.plane_before = place.z > 0 ? k - plane : k + lattice->colour - plane;
-  stretch.plane_after = place.z + 1 < lattice->length_z ? k + plane : k + plane - lattice->colour;
-  return stretch;
+  const size_t row = lattice->row;
+  for (size_t i = 0, count; i < n; i += count) {
+    const struct gpumc_checkerboard_place place =
+        gpumc_checkerboard_place_at(lattice, colour, k + i);
+    const size_t start = k + i, j = start % row;
+    const bool back = gpumc_checkerboard_side_is_back(&place);
+    count = row - j < n - i ? row - j : n - i;
+    const REAL *from = back ? other + start - 1 : other + start + 1;
+    const size_t first = back && j == 0 ? 1 : 0,
+                 last = !back && j + count == row ? count - 1 : count;
+    for (size_t l = first; l < last; l++)
+      side[i + l] = from[l];
+    if (first == 1) /* around the end of the line */
+      side[i] = other[start + row - 1];
+    if (last < count)
+      side[i + last] = other[start + last + 1 - row];
+  }
 }
 
-/* side[count] of a component, `other` that of the other colour. */
-GPUMC_INLINE void copy_side(const struct stretch *stretch, const REAL *other, REAL *side)
+/* Adds to sum[n] the neighbours of n sites from k on that are `step` sites further, modulo
+ * `period`. */
+GPUMC_INLINE void add_shifted(size_t period, size_t step, size_t k, size_t n,
+                              const REAL *restrict other, REAL *restrict sum)
 {
-  const size_t k = stretch->k, first = stretch->around_first ? 1 : 0;
-  const size_t last = stretch->count - (stretch->around_last ? 1 : 0);
-  if (stretch->around_first)
-    side[0] = other[k + stretch->row - 1];
-  for (size_t i = first; i < last; i++)
-    side[i] = stretch->back ? other[k + i - 1] : other[k + i + 1];
-  if (stretch->around_last)
-    side[last] = other[k + last + 1 - stretch->row];
+  for (size_t i = 0, count; i < n; i += count) {
+    const size_t place = (k + i) % period;
+    const bool around = place + step >= period;
+    const size_t left = around ? period - place : period - step - place;
+    const REAL *from = other + (around ? k + i + step - period : k + i + step);
+    count = left < n - i ? left : n - i;
+    for (size_t l = 0; l < count; l++)
+      sum[i + l] += from[l];
+  }
 }
 
 /* One component of the neighbours of a chunk: those along x, and all. */
@@ -126,23 +128,21 @@ struct neighbours {
   REAL side[CHUNK], sum[CHUNK];
 };
 
-/* Of n sites from k on. */
+/* Of n sites from k on. The row before is a plane less one row further, and so on. */
 GPUMC_INLINE void add_neighbours(const struct gpumc_checkerboard *lattice, size_t colour, size_t k,
-                                 size_t n, const REAL *other, struct neighbours *of)
+                                 size_t n, const REAL *restrict other, struct neighbours *of)
 {
-  struct stretch stretch;
-  for (size_t at = k; at < k + n; at += stretch.count) {
-    stretch = stretch_at(lattice, colour, at, k + n);
-    REAL *side = of->side + (at - k), *sum = of->sum + (at - k);
-    copy_side(&stretch, other, side);
-    for (size_t i = 0; i < stretch.count; i++)
-      sum[i] = other[at + i] + side[i];
-    if (lattice->dimension >= 2)
-      for (size_t i = 0; i < stretch.count; i++)
-        sum[i] = (sum[i] + other[stretch.row_before + i]) + other[stretch.row_after + i];
-    if (lattice->dimension == 3)
-      for (size_t i = 0; i < stretch.count; i++)
-        sum[i] = (sum[i] + other[stretch.plane_before + i]) + other[stretch.plane_after + i];
+  const size_t row = lattice->row, plane = lattice->plane, whole = lattice->colour;
+  copy_sides(lattice, colour, k, n, other, of->side);
+  for (size_t i = 0; i < n; i++)
+    of->sum[i] = other[k + i] + of->side[i];
+  if (lattice->dimension >= 2) {
+    add_shifted(plane, plane - row, k, n, other, of->sum);
+    add_shifted(plane, row, k, n, other, of->sum);
+  }
+  if (lattice->dimension == 3) {
+    add_shifted(whole, whole - plane, k, n, other, of->sum);
+    add_shifted(whole, plane, k, n, other, of->sum);
   }
 }
 
