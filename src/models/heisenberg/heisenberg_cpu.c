@@ -5,9 +5,9 @@
 #include "models/heisenberg/heisenberg_isa.h"
 #include "models/lattice/replicas_cpu.h"
 
-/* Nanoseconds of a spin in a sweep, about (docs/performance.md). */
+/* Nanoseconds of a spin in a sweep, about (docs/kernels/heisenberg.md). */
 #define SPIN_COST_DOUBLE 6.0
-#define SPIN_COST_FLOAT 2.5
+#define SPIN_COST_FLOAT 4.5
 
 enum { OVER_RELAXATION_DEFAULT = 4 };
 
