@@ -20,7 +20,8 @@ static const struct {
   const char *model, *block;
 } instances[] = {{"ising2d", "{shape: [4, 4]}"},
                  {"ising3d", "{shape: [4, 4, 4]}"},
-                 {"ea", "{shape: [4, 4, 4]}"}};
+                 {"ea", "{shape: [4, 4, 4]}"},
+                 {"heisenberg", "{shape: [4]}"}};
 
 /* NULL: none. */
 static const char *kernel_flaw(const struct gpumc_kernel_ops *kernel)

@@ -33,14 +33,10 @@ GPUMC_HOST_DEVICE static inline double gpumc_power_of_two(int exponent)
 #define GPUMC_EXP_LOWEST (-708.0)
 #define GPUMC_EXP_HIGHEST 709.0
 
-/* e^x without a branch. Argument reduction to |r| <= ln(2)/2, then the Taylor series of degree 13
- * by Horner's rule (truncation below 2^-58). */
-GPUMC_HOST_DEVICE static inline double gpumc_exp_within(double x)
+/* e^r - 1, |r| <= ln(2)/2, with what r lost by rounding: the Taylor series of degree 13 by Horner's
+ * rule (truncation below 2^-58), the small parts summed first. */
+GPUMC_HOST_DEVICE static inline double gpumc_exp_series(double r, double r_low)
 {
-  double k = rint(x * GPUMC_INVERSE_LN2);
-  double r_high = fma(-k, GPUMC_LN2_HIGH, x);
-  double r = fma(-k, GPUMC_LN2_LOW, r_high);
-  double r_low = fma(-k, GPUMC_LN2_LOW, r_high - r); /* what r lost by rounding */
   double p = 1.0 / 6227020800.0;
   p = fma(p, r, 1.0 / 479001600.0);
   p = fma(p, r, 1.0 / 39916800.0);
@@ -53,8 +49,17 @@ GPUMC_HOST_DEVICE static inline double gpumc_exp_within(double x)
   p = fma(p, r, 1.0 / 24.0);
   p = fma(p, r, 1.0 / 6.0);
   p = fma(p, r, 0.5);
-  /* 1 + (r + (r_low + r^2 p)), the small parts summed first. */
-  p = fma(p * r, r, r_low) + r;
+  return fma(p * r, r, r_low) + r;
+}
+
+/* e^x without a branch, by argument reduction to |r| <= ln(2)/2. */
+GPUMC_HOST_DEVICE static inline double gpumc_exp_within(double x)
+{
+  double k = rint(x * GPUMC_INVERSE_LN2);
+  double r_high = fma(-k, GPUMC_LN2_HIGH, x);
+  double r = fma(-k, GPUMC_LN2_LOW, r_high);
+  double r_low = fma(-k, GPUMC_LN2_LOW, r_high - r); /* what r lost by rounding */
+  double p = gpumc_exp_series(r, r_low);
   int exponent = (int)k;
   /* 2^1024 is out of range for one factor. */
   int half = exponent / 2;
@@ -69,8 +74,30 @@ GPUMC_HOST_DEVICE static inline double gpumc_exp(double x)
   return x > GPUMC_EXP_HIGHEST ? (double)INFINITY : gpumc_exp_within(x);
 }
 
-/* ln x for positive normal x; -infinity at 0, NaN below. x = 2^k m, m in [sqrt(1/2), sqrt(2)),
- * ln m = 2 atanh(s), s = (m - 1)/(m + 1), by its series up to s^25 (truncation below 2^-62). */
+/* k ln 2 + ln(1 + f) for whole k and sqrt(1/2) <= 1 + f <= sqrt(2): ln(1 + f) = 2 atanh(s), s = f /
+ * (2 + f), by its series up to s^25 (truncation below 2^-62). */
+GPUMC_HOST_DEVICE static inline double gpumc_log_series(double k, double f)
+{
+  double s = f / (2.0 + f);
+  double z = s * s;
+  double p = 2.0 / 25.0;
+  p = fma(p, z, 2.0 / 23.0);
+  p = fma(p, z, 2.0 / 21.0);
+  p = fma(p, z, 2.0 / 19.0);
+  p = fma(p, z, 2.0 / 17.0);
+  p = fma(p, z, 2.0 / 15.0);
+  p = fma(p, z, 2.0 / 13.0);
+  p = fma(p, z, 2.0 / 11.0);
+  p = fma(p, z, 2.0 / 9.0);
+  p = fma(p, z, 2.0 / 7.0);
+  p = fma(p, z, 2.0 / 5.0);
+  p = fma(p, z, 2.0 / 3.0);
+  /* ln(1 + f) = f - s (f - z p), which keeps the leading term exact (f = 2s + sf). */
+  double tail = fma(k, GPUMC_LN2_LOW, -s * fma(-z, p, f));
+  return fma(k, GPUMC_LN2_HIGH, f + tail);
+}
+
+/* ln x for positive normal x; -infinity at 0, NaN below. x = 2^k m, m in [sqrt(1/2), sqrt(2)). */
 GPUMC_HOST_DEVICE static inline double gpumc_log(double x)
 {
   if (x == 0.0)
@@ -87,37 +114,13 @@ GPUMC_HOST_DEVICE static inline double gpumc_log(double x)
     m *= 0.5;
     exponent++;
   }
-  double f = m - 1.0;
-  double s = f / (2.0 + f);
-  double z = s * s;
-  double p = 2.0 / 25.0;
-  p = fma(p, z, 2.0 / 23.0);
-  p = fma(p, z, 2.0 / 21.0);
-  p = fma(p, z, 2.0 / 19.0);
-  p = fma(p, z, 2.0 / 17.0);
-  p = fma(p, z, 2.0 / 15.0);
-  p = fma(p, z, 2.0 / 13.0);
-  p = fma(p, z, 2.0 / 11.0);
-  p = fma(p, z, 2.0 / 9.0);
-  p = fma(p, z, 2.0 / 7.0);
-  p = fma(p, z, 2.0 / 5.0);
-  p = fma(p, z, 2.0 / 3.0);
-  /* ln m = f - s (f - z p), which keeps the leading term exact (f = 2s + sf). */
-  double k = (double)exponent;
-  double tail = fma(k, GPUMC_LN2_LOW, -s * fma(-z, p, f));
-  return fma(k, GPUMC_LN2_HIGH, f + tail);
+  return gpumc_log_series((double)exponent, m - 1.0);
 }
 
-/* cos and sin of 2 pi step / steps, step < steps < 2^29. In whole numbers an eighth of the circle
- * is found and the angle in it, 0 <= a <= pi/4; then the Taylor series of degree 16 and 17
- * (truncation below 2^-58). */
-GPUMC_HOST_DEVICE static inline void
-gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
+/* cos a and sin a, |a| <= pi/4, by the Taylor series of degree 16 and 17 (truncation below 2^-58).
+ */
+GPUMC_HOST_DEVICE static inline void gpumc_circle_series(double a, double *cosine, double *sine)
 {
-  uint32_t eighth = 8 * step / steps, part = 8 * step - eighth * steps;
-  if (eighth % 2 == 1)
-    part = steps - part;
-  double a = 0.25 * GPUMC_PI * (double)part / (double)steps;
   double z = a * a;
   double c = 1.0 / 20922789888000.0;
   c = fma(c, z, -1.0 / 87178291200.0);
@@ -127,7 +130,7 @@ gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
   c = fma(c, z, -1.0 / 720.0);
   c = fma(c, z, 1.0 / 24.0);
   c = fma(c, z, -0.5);
-  c = fma(c, z, 1.0);
+  *cosine = fma(c, z, 1.0);
   double s = 1.0 / 355687428096000.0;
   s = fma(s, z, -1.0 / 1307674368000.0);
   s = fma(s, z, 1.0 / 6227020800.0);
@@ -136,7 +139,19 @@ gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
   s = fma(s, z, -1.0 / 5040.0);
   s = fma(s, z, 1.0 / 120.0);
   s = fma(s, z, -1.0 / 6.0);
-  s = fma(s * z, a, a);
+  *sine = fma(s * z, a, a);
+}
+
+/* cos and sin of 2 pi step / steps, step < steps < 2^29. In whole numbers an eighth of the circle
+ * is found and the angle in it, 0 <= a <= pi/4. */
+GPUMC_HOST_DEVICE static inline void
+gpumc_circle(uint32_t step, uint32_t steps, double *cosine, double *sine)
+{
+  uint32_t eighth = 8 * step / steps, part = 8 * step - eighth * steps;
+  if (eighth % 2 == 1)
+    part = steps - part;
+  double c, s;
+  gpumc_circle_series(0.25 * GPUMC_PI * (double)part / (double)steps, &c, &s);
   /* The odd eighths count back from the end of their quarter. */
   uint32_t quarter = eighth / 2;
   double x = eighth % 2 == 1 ? s : c, y = eighth % 2 == 1 ? c : s;

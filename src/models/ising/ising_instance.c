@@ -1,6 +1,5 @@
 /* Instances of the models of Ising spins: geometry, spectrum, units. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "core/simulation/curves.h"
 #include "models/ising/disorder/disorder.h"
 #include "models/ising/ising.h"
+#include "models/lattice/instance.h"
 
 enum {
   /* With a field or Gaussian disorder, the largest energy is between 2^(ENERGY_BITS - 1) and
@@ -104,20 +104,6 @@ static void describe_waves(struct gpumc_model *model, struct ising_parameters *p
   model->bound[ISING_WAVE] = sites * sites / model->quantum[ISING_WAVE];
 }
 
-/* Energies are in the unit in which J is given. */
-static void name_units(struct gpumc_model *model, double coupling)
-{
-  const char *symbol = coupling < 0 ? "|J|" : "J";
-  double size = fabs(coupling);
-  if (size == 1.0) {
-    snprintf(model->energy_unit, sizeof model->energy_unit, "%s", symbol);
-    snprintf(model->beta_unit, sizeof model->beta_unit, "1/%s", symbol);
-  } else {
-    snprintf(model->energy_unit, sizeof model->energy_unit, "%s/%g", symbol, size);
-    snprintf(model->beta_unit, sizeof model->beta_unit, "%g/%s", size, symbol);
-  }
-}
-
 /* At beta = 0: sum of the squares of all couplings and fields, the mean over the samples. */
 static double
 energy_variance(const struct gpumc_model *model, const struct ising_parameters *parameters)
@@ -173,7 +159,7 @@ static void describe(const struct ising_settings *settings, struct gpumc_model *
   describe_controls(model, parameters);
   describe_waves(model, parameters);
   describe_pairs(settings, model, parameters);
-  name_units(model, settings->coupling);
+  lattice_name_units(model, settings->coupling);
 }
 
 /* Whether quanta are fine enough. Of a value that all sites share an error is systematic; of random

@@ -1,5 +1,5 @@
-/* Geometry of the periodic square and simple cubic lattice in checkerboard order, and the working
- * copy of one group.
+/* Geometry of the periodic chain, square and simple cubic lattice in checkerboard order, and the
+ * working copy of one group.
  *
  * Site (x, y) has colour (x + y) & 1 and, within its colour, the index k = y (Lx/2) + x/2. All its
  * neighbours have the other colour; there their indices are k - Lx/2 and k + Lx/2 (the rows before
@@ -13,7 +13,7 @@
  * In three dimensions the colour is (x + y + z) & 1 and k = (z Ly + y) (Lx/2) + x/2; the rows
  * before and after are those of the same plane z, periodic, and two more neighbours have the index
  * k in the planes before and after: k - Lx Ly/2 and k + Lx Ly/2, periodic. A square lattice is one
- * plane.
+ * plane, and a chain is one row, whose sites have the neighbours k and the side alone.
  */
 #ifndef GPUMC_LATTICE_CHECKERBOARD_H
 #define GPUMC_LATTICE_CHECKERBOARD_H
@@ -25,8 +25,8 @@
 
 /* Sides are even. */
 struct gpumc_checkerboard {
-  size_t dimension;                    /* 2 or 3 */
-  size_t length_x, length_y, length_z; /* length_z = 1 in two dimensions */
+  size_t dimension;                    /* 1, 2 or 3 */
+  size_t length_x, length_y, length_z; /* 1 beyond the dimension */
   size_t row;                          /* sites of one colour in a row, Lx/2 */
   size_t plane;                        /* sites of one colour in a plane, Lx Ly/2 */
   size_t colour;                       /* sites of one colour, N/2 */
@@ -34,13 +34,13 @@ struct gpumc_checkerboard {
 
 enum { GPUMC_CHECKERBOARD_PADDING = 64 }; /* elements a vector may reach beyond the end */
 
-/* shape[dimension] = Lx, Ly, and in three dimensions Lz. */
+/* shape[dimension] = Lx, Ly, Lz, as far as the dimension goes. */
 static inline struct gpumc_checkerboard
 gpumc_checkerboard_make(size_t dimension, const size_t *shape)
 {
   struct gpumc_checkerboard lattice = {.dimension = dimension,
                                        .length_x = shape[0],
-                                       .length_y = shape[1],
+                                       .length_y = dimension >= 2 ? shape[1] : 1,
                                        .length_z = dimension == 3 ? shape[2] : 1};
   lattice.row = lattice.length_x / 2;
   lattice.plane = lattice.row * lattice.length_y;

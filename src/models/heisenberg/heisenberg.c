@@ -1,0 +1,203 @@
+/* The O(n) model: keys and instances. */
+#include "models/heisenberg/heisenberg.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "models/lattice/instance.h"
+
+enum {
+  /* The largest energy and the largest M are below 2^CHANNEL_BITS quanta, so that a tally has room
+   * for the squares of all replicas. */
+  CHANNEL_BITS = 40,
+  /* Of (sum of S_i x S_j)^2, whose square is not summed. */
+  ACROSS_BITS = 60,
+};
+
+static const struct gpumc_key keys[] = {
+    {.name = "shape",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Sides [Lx], [Lx, Ly] or [Lx, Ly, Lz] of the periodic lattice.",
+     .unit = "sites",
+     .minimum = 2,
+     .maximum = 1048576,
+     .multiple_of = 2,
+     .list_minimum = 1,
+     .list_maximum = HEISENBERG_DIMENSIONS_MAXIMUM,
+     .required = true,
+     .sweepable = true},
+    {.name = "components",
+     .type = GPUMC_KEY_INTEGER,
+     .doc = "Components of a spin: 3 (Heisenberg) or 2 (XY).",
+     .default_text = "3",
+     .minimum = 2,
+     .maximum = 3,
+     .sweepable = true},
+    {.name = "J",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Coupling of nearest neighbours, positive for a ferromagnet; must not be 0.",
+     .default_text = "1.0",
+     .unit = "energy",
+     .minimum = -1e6,
+     .maximum = 1e6,
+     .sweepable = true},
+    {.name = "h",
+     .type = GPUMC_KEY_REAL,
+     .doc = "Magnetic field along the first axis of the spins, x.",
+     .default_text = "0.0",
+     .unit = "energy",
+     .minimum = -1e6,
+     .maximum = 1e6,
+     .sweepable = true},
+    {.name = NULL},
+};
+
+/* ---- checks ---- */
+
+static void check_shape(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                        struct gpumc_report *report)
+{
+  (void)subject;
+  double sites = 1;
+  for (struct gpumc_list shape = gpumc_params_list(params, "shape"); shape.left > 0;)
+    sites *= (double)gpumc_list_integer(&shape);
+  if (sites >= (double)HEISENBERG_SITES_LIMIT)
+    gpumc_params_mistake(params, report, "shape",
+                         "shape: %g sites are too many: lattices of these spins have fewer than "
+                         "2^32",
+                         sites);
+}
+
+static void check_coupling(const struct gpumc_params *params, const struct gpumc_subject *subject,
+                           struct gpumc_report *report)
+{
+  (void)subject;
+  if (gpumc_params_real(params, "J") == 0.0)
+    gpumc_params_mistake(params, report, "J", "J must not be 0: there would be no interaction");
+}
+
+static const struct gpumc_check checks[] = {
+    {.reads = "shape", .run = check_shape}, {.reads = "J", .run = check_coupling}, {.run = NULL}};
+
+/* ---- instances ---- */
+
+/* The power of two of which `largest` is below 2^bits, and its size in it. */
+static void describe_channel(struct gpumc_model *model, size_t channel, double largest, int bits)
+{
+  int exponent;
+  frexp(largest, &exponent);
+  model->quantum[channel] = ldexp(1.0, exponent - bits);
+  model->bound[channel] = largest / model->quantum[channel];
+}
+
+/* Rounding makes spins longer than 1 by so little that the next power of two has room for it. */
+static void
+describe_channels(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
+{
+  const double sites = (double)model->sites, bonds = sites * (double)parameters->lattice.dimension;
+  const double longer = 1.0 + 0x1p-16;
+  const double energy =
+      longer * (bonds * fabs(parameters->coupling) + sites * fabs(parameters->field));
+  describe_channel(model, HEISENBERG_ENERGY, energy, CHANNEL_BITS);
+  for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION2; c++)
+    describe_channel(model, c, longer * sites, CHANNEL_BITS);
+  describe_channel(model, HEISENBERG_ALONG, longer * sites, CHANNEL_BITS);
+  describe_channel(model, HEISENBERG_ACROSS, longer * sites * sites, ACROSS_BITS);
+}
+
+/* At beta = 0, where <(S_i . S_j)^2> = <(S_i^x)^2> = 1/n. */
+static void
+describe_variances(struct gpumc_model *model, const struct heisenberg_parameters *parameters)
+{
+  const double components = (double)parameters->components, sites = (double)model->sites;
+  const double dimension = (double)parameters->lattice.dimension;
+  const double coupling = parameters->coupling, field = parameters->field;
+  model->variance[HEISENBERG_ENERGY] =
+      sites * fma(dimension * coupling, coupling, field * field) / components;
+  for (size_t c = HEISENBERG_MAGNETIZATION_X; c <= HEISENBERG_MAGNETIZATION_Z; c++)
+    model->variance[c] = sites / components;
+}
+
+enum gpumc_status heisenberg_instance(const struct heisenberg_settings *settings,
+                                      struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct heisenberg_parameters *parameters;
+  memset(model, 0, sizeof *model);
+  model->ops = &gpumc_model_heisenberg;
+  GPUMC_TRY(gpumc_allocate_array(&parameters, 1, "parameters of the model", error));
+  model->parameters = parameters;
+  parameters->lattice = gpumc_checkerboard_make(settings->dimension, settings->shape);
+  parameters->components = settings->components;
+  parameters->coupling = settings->coupling;
+  parameters->field = settings->field;
+  model->sites = 2 * parameters->lattice.colour;
+  model->portable_bytes = model->sites * (size_t)settings->components * sizeof(double);
+  model->samples = 1;
+  /* ln of the surface of the sphere, or of the length of the circle. */
+  model->log_states =
+      (double)model->sites * log((settings->components == 3 ? 4.0 : 2.0) * GPUMC_PI);
+  model->control[HEISENBERG_BETA] = NAN;
+  model->control[HEISENBERG_FIELD] = settings->field;
+  if (settings->field != 0.0)
+    model->immovable[HEISENBERG_FIELD] = "model.h gives it a value of its own; leave model.h out";
+  describe_channels(model, parameters);
+  describe_variances(model, parameters);
+  lattice_name_units(model, settings->coupling);
+  return GPUMC_OK;
+}
+
+static enum gpumc_status
+create(const struct gpumc_params *params, struct gpumc_model *model, struct gpumc_error *error)
+{
+  struct gpumc_list shape = gpumc_params_list(params, "shape");
+  struct heisenberg_settings settings = {
+      .dimension = shape.left,
+      .components = (int)gpumc_params_integer(params, "components"),
+      .coupling = gpumc_params_real(params, "J"),
+      .field = gpumc_params_real(params, "h"),
+  };
+  for (size_t d = 0; d < settings.dimension; d++)
+    settings.shape[d] = (size_t)gpumc_list_integer(&shape);
+  return heisenberg_instance(&settings, model, error);
+}
+
+static void destroy(struct gpumc_model *model)
+{
+  free(model->parameters);
+  memset(model, 0, sizeof *model);
+}
+
+static const struct gpumc_kernel_ops *const kernels[] = {&heisenberg_double_cpu,
+                                                         &heisenberg_float_cpu, NULL};
+
+const struct gpumc_model_ops gpumc_model_heisenberg = {
+    .name = "heisenberg",
+    .summary = "Heisenberg and XY spins on periodic chains, square and cubic lattices",
+    .citation = "@article{Fisher1964,\n"
+                "  author = {Fisher, Michael E.},\n"
+                "  title = {Magnetism in One-Dimensional Systems---The {H}eisenberg Model for "
+                "Infinite Spin},\n"
+                "  journal = {American Journal of Physics},\n"
+                "  volume = {32},\n"
+                "  pages = {343--346},\n"
+                "  year = {1964},\n"
+                "  doi = {10.1119/1.1970340}\n"
+                "}\n",
+    .keys = keys,
+    .channels = heisenberg_channels,
+    .n_channels = HEISENBERG_CHANNELS,
+    .tracked = HEISENBERG_ENERGY,
+    .means = heisenberg_means,
+    .n_means = HEISENBERG_MEANS,
+    .quantities = heisenberg_quantities,
+    .n_quantities = HEISENBERG_QUANTITIES,
+    .controls = heisenberg_controls,
+    .n_controls = HEISENBERG_CONTROLS,
+    .coefficients = heisenberg_coefficients,
+    .kernels = kernels,
+    .checks = checks,
+    .create = create,
+    .destroy = destroy,
+};

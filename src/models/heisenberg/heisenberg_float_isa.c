@@ -1,0 +1,12 @@
+/* The kernel `float` on the CPU. */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Nobody looks at floating-point exceptions. If they counted, GCC would not make vectors of loops
+ * with selections before AVX-512. It changes no number. */
+#pragma GCC optimize("no-trapping-math")
+#endif
+
+#include "models/heisenberg/heisenberg_physics.h"
+
+#define HEISENBERG_PRECISION float
+#define HEISENBERG_SHARED_COUNTERS 1
+#include "models/heisenberg/heisenberg_loops.h"

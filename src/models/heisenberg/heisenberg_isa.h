@@ -1,0 +1,40 @@
+/* What of the kernels `double` and `float` is compiled once for each instruction-set level: sweeps
+ * and measurements of one replica on the CPU. */
+#ifndef GPUMC_HEISENBERG_ISA_H
+#define GPUMC_HEISENBERG_ISA_H
+
+#include "core/numerics/isa.h"
+#include "models/heisenberg/heisenberg.h"
+
+/* A replica is spins[n][2][N/2] in the kernel's precision: components, colours, sites. */
+
+/* Sweeps time .. time + sweeps - 1 of a replica. `coupling` and `field` are J and h. */
+struct heisenberg_sweep {
+  const struct gpumc_checkerboard *lattice;
+  int components;
+  enum heisenberg_move move;
+  uint32_t over_relaxations; /* of a mixed move: after each heat bath */
+  double beta, coupling, field;
+  struct gpumc_random random;
+  uint32_t replica, time, sweeps;
+  void *spins;
+};
+
+struct heisenberg_ops {
+  /* Spins drawn uniformly; of the sweep lattice, components, random, replica and spins are set. */
+  void (*start)(const struct heisenberg_sweep *sweep);
+  void (*sweep)(const struct heisenberg_sweep *sweep);
+  void (*measure)(const struct gpumc_checkerboard *lattice, int components, const void *spins,
+                  struct heisenberg_sums *sums);
+};
+
+#ifdef GPUMC_ISA_X86_64
+extern const struct heisenberg_ops heisenberg_ops_double_v2, heisenberg_ops_double_v3,
+    heisenberg_ops_double_v4;
+extern const struct heisenberg_ops heisenberg_ops_float_v2, heisenberg_ops_float_v3,
+    heisenberg_ops_float_v4;
+#else
+extern const struct heisenberg_ops heisenberg_ops_double_portable, heisenberg_ops_float_portable;
+#endif
+
+#endif

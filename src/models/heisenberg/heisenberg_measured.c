@@ -1,0 +1,297 @@
+/* What is measured of O(n) spins, and what follows from it. e, m are per site. */
+#include <math.h>
+
+#include "core/simulation/curves.h"
+#include "models/heisenberg/heisenberg.h"
+
+static const char request_key[] = "helicity_modulus";
+static const char request[] = "Whether the helicity modulus (spin stiffness) along x is measured.";
+
+const struct gpumc_channel heisenberg_channels[HEISENBERG_CHANNELS] = {
+    [HEISENBERG_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
+    [HEISENBERG_MAGNETIZATION_X] = {.label = {"magnetization_x",
+                                              "magnetization per site along x, the axis of the "
+                                              "field",
+                                              "1", "M_x"}},
+    [HEISENBERG_MAGNETIZATION_Y] = {.label = {"magnetization_y", "magnetization per site along y",
+                                              "1", "M_y"}},
+    [HEISENBERG_MAGNETIZATION_Z] = {.label = {"magnetization_z",
+                                              "magnetization per site along z, 0 with two "
+                                              "components",
+                                              "1", "M_z"}},
+    [HEISENBERG_MAGNETIZATION] = {.label = {"magnetization", "length of the magnetization per site",
+                                            "1", "|M|"}},
+    [HEISENBERG_MAGNETIZATION2] = {.label = {"magnetization2",
+                                             "square of the magnetization per site", "1", "M^2/N"}},
+    [HEISENBERG_ALONG] = {.label = {"bonds_along_x",
+                                    "sum of S_i . S_j over bonds along x, per site", "1", "B_x"},
+                          .request_key = request_key,
+                          .request = request},
+    [HEISENBERG_ACROSS] = {.label = {"current2_along_x",
+                                     "square of the sum of S_i x S_j over bonds along x, per site",
+                                     "1", "I_x^2"},
+                           .request_key = request_key,
+                           .request = request},
+};
+
+const struct gpumc_control heisenberg_controls[HEISENBERG_CONTROLS] = {
+    [HEISENBERG_BETA] = {{"beta", "inverse temperature", GPUMC_UNIT_BETA, "β"}},
+    [HEISENBERG_FIELD] = {{"h", "magnetic field along x", GPUMC_UNIT_ENERGY, "h"}},
+};
+
+void heisenberg_coefficients(const struct gpumc_model *model, const double *control,
+                             double *coefficient)
+{
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    coefficient[c] = 0.0;
+  coefficient[HEISENBERG_ENERGY] = control[HEISENBERG_BETA];
+  coefficient[HEISENBERG_MAGNETIZATION_X] =
+      -control[HEISENBERG_BETA] * (control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]);
+}
+
+/* ---- channels from sums ---- */
+
+/* In quanta of the channel. */
+static int64_t in_quanta(const struct gpumc_model *model, size_t channel, double value)
+{
+  return (int64_t)rint(value / model->quantum[channel]);
+}
+
+void heisenberg_record(const struct gpumc_model *model, const struct heisenberg_sums *sums,
+                       int64_t *const *channel, size_t at)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  const double unit = ldexp(1.0, -HEISENBERG_QUANTUM_BITS);
+  double value[HEISENBERG_CHANNELS], m[3], current[3];
+  for (size_t a = 0; a < 3; a++) {
+    m[a] = unit * (double)sums->magnetization[a];
+    current[a] = unit * (double)sums->across[a];
+    value[HEISENBERG_MAGNETIZATION_X + a] = m[a];
+  }
+  const double square = fma(m[2], m[2], fma(m[1], m[1], m[0] * m[0]));
+  value[HEISENBERG_ENERGY] =
+      -fma(parameters->coupling, unit * (double)sums->bonds, parameters->field * m[0]);
+  value[HEISENBERG_MAGNETIZATION] = sqrt(square);
+  value[HEISENBERG_MAGNETIZATION2] = square / (double)model->sites;
+  value[HEISENBERG_ALONG] = unit * (double)sums->along;
+  value[HEISENBERG_ACROSS] =
+      fma(current[2], current[2], fma(current[1], current[1], current[0] * current[0]));
+  for (size_t c = 0; c < HEISENBERG_CHANNELS; c++)
+    if (channel[c] != NULL)
+      channel[c][at] = in_quanta(model, c, value[c]);
+}
+
+/* ---- means and quantities ---- */
+
+enum {
+  MEAN_ENERGY,
+  MEAN_ENERGY2,
+  MEAN_MAGNETIZATION_X,
+  MEAN_MAGNETIZATION_X2,
+  MEAN_ABS_MAGNETIZATION,
+  MEAN_MAGNETIZATION2,
+  MEAN_MAGNETIZATION4,
+  MEAN_ALONG,
+  MEAN_ACROSS,
+};
+_Static_assert(MEAN_ACROSS + 1 == HEISENBERG_MEANS, "as many as the header says");
+
+/* What answers to the control that is moved. */
+enum { IN_BETA = 1 << HEISENBERG_BETA, IN_FIELD = 1 << HEISENBERG_FIELD };
+
+const struct gpumc_mean heisenberg_means[HEISENBERG_MEANS] = {
+    [MEAN_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "e"},
+                     .index = HEISENBERG_ENERGY,
+                     .power = 1,
+                     .watch = GPUMC_WATCH_ALWAYS},
+    [MEAN_ENERGY2] = {.label = {"energy2", "square of the energy per site", GPUMC_UNIT_ENERGY2,
+                                "<e^2>"},
+                      .index = HEISENBERG_ENERGY,
+                      .power = 2},
+    [MEAN_MAGNETIZATION_X] = {.label = {"magnetization_x",
+                                        "magnetization per site along the field, x", "1", "<m_x>"},
+                              .index = HEISENBERG_MAGNETIZATION_X,
+                              .power = 1},
+    [MEAN_MAGNETIZATION_X2] = {.label = {"magnetization_x2",
+                                         "square of the magnetization per site along the field",
+                                         "1", "<m_x^2>"},
+                               .index = HEISENBERG_MAGNETIZATION_X,
+                               .power = 2,
+                               .controls = IN_FIELD},
+    [MEAN_ABS_MAGNETIZATION] = {.label = {"abs_magnetization",
+                                          "length of the magnetization per site", "1", "<|m|>"},
+                                .index = HEISENBERG_MAGNETIZATION,
+                                .power = 1,
+                                .watch = GPUMC_WATCH_ALWAYS},
+    [MEAN_MAGNETIZATION2] = {.label = {"magnetization2",
+                                       "second moment of the magnetization per site", "1", "<m^2>"},
+                             .index = HEISENBERG_MAGNETIZATION2,
+                             .power = 1},
+    [MEAN_MAGNETIZATION4] = {.label = {"magnetization4",
+                                       "fourth moment of the magnetization per site", "1", "<m^4>"},
+                             .index = HEISENBERG_MAGNETIZATION2,
+                             .power = 2},
+    [MEAN_ALONG] = {.label = {"bonds_along_x", "sum of S_i . S_j over bonds along x, per site", "1",
+                              "<B_x>/N"},
+                    .index = HEISENBERG_ALONG,
+                    .power = 1},
+    [MEAN_ACROSS] = {.label = {"current2_along_x",
+                               "square of the sum of S_i x S_j over bonds along x, per site", "1",
+                               "<I_x^2>/N"},
+                     .index = HEISENBERG_ACROSS,
+                     .power = 1},
+};
+
+/* C = beta^2 N (<e^2> - <e>^2). */
+static double
+specific_heat(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double beta = control[HEISENBERG_BETA];
+  return beta * beta * (double)model->sites * (mean[1] - mean[0] * mean[0]);
+}
+
+static double
+specific_heat_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const double beta = control[HEISENBERG_BETA];
+  return beta * beta * (double)model->sites * mean[1];
+}
+
+static bool is_infinitely_hot(const struct gpumc_model *model, const double *control)
+{
+  (void)model;
+  return control[HEISENBERG_BETA] == 0;
+}
+
+/* Energies that are measured are without the moved field. */
+static double
+energy_in_field(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return mean[0] - (control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]) * mean[1];
+}
+
+static double
+energy_in_field_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return fabs(mean[0]) +
+         fabs((control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]) * mean[1]);
+}
+
+/* chi = d<m_x>/dh = beta N (<m_x^2> - <m_x>^2). */
+static double
+susceptibility_along(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return control[HEISENBERG_BETA] * (double)model->sites * (mean[1] - mean[0] * mean[0]);
+}
+
+static double susceptibility_along_scale(const struct gpumc_model *model, const double *control,
+                                         const double *mean)
+{
+  return control[HEISENBERG_BETA] * (double)model->sites * mean[1];
+}
+
+/* Without a field all directions are alike: chi = beta N <m^2> / n. In one it is undetermined. */
+static double
+susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  return parameters->field == 0.0
+             ? control[HEISENBERG_BETA] * (double)model->sites * mean[0] / parameters->components
+             : (double)NAN;
+}
+
+/* U = 1 - m4 / (3 m2^2): 2/3 in an ordered phase, 1 - (n + 2)/(3 n) in a disordered one. */
+static double
+binder_parameter(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return mean[0] > 0.0 ? 1.0 - mean[1] / (3.0 * mean[0] * mean[0]) : (double)NAN;
+}
+
+static double
+binder_parameter_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control, (void)mean;
+  return 1.0;
+}
+
+/* The second derivative of the free energy by a twist along x, per site: of the angle of O(2), N Y
+ * = J <B_x> - beta J^2 <I_x^2>; of O(3) the mean over the three axes of rotation, N Y = (2/3) J
+ * <B_x> - (beta/3) J^2 <I_x^2>. Teitel and Jayaprakash, Phys. Rev. B 27, 598 (1983). */
+static double helicity_terms(const struct gpumc_model *model, const double *control,
+                             const double *mean, double sign)
+{
+  const struct heisenberg_parameters *parameters = heisenberg_parameters(model);
+  const double coupling = parameters->coupling, beta = control[HEISENBERG_BETA];
+  const double along = coupling * mean[0], across = beta * coupling * coupling * mean[1];
+  return parameters->components == 2 ? along + sign * across : (2.0 * along + sign * across) / 3.0;
+}
+
+/* A twist means nothing in a field. */
+static double
+helicity_modulus(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return heisenberg_parameters(model)->field == 0.0 ? helicity_terms(model, control, mean, -1.0)
+                                                    : (double)NAN;
+}
+
+static double
+helicity_modulus_scale(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return fabs(helicity_terms(model, control, mean, 1.0));
+}
+
+#define MEAN(mean)                                                                                 \
+  {                                                                                                \
+    .n_uses = 1, .uses = {(mean) }                                                                 \
+  }
+
+const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
+    MEAN(MEAN_ENERGY),
+    {.label = {"specific_heat", "specific heat per site", "k_B", "C"},
+     .n_uses = 2,
+     .uses = {MEAN_ENERGY, MEAN_ENERGY2},
+     .value = specific_heat,
+     .scale = specific_heat_scale,
+     .is_known = is_infinitely_hot,
+     .controls = IN_BETA,
+     .of_each = true},
+    {.label = {"energy_in_field", "energy per site with that in the field, e - h m_x",
+               GPUMC_UNIT_ENERGY, "e - h m_x"},
+     .n_uses = 2,
+     .uses = {MEAN_ENERGY, MEAN_MAGNETIZATION_X},
+     .value = energy_in_field,
+     .scale = energy_in_field_scale,
+     .controls = IN_FIELD},
+    MEAN(MEAN_MAGNETIZATION_X),
+    {.label = {"susceptibility_x", "susceptibility along the field, dm_x/dh", GPUMC_UNIT_BETA,
+               "χ_x"},
+     .n_uses = 2,
+     .uses = {MEAN_MAGNETIZATION_X, MEAN_MAGNETIZATION_X2},
+     .value = susceptibility_along,
+     .scale = susceptibility_along_scale,
+     .controls = IN_FIELD,
+     .of_each = true},
+    MEAN(MEAN_ABS_MAGNETIZATION),
+    MEAN(MEAN_MAGNETIZATION2),
+    MEAN(MEAN_MAGNETIZATION4),
+    {.label = {"susceptibility", "susceptibility without a field, beta N <m^2>/n", GPUMC_UNIT_BETA,
+               "χ"},
+     .n_uses = 1,
+     .uses = {MEAN_MAGNETIZATION2},
+     .value = susceptibility,
+     .controls = IN_BETA},
+    {.label = {"binder_parameter", "Binder parameter of the magnetization, 1 - <m^4>/(3 <m^2>^2)",
+               "1", "U_4"},
+     .n_uses = 2,
+     .uses = {MEAN_MAGNETIZATION2, MEAN_MAGNETIZATION4},
+     .value = binder_parameter,
+     .scale = binder_parameter_scale},
+    {.label = {"helicity_modulus", "helicity modulus (spin stiffness) along x", GPUMC_UNIT_ENERGY,
+               "Υ"},
+     .n_uses = 2,
+     .uses = {MEAN_ALONG, MEAN_ACROSS},
+     .value = helicity_modulus,
+     .scale = helicity_modulus_scale,
+     .controls = IN_BETA},
+};

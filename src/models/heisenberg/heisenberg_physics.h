@@ -1,0 +1,230 @@
+/* Classical O(n) spins, n = 3 (Heisenberg) or 2 (XY): E = -J sum_<ij> S_i . S_j - h sum_i S_i^x,
+ * |S| = 1, on a periodic hypercubic lattice, single-spin updates on a checkerboard. What every
+ * kernel of a trajectory must reproduce bit for bit is defined here and in heisenberg_rules.h.
+ *
+ * A sweep updates all sites of colour 0, then all of colour 1 (lattice/checkerboard.h: colour,
+ * index k within the colour). Spin S sees the local field f = J (sum of its neighbours) + h e_x; g
+ * = beta f. Neighbours are added in the order of enum gpumc_neighbour but for the first two: the
+ * same index and the side first, then the rows before and after, then the planes. metropolis: a
+ * spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)). heat bath:       S' has the
+ * density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the inverse of its distribution
+ * function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn uniformly. O(2): by
+ * rejection, exact for every |g|: see heisenberg_circle_trial. over-relaxation: S' = 2 (S . f) f /
+ * f^2 - S, which keeps the energy. In sweeps at times that are multiples of
+ * HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's method. mixed:
+ * heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
+ *
+ * Trajectories "heisenberg.double.1" and "heisenberg.float.1": all arithmetic in that precision, in
+ * the order in which it is written, with explicit fma; beta J and beta h are rounded to it from
+ * double. Random numbers of site k of a colour, replica r:
+ *   double: the words a, b, c, d are the output of the counter {k, r, time, (LATTICE_SWEEP, draw)}.
+ *           u = floor(2^-53 of a, b) + 2^-53, the azimuth is c / 2^32 of a turn, and the second u
+ * of Metropolis and of a rejection is (floor(d / 2) + 1/2) / 2^31. float:  two sites share a
+ * counter: the words a, b are outputs 2p and 2p + 1, p = (k >> 4) & 1, of the counter {(k >> 5) <<
+ * 4 | (k & 15), r, time, (LATTICE_SWEEP, draw)}. heat bath, start: u = (floor(a / 2) + 1/2) / 2^31,
+ * the azimuth is b / 2^32 of a turn. metropolis: u has the upper 22 bits of a, the azimuth the
+ * upper 21 bits of b, and the second u the lower bits of both. O(2): azimuth b, the second u the
+ * upper 23 bits of a. draw = 2 attempt + colour; attempt is 0 but for rejections. The states to
+ * begin with are spins drawn uniformly, with purpose LATTICE_INITIAL and time 0. These numbers are
+ * in the middle of their intervals, so that 0 never occurs and means are not off by half an
+ * interval; u of 31 bits is rounded to 24 in float, and may become 1. time is the number of sweeps
+ * done in the run. */
+#ifndef GPUMC_HEISENBERG_PHYSICS_H
+#define GPUMC_HEISENBERG_PHYSICS_H
+
+#include <stdbool.h>
+
+#include "core/numerics/elementary_loops.h"
+#include "core/numerics/random.h"
+
+/* Controls. The energy channel has the instance's own field, also where an algorithm moves h. */
+enum heisenberg_control { HEISENBERG_BETA, HEISENBERG_FIELD, HEISENBERG_CONTROLS };
+
+/* Numbers of heisenberg_moves (heisenberg.h). */
+enum heisenberg_move {
+  HEISENBERG_MIXED,
+  HEISENBERG_HEAT_BATH,
+  HEISENBERG_METROPOLIS,
+  HEISENBERG_OVER_RELAXATION,
+  HEISENBERG_MOVES
+};
+
+enum {
+  HEISENBERG_RENORMALISATION = 16, /* sweeps */
+  /* Proposals of a rejection at the most, of which 2 in 3 or more are accepted: one spin in 10^30
+   * has the last of them, accepted or not. */
+  HEISENBERG_ATTEMPTS = 64,
+  /* Components and products of spins are counted in units of 2^-HEISENBERG_QUANTUM_BITS, of which
+   * the products of a spin with its six neighbours have room in 32 bits. */
+  HEISENBERG_QUANTUM_BITS = 28,
+};
+
+/* What the sweep at `time` does by a move. */
+GPUMC_HOST_DEVICE static inline enum heisenberg_move
+heisenberg_move_at(enum heisenberg_move move, uint32_t over_relaxations, uint32_t time)
+{
+  if (move != HEISENBERG_MIXED)
+    return move;
+  return time % (1 + over_relaxations) == 0 ? HEISENBERG_HEAT_BATH : HEISENBERG_OVER_RELAXATION;
+}
+
+/* The number of the draw in the counter. */
+GPUMC_HOST_DEVICE static inline uint32_t heisenberg_draw(uint32_t colour, uint32_t attempt)
+{
+  return 2 * attempt + colour;
+}
+
+/* The counter that site k shares in float, and which half of its outputs it has. */
+GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_counter(uint32_t k)
+{
+  return (k >> 5) << 4 | (k & 15);
+}
+GPUMC_HOST_DEVICE static inline uint32_t heisenberg_shared_half(uint32_t k)
+{
+  return k >> 4 & 1;
+}
+
+/* ---- what the words of a site mean, in each precision ---- */
+
+/* Random words of a site; c and d in double only. */
+struct heisenberg_words {
+  uint32_t a, b, c, d;
+};
+
+/* (n + 1/2) / 2^bits of the upper bits of a word, bits <= 31. */
+GPUMC_HOST_DEVICE static inline double heisenberg_fraction_double(uint32_t word, int bits)
+{
+  return ((double)(int32_t)(word >> (32 - bits)) + 0.5) * (1.0 / (double)((int64_t)1 << bits));
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_fraction_float(uint32_t word, int bits)
+{
+  const float unit = 1.0f / (float)((int64_t)1 << bits);
+  return fmaf((float)(int32_t)(word >> (32 - bits)), unit, 0.5f * unit);
+}
+
+/* What a spin is drawn from: u, the azimuth in units of 2 pi / 2^32, and a second u. */
+struct heisenberg_uniform_double {
+  double u, other;
+  uint32_t azimuth;
+};
+struct heisenberg_uniform_float {
+  float u, other;
+  uint32_t azimuth;
+};
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_double
+heisenberg_of_sphere_double(struct heisenberg_words words)
+{
+  struct heisenberg_uniform_double uniform;
+  const double upper = (double)(int32_t)(words.a >> 1), lower = (double)(int32_t)(words.b >> 11);
+  uniform.u = fma(upper, 0x1p-31, (lower + 0.5) * 0x1p-52);
+  uniform.azimuth = words.c;
+  uniform.other = heisenberg_fraction_double(words.d, 31);
+  return uniform;
+}
+
+/* Two words are used up by one spin: there is no second u. */
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_float
+heisenberg_of_sphere_float(struct heisenberg_words words)
+{
+  struct heisenberg_uniform_float uniform;
+  uniform.u = heisenberg_fraction_float(words.a, 31);
+  uniform.azimuth = words.b;
+  uniform.other = 0.0f;
+  return uniform;
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_double
+heisenberg_of_proposal_double(struct heisenberg_words words)
+{
+  return heisenberg_of_sphere_double(words);
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_float
+heisenberg_of_proposal_float(struct heisenberg_words words)
+{
+  struct heisenberg_uniform_float uniform;
+  uniform.u = heisenberg_fraction_float(words.a, 22);
+  uniform.azimuth = words.b & ~UINT32_C(0x7ff);
+  uniform.other = heisenberg_fraction_float(words.a << 22 | (words.b & 0x7ff) << 11, 21);
+  return uniform;
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_double
+heisenberg_of_circle_double(struct heisenberg_words words)
+{
+  return heisenberg_of_sphere_double(words);
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_uniform_float
+heisenberg_of_circle_float(struct heisenberg_words words)
+{
+  struct heisenberg_uniform_float uniform;
+  uniform.u = uniform.other = heisenberg_fraction_float(words.a, 23);
+  uniform.azimuth = words.b;
+  return uniform;
+}
+
+/* The words of site k in one draw. `label`: purpose and draw. */
+GPUMC_HOST_DEVICE static inline struct heisenberg_words
+heisenberg_words_double(struct gpumc_random random, uint32_t k, uint32_t replica, uint32_t time,
+                        uint32_t label)
+{
+  uint32_t word[4];
+  gpumc_random_draw(random, k, replica, time, label, word);
+  const struct heisenberg_words words = {word[0], word[1], word[2], word[3]};
+  return words;
+}
+
+GPUMC_HOST_DEVICE static inline struct heisenberg_words
+heisenberg_words_float(struct gpumc_random random, uint32_t k, uint32_t replica, uint32_t time,
+                       uint32_t label)
+{
+  uint32_t word[4];
+  gpumc_random_draw(random, heisenberg_shared_counter(k), replica, time, label, word);
+  const bool upper = heisenberg_shared_half(k) != 0;
+  const struct heisenberg_words words = {upper ? word[2] : word[0], upper ? word[3] : word[1], 0,
+                                         0};
+  return words;
+}
+
+/* ---- the rules, once for each precision ---- */
+
+GPUMC_HOST_DEVICE static inline double heisenberg_root_double(double x)
+{
+  return sqrt(x);
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_root_float(float x)
+{
+  return sqrtf(x);
+}
+GPUMC_HOST_DEVICE static inline double heisenberg_fma_double(double x, double y, double z)
+{
+  return fma(x, y, z);
+}
+GPUMC_HOST_DEVICE static inline float heisenberg_fma_float(float x, float y, float z)
+{
+  return fmaf(x, y, z);
+}
+GPUMC_HOST_DEVICE static inline int32_t heisenberg_whole_double(double x)
+{
+  return (int32_t)rint(x);
+}
+GPUMC_HOST_DEVICE static inline int32_t heisenberg_whole_float(float x)
+{
+  return (int32_t)rintf(x);
+}
+
+/* name_double or name_float, by HEISENBERG_PRECISION, which is the type itself. */
+#define HEISENBERG_PASTE(name, precision) name##_##precision
+#define HEISENBERG_EXPAND(name, precision) HEISENBERG_PASTE(name, precision)
+#define HEISENBERG_NAME(name) HEISENBERG_EXPAND(name, HEISENBERG_PRECISION)
+
+#define HEISENBERG_PRECISION double
+#include "models/heisenberg/heisenberg_rules.h"
+#undef HEISENBERG_PRECISION
+#define HEISENBERG_PRECISION float
+#include "models/heisenberg/heisenberg_rules.h"
+#undef HEISENBERG_PRECISION
+
+#endif

@@ -1,0 +1,184 @@
+/* How spins are drawn, accepted and reflected, in one precision: included by heisenberg_physics.h
+ * once for each, with HEISENBERG_PRECISION the type. No include guard, and for nobody else.
+ *
+ * All functions are free of branches, so that loops over sites become vectors. `components`, 2 or
+ * 3, is a constant where they are called; z is 0 and unused with 2. */
+#define REAL HEISENBERG_PRECISION
+#define FMA HEISENBERG_NAME(heisenberg_fma)
+#define ROOT HEISENBERG_NAME(heisenberg_root)
+#define VECTOR struct HEISENBERG_NAME(heisenberg_vector)
+#define UNIFORM struct HEISENBERG_NAME(heisenberg_uniform)
+
+VECTOR
+{
+  REAL x, y, z;
+};
+
+GPUMC_HOST_DEVICE static inline REAL
+HEISENBERG_NAME(heisenberg_dot)(const int components, VECTOR a, VECTOR b)
+{
+  const REAL plane = FMA(a.x, b.x, a.y * b.y);
+  return components == 3 ? FMA(a.z, b.z, plane) : plane;
+}
+
+/* coupling * sum + field e_x: f, or with beta in both factors g. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_field)(VECTOR sum, REAL coupling, REAL field)
+{
+  VECTOR f;
+  f.x = FMA(coupling, sum.x, field);
+  f.y = coupling * sum.y;
+  f.z = coupling * sum.z;
+  return f;
+}
+
+/* ---- uniform spins, Metropolis ---- */
+
+/* Uniform on the sphere (cos of the polar angle 2 u - 1, its sine 2 (u (1 - u))^(1/2)) or on the
+ * circle. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_anywhere)(const int components, UNIFORM uniform)
+{
+  VECTOR spin = {0, 0, 0};
+  HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &spin.x, &spin.y);
+  if (components == 3) {
+    const REAL sine = (REAL)2 * ROOT(uniform.u * ((REAL)1 - uniform.u));
+    spin.x *= sine;
+    spin.y *= sine;
+    spin.z = FMA((REAL)2, uniform.u, (REAL)-1);
+  }
+  return spin;
+}
+
+/* Whether Metropolis takes `proposal` in place of `spin`. */
+GPUMC_HOST_DEVICE static inline bool
+HEISENBERG_NAME(heisenberg_accepts)(const int components, VECTOR spin, VECTOR proposal, VECTOR g,
+                                    REAL u)
+{
+  VECTOR change;
+  REAL weight, less_one;
+  change.x = proposal.x - spin.x;
+  change.y = proposal.y - spin.y;
+  change.z = proposal.z - spin.z;
+  const REAL gain = HEISENBERG_NAME(heisenberg_dot)(components, change, g);
+  HEISENBERG_NAME(gpumc_decay)(gain < 0 ? gain : 0, &weight, &less_one);
+  return u < weight;
+}
+
+/* ---- heat bath ---- */
+
+/* |g| and its direction; a direction of no matter where g is too short to have one. */
+GPUMC_HOST_DEVICE static inline REAL
+HEISENBERG_NAME(heisenberg_direction)(const int components, VECTOR g, VECTOR *direction)
+{
+  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, g, g), least = (REAL)0x1p-100;
+  const bool has_one = square > least;
+  const REAL length = ROOT(has_one ? square : least), inverse = (REAL)1 / length;
+  direction->x = has_one ? g.x * inverse : (REAL)1;
+  direction->y = has_one ? g.y * inverse : (REAL)0;
+  direction->z = has_one ? g.z * inverse : (REAL)0;
+  return length;
+}
+
+/* 1 - cos(S', g) at u of its distribution, 0 to 2. With y = 1 - e^(-2 |g|) the argument of the
+ * logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the limit 2
+ * (1
+ * - u) of weak fields and the tail of strong ones are as exact as u is. */
+GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL u)
+{
+  REAL exponential, less_one;
+  HEISENBERG_NAME(gpumc_decay)((REAL)-2 * length, &exponential, &less_one);
+  const REAL a = FMA(-u, less_one, exponential), a_less_one = ((REAL)1 - u) * less_one;
+  const REAL versine = -HEISENBERG_NAME(gpumc_log_of)(a, a_less_one) / length;
+  return versine < 2 ? versine : 2;
+}
+
+/* A spin with its z axis turned into the direction e: v reflected at the axis e + s e_z, times s,
+ * where s is the sign of e_z, so that the two never cancel. The azimuth of v is uniform, so any
+ * rotation or reflection that takes e_z to e will do. */
+GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_turned)(VECTOR v, VECTOR e)
+{
+  VECTOR spin;
+  const REAL sign = e.z < 0 ? (REAL)-1 : (REAL)1, axis = e.z + sign;
+  const REAL along = FMA(v.z, axis, FMA(v.x, e.x, v.y * e.y)), factor = along / (sign * axis);
+  spin.x = sign * FMA(factor, e.x, -v.x);
+  spin.y = sign * FMA(factor, e.y, -v.y);
+  spin.z = sign * FMA(factor, axis, -v.z);
+  return spin;
+}
+
+/* O(3): from the density exp(S . g). */
+GPUMC_HOST_DEVICE static inline VECTOR HEISENBERG_NAME(heisenberg_sphere)(VECTOR g, UNIFORM uniform)
+{
+  VECTOR direction, v;
+  const REAL length = HEISENBERG_NAME(heisenberg_direction)(3, g, &direction);
+  const REAL versine = HEISENBERG_NAME(heisenberg_versine)(length, uniform.u);
+  const REAL sine = ROOT(versine * ((REAL)2 - versine));
+  HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &v.x, &v.y);
+  v.x *= sine;
+  v.y *= sine;
+  v.z = (REAL)1 - versine;
+  return HEISENBERG_NAME(heisenberg_turned)(v, direction);
+}
+
+/* O(2): one trial of rejection for the density exp(S . g), the von Mises distribution (Best and
+ * Fisher, Applied Statistics 28, 152 (1979)). With K = |g| and T = 1 + (1 + 4 K^2)^(1/2), an angle
+ * psi drawn uniformly becomes theta, tan(theta/2) = ((T - 2K)/(T + 2K))^(1/2) tan(psi/2), which has
+ * the density of a wrapped Cauchy distribution; it is accepted with probability c exp(1 - c), c = T
+ * / (T + 2 K cos psi), which makes it exact for every T. Half of psi is the azimuth; (T - 2K)(T +
+ * 2K) = 2 T. No difference cancels. */
+GPUMC_HOST_DEVICE static inline bool
+HEISENBERG_NAME(heisenberg_circle_trial)(VECTOR g, UNIFORM uniform, VECTOR *spin)
+{
+  VECTOR direction;
+  REAL cosine, sine, weight, less_one;
+  const REAL length = HEISENBERG_NAME(heisenberg_direction)(2, g, &direction);
+  const REAL twice = (REAL)2 * length, t = (REAL)1 + ROOT(FMA(twice, twice, (REAL)1));
+  const REAL sum = t + twice, difference = (REAL)2 * t / sum;
+  HEISENBERG_NAME(gpumc_turn)(uniform.azimuth, &cosine, &sine);
+  const REAL forward = sum * cosine * cosine, backward = difference * sine * sine;
+  const REAL inverse = (REAL)1 / (forward + backward), c = t * inverse;
+  const REAL along = (forward - backward) * inverse;
+  const REAL across = (REAL)2 * ROOT((REAL)2 * t) * cosine * sine * inverse;
+  spin->x = FMA(along, direction.x, -(across * direction.y));
+  spin->y = FMA(along, direction.y, across * direction.x);
+  spin->z = 0;
+  HEISENBERG_NAME(gpumc_decay)((REAL)1 - c, &weight, &less_one);
+  return uniform.other < c * weight;
+}
+
+/* ---- over-relaxation ---- */
+
+/* The spin reflected at the field f, or turned over where there is none. */
+GPUMC_HOST_DEVICE static inline VECTOR
+HEISENBERG_NAME(heisenberg_reflected)(const int components, VECTOR spin, VECTOR f, bool renormalise)
+{
+  VECTOR reflected;
+  const REAL square = HEISENBERG_NAME(heisenberg_dot)(components, f, f), least = (REAL)0x1p-100;
+  const REAL along = HEISENBERG_NAME(heisenberg_dot)(components, spin, f);
+  const REAL quotient = (REAL)2 * along / (square > least ? square : least);
+  const REAL factor = square > least ? quotient : 0;
+  reflected.x = FMA(factor, f.x, -spin.x);
+  reflected.y = FMA(factor, f.y, -spin.y);
+  reflected.z = components == 3 ? FMA(factor, f.z, -spin.z) : 0;
+  if (renormalise) {
+    const REAL norm = HEISENBERG_NAME(heisenberg_dot)(components, reflected, reflected);
+    const REAL scale = FMA((REAL)-0.5, norm, (REAL)1.5);
+    reflected.x *= scale;
+    reflected.y *= scale;
+    reflected.z *= scale;
+  }
+  return reflected;
+}
+
+/* x in quanta of 2^-HEISENBERG_QUANTUM_BITS. */
+GPUMC_HOST_DEVICE static inline int32_t HEISENBERG_NAME(heisenberg_quanta)(REAL x)
+{
+  return HEISENBERG_NAME(heisenberg_whole)(x * (REAL)(1 << HEISENBERG_QUANTUM_BITS));
+}
+
+#undef REAL
+#undef FMA
+#undef ROOT
+#undef VECTOR
+#undef UNIFORM

@@ -1,0 +1,160 @@
+"""Rings of Heisenberg and XY spins against their exact partition functions (Fisher, 1964).
+
+Null: averages are those of the canonical ensemble. O(3): Z/(4 pi)^N = sum over l of (2l + 1) lambda_l^N, lambda_l =
+sqrt(pi/2K) I_{l+1/2}(K); O(2): Z/(2 pi)^N = sum over all m of I_m(K)^N. The energy and the specific heat follow by
+numerical derivatives. Bounds are four reported standard errors: under 100 comparisons, false alarm
+0.6 %.
+Negative control: at a temperature wrong by 1 % the same bound is broken. ln Z of pa: the mean of exp(ln Z) over runs.
+"""
+import math
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device, gpumc_program as gpumc  # noqa: E402
+
+MODEL = "model: {{name: heisenberg, shape: [{sites}], components: {components}, J: {J}}}"
+CANONICAL = "gpumc: 1\nseed: 17\n" + MODEL + """
+algorithm: {{name: canonical, beta: {{values: [1.0, 2.0]}}, replicas: 64, update: {update}, thermalization: 200,
+            sweeps: {sweeps}, interval: {interval}, helicity_modulus: true}}
+kernel: {{variant: {variant}}}
+output: {folder}/out.h5
+"""
+ANNEALED = "gpumc: 1\nseed: 18\n" + MODEL + """
+algorithm: {{name: pa, population: 1000, sweeps: 5, runs: 16, beta: {{from: 0, to: 2, step: 0.1}}}}
+kernel: {{variant: {variant}}}
+output: {folder}/out.h5
+"""
+TEMPERED = "gpumc: 1\nseed: 19\n" + MODEL + """
+algorithm: {{name: pt, beta: {{values: [1.0, 1.5, 2.0]}}, samples: 64, sweeps: 20480, exchange_every: 10, update: mixed}}
+kernel: {{variant: {variant}}}
+output: {folder}/out.h5
+"""
+
+
+def bessel(order, K):
+    """I_order(K), by its power series."""
+    return sum((K / 2) ** (2 * j + order) / (math.factorial(j) * math.gamma(order + j + 1)) for j in range(60))
+
+
+def log_states(components, sites, K):
+    """ln Z/N with the uniform measure 1."""
+    if components == 3:
+        terms = [(2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites for l in range(40)]
+    else:
+        terms = [(1 if m == 0 else 2) * bessel(m, K) ** sites for m in range(40)]
+    return math.log(math.fsum(terms)) / sites
+
+
+def exact(components, sites, K, step=1e-3):
+    """e and C, by differences of fourth order."""
+    f = {j: log_states(components, sites, K + j * step) for j in range(-2, 3)}
+    first = (8 * (f[1] - f[-1]) - (f[2] - f[-2])) / (12 * step)
+    second = (16 * (f[1] + f[-1]) - (f[2] + f[-2]) - 30 * f[0]) / (12 * step ** 2)
+    return -first, K * K * second
+
+
+def helicity(components, sites, K):
+    """N <m^2>/beta: a twist phi of the ring multiplies the terms by exp(i m phi), of O(3) for each m = -l .. l."""
+    if components == 3:
+        weights = [((2 * l + 1) * (math.sqrt(math.pi / (2 * K)) * bessel(l + 0.5, K)) ** sites, l * (l + 1) / 3)
+                   for l in range(40)]
+    else:
+        weights = [((1 if m == 0 else 2) * bessel(m, K) ** sites, m * m) for m in range(40)]
+    return sites / K * math.fsum(w * square for w, square in weights) / math.fsum(w for w, _ in weights)
+
+
+class Reference(unittest.TestCase):
+    def test_known_values(self):
+        for components, sites, K, log_z, e, heat in (
+                (3, 8, 1.0, 0.161473933137, -0.3132790494, 0.277355), (3, 8, 2.0, 0.597799963215, -0.5439327242, 0.740566),
+                (3, 16, 3.0, 1.206079360052, -0.6724071778, 0.922199), (2, 8, 1.0, 0.236307887199, -0.4488851448, 0.366582),
+                (2, 8, 2.0, 0.837323735794, -0.7216281226, 0.717347), (2, 16, 3.0, 1.589458070840, -0.8158509728, 0.693890)):
+            self.assertAlmostEqual(log_states(components, sites, K), log_z, delta=1e-11)
+            found = exact(components, sites, K)
+            self.assertAlmostEqual(found[0], e, delta=1e-9)
+            self.assertAlmostEqual(found[1], heat, delta=1e-5)
+
+
+class Rings(unittest.TestCase):
+    def simulate(self, text, **values):
+        values = dict(dict(sites=8, components=3, J=1.0, variant="double"), **values)
+        with gpumc.folder() as folder:
+            gpumc.run_config(text.format(folder=folder, **values), folder)
+            return gpumc.summary(f"{folder}/out.h5")
+
+    def check(self, found, components, sites, where):
+        """Returns the largest deviation from temperatures that are wrong by 1 %."""
+        wrong = 0
+        for row, beta in enumerate(found["beta"]):
+            for factor in 1, 1.01:
+                for name, value in zip(("energy", "specific_heat"), exact(components, sites, factor * beta)):
+                    deviation = (found[name][row] - value) / found[name + "_error"][row]
+                    if factor == 1:
+                        print(f"{where} beta = {beta} {name:13s} {deviation:+.2f} errors of {found[name + '_error'][row]:.2g}")
+                        self.assertLess(abs(deviation), 4, (where, beta, name))
+                    else:
+                        wrong = max(wrong, abs(deviation))
+        return wrong
+
+    def test_every_move_and_precision(self):
+        for components in 3, 2:
+            for update in "metropolis", "heat_bath", "mixed":
+                for variant in "double", "float":
+                    where = f"O({components}) {update} {variant}"
+                    interval = 5 if update == "mixed" else 1
+                    with self.subTest(where):
+                        found = self.simulate(CANONICAL, components=components, update=update, variant=variant,
+                                              sweeps=8000 * interval, interval=interval)
+                        self.assertGreater(self.check(found, components, 8, where), 4)
+
+    def test_antiferromagnet_on_a_longer_ring(self):
+        """An even ring has the same energies for both signs of J."""
+        for components in 3, 2:
+            found = self.simulate(CANONICAL, components=components, sites=16, J=-1.0, update="heat_bath",
+                                  variant="float", sweeps=4000, interval=1)
+            self.check(found, components, 16, f"O({components}) J = -1")
+
+    def test_helicity_modulus(self):
+        """Four comparisons. Control: that of the other number of components."""
+        for components in 3, 2:
+            found = self.simulate(CANONICAL, components=components, update="heat_bath", variant="float", sweeps=8000,
+                                  interval=1)
+            for row, beta in enumerate(found["beta"]):
+                right, wrong = ((found["helicity_modulus"][row] - helicity(n, 8, beta)) /
+                                found["helicity_modulus_error"][row] for n in (components, 5 - components))
+                print(f"O({components}) beta = {beta} helicity modulus {right:+.2f} errors")
+                self.assertLess(abs(right), 4)
+                self.assertGreater(abs(wrong), 4)
+
+    def test_over_relaxation_alone_is_wrong(self):
+        """It keeps the energy of the states to begin with, those of beta = 0: the bound is broken by far."""
+        found = self.simulate(CANONICAL, update="over_relaxation", variant="double", sweeps=200, interval=1)
+        for row, beta in enumerate(found["beta"]):
+            self.assertGreater(found["energy"][row] - exact(3, 8, beta)[0], 0.2)
+
+    def test_tempering(self):
+        for components in 3, 2:
+            found = self.simulate(TEMPERED, components=components, variant="float")
+            self.check(found, components, 8, f"pt O({components})")
+
+    def test_annealing(self):
+        """beta_free_energy is beta F/N = -ln Z/N, from ln Z = N ln 4 pi, or N ln 2 pi, at beta = 0. At most 8 comparisons."""
+        for components in 3, 2:
+            found = self.simulate(ANNEALED, components=components)
+            states = math.log((4 if components == 3 else 2) * math.pi)
+            self.assertAlmostEqual(found["beta_free_energy"][0], -states, delta=1e-12)
+            for row in -11, -1:
+                beta = found["beta"][row]
+                free = -states - log_states(components, 8, beta)
+                for name, value in ("beta_free_energy", free), ("energy", exact(components, 8, beta)[0]):
+                    deviation = (found[name][row] - value) / found[name + "_error"][row]
+                    print(f"pa O({components}) beta = {beta:.2f} {name} {deviation:+.2f} errors")
+                    self.assertLess(abs(deviation), 4, (components, beta, name))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,43 @@
+"""Runs of Heisenberg spins in single precision that are killed end with the numbers of the uninterrupted run: a
+checkpoint holds spins as numbers, and at which sweep of a mixed move the run is.
+"""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import device
+from support.resume import ResumeCase
+
+CONFIG = """\
+gpumc: 1
+seed: 20120603
+model: {name: heisenberg, shape: [8, 8, 8]}
+algorithm:
+  name: pt
+  beta: {from: 0.6, to: 0.75, step: 0.05}
+  samples: 8
+  sweeps: 15360
+  exchange_every: 3
+  helicity_modulus: true
+kernel: {variant: float}
+output: run.h5
+checkpoint: {every: 20 ms}
+"""
+
+
+class Resumed(ResumeCase):
+    def setUp(self):
+        super().setUp()
+        self.use(CONFIG)
+
+    def test_tells_another_run_apart(self):
+        self.tell_another_seed_apart()
+
+    def test_killed_at_random_instants(self):
+        self.kill_at_random_instants(most=4)
+
+
+if __name__ == "__main__":
+    device.require()
+    unittest.main(verbosity=2)
