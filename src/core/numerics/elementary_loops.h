@@ -2,11 +2,12 @@
  * vectors: the same bits in every lane, on every host and device, as in elementary.h.
  *
  * Their arguments are those that drawing random numbers needs, so that no case has to be told
- * apart: angles as a part of a turn, decaying exponentials, logarithms of probabilities. Error
- * bounds, tested against long double, in units in the last place of the result (u = 2^-52 or
- * 2^-23): turn     cos and sin each within u of 1 decay    e^x and e^x - 1 within 2 units,
- * GPUMC_DECAY_LOWEST <= x <= 1 log_of   within 2 units Names end in the precision, for headers that
- * are written once for both. */
+ * apart: angles as a part of a turn, decaying exponentials, logarithms of probabilities.
+ *
+ * Errors, tested against long double, in units in the last place of the result: of `decay` and
+ * `log_of` below 2, for x from GPUMC_DECAY_LOWEST to 1; of the cosine and sine of `turn` below one
+ * unit of 1, 2^-52 or 2^-23. Names end in the precision, for headers that are written once for
+ * both. */
 #ifndef GPUMC_CORE_ELEMENTARY_LOOPS_H
 #define GPUMC_CORE_ELEMENTARY_LOOPS_H
 

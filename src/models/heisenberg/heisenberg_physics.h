@@ -5,30 +5,38 @@
  * A sweep updates all sites of colour 0, then all of colour 1 (lattice/checkerboard.h: colour,
  * index k within the colour). Spin S sees the local field f = J (sum of its neighbours) + h e_x; g
  * = beta f. Neighbours are added in the order of enum gpumc_neighbour but for the first two: the
- * same index and the side first, then the rows before and after, then the planes. metropolis: a
- * spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)). heat bath:       S' has the
- * density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the inverse of its distribution
- * function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn uniformly. O(2): by
- * rejection, exact for every |g|: see heisenberg_circle_trial. over-relaxation: S' = 2 (S . f) f /
- * f^2 - S, which keeps the energy. In sweeps at times that are multiples of
- * HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's method. mixed:
- * heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
+ * same index and the side first, then the rows before and after, then the planes.
+ *
+ * Metropolis: a spin S' drawn uniformly is taken iff u < exp(min(0, (S' - S) . g)).
+ *
+ * Heat bath: S' has the density exp(S' . g), whatever S is. O(3): w = 1 - cos(S', g) from the
+ * inverse of its distribution function, w = -ln(u + (1 - u) e^(-2|g|)) / |g|, and an azimuth drawn
+ * uniformly. O(2): by rejection, exact for every |g|: see heisenberg_circle_trial.
+ *
+ * Over-relaxation: S' = 2 (S . f) f / f^2 - S, which keeps the energy. In sweeps at times that are
+ * multiples of HEISENBERG_RENORMALISATION the length of S' is put right by one step of Newton's
+ * method.
+ *
+ * Mixed: heat bath at times that are multiples of 1 + k, k sweeps of over-relaxation between them.
  *
  * Trajectories "heisenberg.double.1" and "heisenberg.float.1": all arithmetic in that precision, in
  * the order in which it is written, with explicit fma; beta J and beta h are rounded to it from
  * double. Random numbers of site k of a colour, replica r:
- *   double: the words a, b, c, d are the output of the counter {k, r, time, (LATTICE_SWEEP, draw)}.
- *           u = floor(2^-53 of a, b) + 2^-53, the azimuth is c / 2^32 of a turn, and the second u
- * of Metropolis and of a rejection is (floor(d / 2) + 1/2) / 2^31. float:  two sites share a
- * counter: the words a, b are outputs 2p and 2p + 1, p = (k >> 4) & 1, of the counter {(k >> 5) <<
- * 4 | (k & 15), r, time, (LATTICE_SWEEP, draw)}. heat bath, start: u = (floor(a / 2) + 1/2) / 2^31,
- * the azimuth is b / 2^32 of a turn. metropolis: u has the upper 22 bits of a, the azimuth the
- * upper 21 bits of b, and the second u the lower bits of both. O(2): azimuth b, the second u the
- * upper 23 bits of a. draw = 2 attempt + colour; attempt is 0 but for rejections. The states to
- * begin with are spins drawn uniformly, with purpose LATTICE_INITIAL and time 0. These numbers are
- * in the middle of their intervals, so that 0 never occurs and means are not off by half an
- * interval; u of 31 bits is rounded to 24 in float, and may become 1. time is the number of sweeps
- * done in the run. */
+ *
+ * In double, the words a, b, c, d are the output of the counter {k, r, time, (LATTICE_SWEEP,
+ * draw)}. u = floor(2^-53 of a, b) + 2^-53, the azimuth is c / 2^32 of a turn, and the second u of
+ * Metropolis and of a rejection is (floor(d / 2) + 1/2) / 2^31.
+ *
+ * In float, two sites share a counter: the words a, b are outputs 2p and 2p + 1, p = (k >> 4) & 1,
+ * of the counter {(k >> 5) << 4 | (k & 15), r, time, (LATTICE_SWEEP, draw)}. Heat bath and start: u
+ * = (floor(a / 2) + 1/2) / 2^31, the azimuth is b / 2^32 of a turn. Metropolis: u has the upper 22
+ * bits of a, the azimuth the upper 21 bits of b, and the second u the lower bits of both. O(2):
+ * azimuth b, the second u the upper 23 bits of a.
+ *
+ * draw = 2 attempt + colour; attempt is 0 but for rejections. The states to begin with are spins
+ * drawn uniformly, with purpose LATTICE_INITIAL and time 0. These numbers are in the middle of
+ * their intervals, so that 0 never occurs and means are not off by half an interval; u of 31 bits
+ * is rounded to 24 in float, and may become 1. time is the number of sweeps done in the run. */
 #ifndef GPUMC_HEISENBERG_PHYSICS_H
 #define GPUMC_HEISENBERG_PHYSICS_H
 

@@ -81,9 +81,8 @@ HEISENBERG_NAME(heisenberg_direction)(const int components, VECTOR g, VECTOR *di
 }
 
 /* 1 - cos(S', g) at u of its distribution, 0 to 2. With y = 1 - e^(-2 |g|) the argument of the
- * logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the limit 2
- * (1
- * - u) of weak fields and the tail of strong ones are as exact as u is. */
+ * logarithm is a = e^(-2 |g|) + u y, and a - 1 = -(1 - u) y: neither cancels, so that the tail of
+ * strong fields and the limit of weak ones, twice 1 - u, are as exact as u is. */
 GPUMC_HOST_DEVICE static inline REAL HEISENBERG_NAME(heisenberg_versine)(REAL length, REAL u)
 {
   REAL exponential, less_one;
