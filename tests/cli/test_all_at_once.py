@@ -48,7 +48,7 @@ class AllAtOnce(ProgramCase):
 
     def test_an_unknown_model_is_compared_with_all(self):
         self.refuse("expected one of", "unknown key 'temperature' in model: no model has it", "model.J: expected",
-                    model="heisenberg", keys="shape: [8, 8], J: one, temperature: 3",
+                    model="potts", keys="shape: [8, 8], J: one, temperature: 3",
                     algorithm=CANONICAL + "beta: {values: 0.4}")
 
     def test_independent_checks(self):
@@ -74,12 +74,12 @@ class AllAtOnce(ProgramCase):
                     algorithm=CANONICAL + "beta: {values: 0.4}", more=wrong)
         self.refuse("did you mean 'canonical'?", "no kernel variant 'tiledd' on cpu", more=wrong,
                     algorithm="canonica, thermalization: 10, sweeps: 100, beta: {values: 0.4}")
-        self.refuse("expected one of", "no model has a kernel variant 'tiledd'; did you mean 'tiled'?", model="heisenberg",
+        self.refuse("expected one of", "no model has a kernel variant 'tiledd'; did you mean 'tiled'?", model="potts",
                     algorithm=CANONICAL + "beta: {values: 0.4}", more=wrong)
 
     def test_a_known_variant_of_a_misspelt_model_is_no_mistake(self):
         for variant in ("auto", "tiled", "walker"):
-            for model in ("isng2d", "heisenberg"):
+            for model in ("isng2d", "potts"):
                 self.refuse("model.name", model=model, algorithm=CANONICAL + "beta: {values: 0.4}",
                             more=f"kernel: {{variant: {variant}}}\n")
 
