@@ -232,10 +232,8 @@ static void make(const struct gpumc_model_ops *ops, const char *block, struct gp
   const struct gpumc_params params = {.values = values};
   if (report.mistakes > 0)
     fail_msg("%s", gpumc_text_string(&report.lines));
-  *model = (struct gpumc_model){0};
-  if (ops->create(&params, model, &error) != GPUMC_OK)
+  if (gpumc_model_create(ops, &params, model, &error) != GPUMC_OK)
     fail_msg("%s", gpumc_error_text(&error));
-  model->ops = ops;
   cJSON_Delete(values);
   gpumc_document_free(&document);
   gpumc_report_free(&report);

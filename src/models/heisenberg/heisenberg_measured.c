@@ -3,6 +3,10 @@
 
 #include "core/simulation/curves.h"
 #include "models/heisenberg/heisenberg.h"
+#include "models/lattice/quantities.h"
+
+_Static_assert((int)HEISENBERG_BETA == LATTICE_BETA && (int)HEISENBERG_FIELD == LATTICE_FIELD,
+               "controls that models of spins share");
 
 static const char request_key[] = "helicity_modulus";
 static const char request[] = "Whether the helicity modulus (spin stiffness) along x is measured.";
@@ -150,44 +154,11 @@ specific_heat(const struct gpumc_model *model, const double *control, const doub
   return beta * beta * (double)model->sites * (mean[1] - mean[0] * mean[0]);
 }
 
-static double
-specific_heat_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  const double beta = control[HEISENBERG_BETA];
-  return beta * beta * (double)model->sites * mean[1];
-}
-
-static bool is_infinitely_hot(const struct gpumc_model *model, const double *control)
-{
-  (void)model;
-  return control[HEISENBERG_BETA] == 0;
-}
-
-/* Energies that are measured are without the moved field. */
-static double
-energy_in_field(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  return mean[0] - (control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]) * mean[1];
-}
-
-static double
-energy_in_field_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  return fabs(mean[0]) +
-         fabs((control[HEISENBERG_FIELD] - model->control[HEISENBERG_FIELD]) * mean[1]);
-}
-
 /* chi = d<m_x>/dh = beta N (<m_x^2> - <m_x>^2). */
 static double
 susceptibility_along(const struct gpumc_model *model, const double *control, const double *mean)
 {
   return control[HEISENBERG_BETA] * (double)model->sites * (mean[1] - mean[0] * mean[0]);
-}
-
-static double susceptibility_along_scale(const struct gpumc_model *model, const double *control,
-                                         const double *mean)
-{
-  return control[HEISENBERG_BETA] * (double)model->sites * mean[1];
 }
 
 /* Without a field all directions are alike: chi = beta N <m^2> / n. In one it is undetermined. */
@@ -198,21 +169,6 @@ susceptibility(const struct gpumc_model *model, const double *control, const dou
   return parameters->field == 0.0
              ? control[HEISENBERG_BETA] * (double)model->sites * mean[0] / parameters->components
              : (double)NAN;
-}
-
-/* U = 1 - m4 / (3 m2^2): 2/3 in an ordered phase, 1 - (n + 2)/(3 n) in a disordered one. */
-static double
-binder_parameter(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)model, (void)control;
-  return mean[0] > 0.0 ? 1.0 - mean[1] / (3.0 * mean[0] * mean[0]) : (double)NAN;
-}
-
-static double
-binder_parameter_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)model, (void)control, (void)mean;
-  return 1.0;
 }
 
 /* The second derivative of the free energy by a twist along x, per site: of the angle of O(2), N Y
@@ -252,16 +208,16 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .n_uses = 2,
      .uses = {MEAN_ENERGY, MEAN_ENERGY2},
      .value = specific_heat,
-     .scale = specific_heat_scale,
-     .is_known = is_infinitely_hot,
+     .scale = lattice_specific_heat_scale,
+     .is_known = lattice_is_infinitely_hot,
      .controls = IN_BETA,
      .of_each = true},
     {.label = {"energy_in_field", "energy per site with that in the field, e - h m_x",
                GPUMC_UNIT_ENERGY, "e - h m_x"},
      .n_uses = 2,
      .uses = {MEAN_ENERGY, MEAN_MAGNETIZATION_X},
-     .value = energy_in_field,
-     .scale = energy_in_field_scale,
+     .value = lattice_energy_in_field,
+     .scale = lattice_energy_in_field_scale,
      .controls = IN_FIELD},
     MEAN(MEAN_MAGNETIZATION_X),
     {.label = {"susceptibility_x", "susceptibility along the field, dm_x/dh", GPUMC_UNIT_BETA,
@@ -269,7 +225,7 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
      .n_uses = 2,
      .uses = {MEAN_MAGNETIZATION_X, MEAN_MAGNETIZATION_X2},
      .value = susceptibility_along,
-     .scale = susceptibility_along_scale,
+     .scale = lattice_susceptibility_scale,
      .controls = IN_FIELD,
      .of_each = true},
     MEAN(MEAN_ABS_MAGNETIZATION),
@@ -285,8 +241,8 @@ const struct gpumc_quantity heisenberg_quantities[HEISENBERG_QUANTITIES] = {
                "1", "U_4"},
      .n_uses = 2,
      .uses = {MEAN_MAGNETIZATION2, MEAN_MAGNETIZATION4},
-     .value = binder_parameter,
-     .scale = binder_parameter_scale},
+     .value = lattice_binder_parameter,
+     .scale = lattice_binder_parameter_scale},
     {.label = {"helicity_modulus", "helicity modulus (spin stiffness) along x", GPUMC_UNIT_ENERGY,
                "Υ"},
      .n_uses = 2,

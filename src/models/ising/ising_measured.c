@@ -6,6 +6,10 @@
 #include "core/simulation/curves.h"
 #include "models/ising/ising.h"
 #include "models/ising/ising_channels.h"
+#include "models/lattice/quantities.h"
+
+_Static_assert((int)ISING_BETA == LATTICE_BETA && (int)ISING_FIELD == LATTICE_FIELD,
+               "controls that models of spins share");
 
 const struct gpumc_channel ising_channels[ISING_CHANNELS] = {
     [ISING_ENERGY] = {.label = {"energy", "energy per site", GPUMC_UNIT_ENERGY, "E"}},
@@ -138,59 +142,12 @@ specific_heat(const struct gpumc_model *model, const double *control, const doub
   return beta * beta * (double)model->sites * (mean[1] - square);
 }
 
-static double
-specific_heat_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  const double beta = control[ISING_BETA];
-  return beta * beta * (double)model->sites * mean[1];
-}
-
 /* chi = d<m>/dh = beta N (<m^2> - <m>^2), in the same way. */
 static double
 susceptibility(const struct gpumc_model *model, const double *control, const double *mean)
 {
   const double square = isnan(mean[2]) ? mean[0] * mean[0] : mean[2];
   return control[ISING_BETA] * (double)model->sites * (mean[1] - square);
-}
-
-static double
-susceptibility_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  return control[ISING_BETA] * (double)model->sites * mean[1];
-}
-
-/* Energies that are measured are without the moved field. */
-static double
-energy_in_field(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  return mean[0] - (control[ISING_FIELD] - model->control[ISING_FIELD]) * mean[1];
-}
-
-static double
-energy_in_field_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  return fabs(mean[0]) + fabs((control[ISING_FIELD] - model->control[ISING_FIELD]) * mean[1]);
-}
-
-static bool is_infinitely_hot(const struct gpumc_model *model, const double *control)
-{
-  (void)model;
-  return control[ISING_BETA] == 0;
-}
-
-/* U4 = 1 - m4 / (3 m2^2). */
-static double
-binder_parameter(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)model, (void)control;
-  return mean[0] > 0.0 ? 1.0 - mean[1] / (3.0 * mean[0] * mean[0]) : (double)NAN;
-}
-
-static double
-binder_parameter_scale(const struct gpumc_model *model, const double *control, const double *mean)
-{
-  (void)model, (void)control, (void)mean;
-  return 1.0;
 }
 
 /* Twice the sine of half the smallest wave number. */
@@ -268,16 +225,16 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .n_needed = 2,
      .uses = {ISING_MEAN_ENERGY, ISING_MEAN_ENERGY2, ISING_MEAN_ENERGY_PRODUCT},
      .value = specific_heat,
-     .scale = specific_heat_scale,
-     .is_known = is_infinitely_hot,
+     .scale = lattice_specific_heat_scale,
+     .is_known = lattice_is_infinitely_hot,
      .controls = IN_BETA,
      .of_each = true},
     {.label = {"energy_in_field", "energy per site with that in the field, e - h m",
                GPUMC_UNIT_ENERGY, "e - h m"},
      .n_uses = 2,
      .uses = {ISING_MEAN_ENERGY, ISING_MEAN_MAGNETIZATION},
-     .value = energy_in_field,
-     .scale = energy_in_field_scale},
+     .value = lattice_energy_in_field,
+     .scale = lattice_energy_in_field_scale},
     MEAN(ISING_MEAN_MAGNETIZATION),
     {.label = {"susceptibility", "susceptibility dm/dh", GPUMC_UNIT_BETA, "χ"},
      .n_uses = 3,
@@ -285,7 +242,7 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
      .uses = {ISING_MEAN_MAGNETIZATION, ISING_MEAN_MAGNETIZATION2,
               ISING_MEAN_MAGNETIZATION_PRODUCT},
      .value = susceptibility,
-     .scale = susceptibility_scale,
+     .scale = lattice_susceptibility_scale,
      .controls = IN_FIELD,
      .of_each = true},
     MEAN(ISING_MEAN_ABS_MAGNETIZATION),
@@ -296,8 +253,8 @@ const struct gpumc_quantity ising_quantities[ISING_QUANTITIES] = {
                "1", "U_4"},
      .n_uses = 2,
      .uses = {ISING_MEAN_MAGNETIZATION2, ISING_MEAN_MAGNETIZATION4},
-     .value = binder_parameter,
-     .scale = binder_parameter_scale},
+     .value = lattice_binder_parameter,
+     .scale = lattice_binder_parameter_scale},
     {.label = {"correlation_length", "second-moment correlation length, in lattice spacings", "1",
                "ξ"},
      .n_uses = 2,

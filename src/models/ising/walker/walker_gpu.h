@@ -68,8 +68,8 @@ struct ising_walker_run {
  * threshold[runs][levels][classes], classes being the numbers of unlike neighbours 0 .. 2d, then
  * the same of spins that are up where `by_spin`; log_weight[runs][levels]; run[active], those that
  * walk; visits and passages as struct gpumc_weight_table has them. A launch makes up to `steps`
- * steps of each run after its first `done`. A flip of a spin with so many unlike neighbours moves a
- * replica by the levels step_base + step_unlike unlike + step_up up. */
+ * steps of each run after its first `done`. A flip of a spin with `unlike` unlike neighbours moves
+ * a replica by the levels step_base + step_unlike unlike + step_up up. */
 struct ising_walker_walk {
   struct ising_walker_replicas replicas;
   struct ising_tables tables;

@@ -341,8 +341,9 @@ static uint32_t warps_that_fit(const struct ising_walker_walk *walk)
   return (uint32_t)(warps < WARPS_MOST ? warps : WARPS_MOST);
 }
 
-/* What a launch takes with so many, in units of what one warp adds to the time of a step on a
- * multiprocessor: steps take their latency, ALONE of these, and more where many warps share it. */
+/* What a launch takes with `warps` in a block, in units of what one warp adds to the time of a step
+ * on a multiprocessor: steps take their latency, ALONE of these, and more where many warps share
+ * it. */
 static double cost_of(const struct ising_walker_walk *walk, size_t warps)
 {
   enum { ALONE = 11, OF_THE_SYSTEM = 1024 /* bytes of each block */ };

@@ -1,0 +1,48 @@
+#include "models/lattice/quantities.h"
+
+#include <math.h>
+
+double lattice_specific_heat_scale(const struct gpumc_model *model, const double *control,
+                                   const double *mean)
+{
+  const double beta = control[LATTICE_BETA];
+  return beta * beta * (double)model->sites * mean[1];
+}
+
+double lattice_susceptibility_scale(const struct gpumc_model *model, const double *control,
+                                    const double *mean)
+{
+  return control[LATTICE_BETA] * (double)model->sites * mean[1];
+}
+
+double
+lattice_energy_in_field(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  return mean[0] - (control[LATTICE_FIELD] - model->control[LATTICE_FIELD]) * mean[1];
+}
+
+double lattice_energy_in_field_scale(const struct gpumc_model *model, const double *control,
+                                     const double *mean)
+{
+  return fabs(mean[0]) + fabs((control[LATTICE_FIELD] - model->control[LATTICE_FIELD]) * mean[1]);
+}
+
+bool lattice_is_infinitely_hot(const struct gpumc_model *model, const double *control)
+{
+  (void)model;
+  return control[LATTICE_BETA] == 0;
+}
+
+double
+lattice_binder_parameter(const struct gpumc_model *model, const double *control, const double *mean)
+{
+  (void)model, (void)control;
+  return mean[0] > 0.0 ? 1.0 - mean[1] / (3.0 * mean[0] * mean[0]) : (double)NAN;
+}
+
+double lattice_binder_parameter_scale(const struct gpumc_model *model, const double *control,
+                                      const double *mean)
+{
+  (void)model, (void)control, (void)mean;
+  return 1.0;
+}

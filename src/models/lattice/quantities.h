@@ -1,0 +1,30 @@
+/* Quantities that models of spins have in common, whatever their spins are: functions of controls
+ * and means as struct gpumc_quantity has them. e, m are per site. */
+#ifndef GPUMC_LATTICE_QUANTITIES_H
+#define GPUMC_LATTICE_QUANTITIES_H
+
+#include "core/simulation/model.h"
+
+/* Their first controls. */
+enum lattice_control { LATTICE_BETA, LATTICE_FIELD };
+
+/* Largest terms of beta^2 N (<e^2> - ..) and of beta N (<m^2> - ..); mean: <x>, <x^2>. */
+double lattice_specific_heat_scale(const struct gpumc_model *model, const double *control,
+                                   const double *mean);
+double lattice_susceptibility_scale(const struct gpumc_model *model, const double *control,
+                                    const double *mean);
+/* e - (h - model.h) <m>; mean: <e>, <m>. Energies that are measured are without the moved field. */
+double
+lattice_energy_in_field(const struct gpumc_model *model, const double *control, const double *mean);
+double lattice_energy_in_field_scale(const struct gpumc_model *model, const double *control,
+                                     const double *mean);
+/* beta = 0, where nothing fluctuates that beta multiplies. */
+bool lattice_is_infinitely_hot(const struct gpumc_model *model, const double *control);
+/* U4 = 1 - m4 / (3 m2^2); mean: <m^2>, <m^4>. 2/3 in an ordered phase, and in a disordered one of
+ * spins with n components 1 - (n + 2) / (3 n). */
+double lattice_binder_parameter(const struct gpumc_model *model, const double *control,
+                                const double *mean);
+double lattice_binder_parameter_scale(const struct gpumc_model *model, const double *control,
+                                      const double *mean);
+
+#endif
