@@ -316,13 +316,14 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_progress *progress = table->progress;
   const struct gpumc_recorder *recorder = muca->context.recorder;
-  return progress->phase <= MUCA_DONE &&
+  return progress->phase <= MUCA_READY &&
          progress->iteration == gpumc_recorder_count(recorder, table->rows) &&
          progress->iteration <= muca->settings.iterations &&
          (muca->settings.start != MUCA_START_WANG_LANDAU ||
           progress->pieces == gpumc_recorder_count(recorder, table->pieces)) &&
          progress->measured <= muca->settings.measurements && progress->converged <= 1 &&
-         (progress->phase < MUCA_PRODUCTION || progress->production > 0) &&
+         ((progress->phase != MUCA_PRODUCTION && progress->phase != MUCA_DONE) ||
+          progress->production > 0) &&
          (progress->phase == MUCA_DONE) == (progress->measured == muca->settings.measurements) &&
          isfinite(*table->divergence);
 }

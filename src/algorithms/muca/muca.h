@@ -20,6 +20,7 @@
  *   muca.c           demand, creation, checkpoints, vtable
  *   muca_rows.c      tables of iterations and of the start
  *   muca_walk.c      units of work, in which all tables walk
+ *   muca_enter.c     how walkers come into their windows
  *   muca_phases.c    phases of a table, one after the other
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
@@ -133,6 +134,9 @@ void muca_weights_take(struct muca_weights *weights, const struct muca_settings 
                        int64_t *guess);
 /* The weights become those. */
 void muca_weights_begin(struct muca_weights *weights);
+/* The weights go on from those of a neighbour that have converged, `offset` levels further up. */
+void muca_weights_continue(struct muca_weights *weights, const struct muca_settings *settings,
+                           const struct muca_weights *neighbour, int64_t offset);
 /* The width of the range seen, or that a file had, in levels, at least 10. */
 double muca_weights_width(const struct muca_weights *weights);
 /* One iteration with the histogram visits[levels]: eq. 4, and beyond the range seen the weights go
@@ -177,7 +181,10 @@ enum muca_phase {
   MUCA_COUNT,      /* an iteration: updates that are */
   MUCA_APPROACH,   /* production: until the start is forgotten */
   MUCA_PRODUCTION, /* production: measurements */
-  MUCA_DONE
+  /* In these it stands still. */
+  MUCA_DONE,
+  MUCA_WAIT, /* for walkers of a neighbouring window */
+  MUCA_READY /* for production, which begins when all windows of a sample are */
 };
 
 /* Counters of a table, which a checkpoint has. */
@@ -261,6 +268,15 @@ muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *erro
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
+/* muca_enter.c: what follows when the walkers of a table have been led towards its window for a
+ * while, having been measured; and when the weights of `from` have converged, the beginning of the
+ * windows beside it that wait. They do not begin, and it `went` no further, where none of its
+ * walkers stands in one of them, unless this is the last time. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from,
+                                              bool at_last, bool *went, struct gpumc_error *error);
+
 /* muca_walk.c: gpumc_algorithm_ops.advance and position. */
 extern const char *const muca_stages[];
 GPUMC_MUST_CHECK enum gpumc_status
@@ -289,8 +305,11 @@ muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpum
 GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);
 /* What was measured of the walkers of a table, into its sums. */
 void muca_add_measured(struct muca *muca, struct muca_table *table);
-/* Whether a walker of a table stands in its window, as measured. */
-bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker);
+/* The level of a walker of a table, of all levels, as measured, and whether it stands in a window.
+ */
+int64_t muca_level_of(const struct muca *muca, const struct muca_table *table, size_t walker);
+bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker,
+                    const struct muca_table *window);
 /* Visits since the block before become those of the block that ends with this measurement. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error *error);

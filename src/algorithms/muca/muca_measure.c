@@ -24,18 +24,17 @@ static int64_t value_of(const struct muca *muca, const struct muca_table *table,
   return muca->channel[muca->settings.channel][table->index * muca->settings.walkers + walker];
 }
 
-/* The level of a walker, counted from the first one of its window; negative below it. */
-static int64_t level_of(const struct muca *muca, const struct muca_table *table, size_t walker)
+int64_t muca_level_of(const struct muca *muca, const struct muca_table *table, size_t walker)
 {
   const struct muca_settings *settings = &muca->settings;
-  const int64_t level = (value_of(muca, table, walker) - settings->lowest) / settings->spacing;
-  return level - (int64_t)table->first;
+  return (value_of(muca, table, walker) - settings->lowest) / settings->spacing;
 }
 
-bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker)
+bool muca_is_inside(const struct muca *muca, const struct muca_table *table, size_t walker,
+                    const struct muca_table *window)
 {
-  const int64_t level = level_of(muca, table, walker);
-  return level >= 0 && level < (int64_t)table->weights.levels;
+  const int64_t level = muca_level_of(muca, table, walker) - (int64_t)window->first;
+  return level >= 0 && level < (int64_t)window->weights.levels;
 }
 
 static void
@@ -43,7 +42,7 @@ add_walker(const struct muca *muca, struct muca_table *table, size_t block, size
 {
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_observables *observables = &settings->observables;
-  const size_t level = (size_t)level_of(muca, table, walker);
+  const size_t level = (size_t)muca_level_of(muca, table, walker) - table->first;
   const size_t place = block * settings->window + level, n = observables->n_means;
   const size_t at = table->index * settings->walkers + walker;
   const double value = (double)value_of(muca, table, walker);

@@ -8,9 +8,6 @@
 #include "core/numerics/elementary.h"
 
 enum {
-  ROUNDS_OF_ENTERING = 8, /* slopes are twice as steep in each */
-  SWEEPS_OF_ENTERING = 64,
-  INSIDE_LEAST = 8, /* one walker in so many must come in, the others become copies */
   /* The start is forgotten when walkers have gone from one end to the other once in the mean: a
    * random walk relaxes in a fifth of that time. */
   PASSAGES_OF_APPROACH = 1,
@@ -120,6 +117,29 @@ static enum gpumc_status begin_production(struct muca *muca, struct muca_table *
   return muca_clear_visits(muca, table, error);
 }
 
+/* The windows of a sample produce when they all can: until then they would only take time from
+ * those that iterate. Where no walker stands in the next window, as may be where there are few, one
+ * may after a further iteration. */
+static enum gpumc_status
+end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  const size_t windows = muca->settings.windows, sample = table->index / windows * windows;
+  bool went;
+  GPUMC_TRY(muca_go_on(muca, table, table->progress->iteration == muca->settings.iterations, &went,
+                       error));
+  if (!went) {
+    begin_iteration(muca, table);
+    return GPUMC_OK;
+  }
+  table->progress->phase = MUCA_READY;
+  for (size_t i = sample; i < sample + windows; i++)
+    if (muca->progress[i].phase != MUCA_READY)
+      return GPUMC_OK;
+  for (size_t i = sample; i < sample + windows; i++)
+    GPUMC_TRY(begin_approach(muca, &muca->table[i], error));
+  return GPUMC_OK;
+}
+
 /* Eq. 4, a row of the result, and what comes next. */
 static enum gpumc_status
 end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
@@ -141,7 +161,7 @@ end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *e
   }
   progress->converged = !flatness.grew && flatness.divergence < settings->divergence;
   if (progress->converged || progress->iteration == settings->iterations)
-    return begin_approach(muca, table, error);
+    return end_iterations(muca, table, error);
   begin_iteration(muca, table);
   return GPUMC_OK;
 }
@@ -210,72 +230,6 @@ end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error
   return GPUMC_OK;
 }
 
-/* ---- entering the window ---- */
-
-/* Walkers that are not inside become copies of those that are; what they have in common they forget
- * while weights converge. */
-static enum gpumc_status
-copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
-{
-  const size_t walkers = muca->settings.walkers, count = muca->tables * walkers;
-  struct gpumc_ensemble *ensemble = muca->context.ensemble;
-  struct gpumc_device *device = muca->context.device;
-  uint32_t *parent = NULL, *on_device = NULL;
-  size_t from = 0;
-  enum gpumc_status status;
-  GPUMC_TRY_OUT(status, gpumc_allocate_array(&parent, count, "parents", error));
-  GPUMC_TRY_OUT(status, gpumc_device_array(device, &on_device, count, "parents", error));
-  for (size_t i = 0; i < count; i++)
-    parent[i] = (uint32_t)(i % walkers);
-  for (size_t r = 0; r < walkers; r++) {
-    if (muca_is_inside(muca, table, r))
-      continue;
-    while (!muca_is_inside(muca, table, from))
-      from = (from + 1) % walkers;
-    parent[table->index * walkers + r] = (uint32_t)from;
-    from = (from + 1) % walkers;
-  }
-  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, on_device, parent,
-                                                    count * sizeof *parent, error));
-  GPUMC_TRY_OUT(status, ensemble->ops->gather(ensemble, on_device, error));
-out:
-  device->ops->release(device, on_device);
-  free(parent);
-  return status;
-}
-
-static enum gpumc_status
-end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  const size_t walkers = muca->settings.walkers;
-  size_t inside = 0;
-  for (size_t r = 0; r < walkers; r++)
-    inside += muca_is_inside(muca, table, r);
-  table->progress->rounds++;
-  if (inside == walkers)
-    return muca_begin(muca, table, error);
-  if (table->progress->rounds < ROUNDS_OF_ENTERING) {
-    table->progress->left =
-        muca_rounded((double)SWEEPS_OF_ENTERING * (double)muca->context.model->sites);
-    return GPUMC_OK;
-  }
-  if (inside * INSIDE_LEAST >= walkers) {
-    GPUMC_TRY(copy_inside(muca, table, error));
-    return muca_begin(muca, table, error);
-  }
-  const double sites = (double)muca->context.model->sites;
-  const size_t first = table->first, last = first + muca->settings.window - 1;
-  return gpumc_error_set(
-      error, GPUMC_FAILURE,
-      "%zu of %zu walkers of window %zu of sample %zu came into its range, from %g to %g per site, "
-      "within %d sweeps from states drawn at random: widen algorithm.range, towards the values at "
-      "infinite temperature, use fewer windows, or, where no state may have such values, narrow it",
-      inside, walkers, table->index % muca->settings.windows, table->sample,
-      muca_level_value(&muca->settings, muca->context.model, first) / sites,
-      muca_level_value(&muca->settings, muca->context.model, last) / sites,
-      (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING);
-}
-
 /* ---- production ---- */
 
 static enum gpumc_status
@@ -313,7 +267,7 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
 {
   switch ((enum muca_phase)table->progress->phase) {
   case MUCA_ENTER:
-    return end_entering(muca, table, error);
+    return muca_end_entering(muca, table, error);
   case MUCA_START:
     return end_piece(muca, table, error);
   case MUCA_SETTLE:
@@ -325,6 +279,8 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
   case MUCA_PRODUCTION:
     return end_measurement(muca, table, error);
   case MUCA_DONE:
+  case MUCA_WAIT:
+  case MUCA_READY:
     break;
   }
   return GPUMC_OK;

@@ -26,9 +26,14 @@ static bool counts_visits(const struct muca_table *table)
   return phase == MUCA_START || phase == MUCA_COUNT || phase == MUCA_PRODUCTION;
 }
 
+static bool is_producing(const struct muca_progress *progress)
+{
+  return progress->phase == MUCA_APPROACH || progress->phase == MUCA_PRODUCTION;
+}
+
 static bool counts_passages(const struct muca_table *table)
 {
-  return table->progress->phase >= MUCA_APPROACH;
+  return is_producing(table->progress);
 }
 
 /* Weights that lead into the window of a table, twice as steep in each round. */
@@ -106,7 +111,7 @@ struct call {
 
 static bool walks_in(const struct call *call, const struct muca_progress *progress)
 {
-  return progress->phase != MUCA_DONE && (!call->enters || progress->phase == MUCA_ENTER);
+  return progress->phase < MUCA_DONE && (!call->enters || progress->phase == MUCA_ENTER);
 }
 
 /* How long it is, out of `most` updates: as the shortest phase, so that its table does not stand
@@ -134,7 +139,7 @@ static struct call make_call(struct muca *muca, uint64_t most)
     const uint64_t part = !walks ? 0 : progress->left < most ? progress->left : most;
     muca->steps[i] = (uint32_t)gpumc_walk_steps(part);
     call.longest = part > call.longest ? part : call.longest;
-    call.produces = call.produces && (!walks || progress->phase >= MUCA_APPROACH);
+    call.produces = call.produces && (!walks || is_producing(progress));
     if (walks && part == progress->left)
       call.measures =
           call.measures || progress->phase == MUCA_ENTER || progress->phase == MUCA_PRODUCTION;
@@ -152,7 +157,7 @@ end_call(struct muca *muca, const struct call *call, struct gpumc_error *error)
     struct muca_table *table = &muca->table[i];
     struct muca_progress *progress = table->progress;
     const uint64_t part = (uint64_t)muca->steps[i] * GPUMC_WALK_UPDATES;
-    if (progress->phase == MUCA_DONE || (call->enters && progress->phase != MUCA_ENTER))
+    if (!walks_in(call, progress))
       continue;
     progress->left -= part;
     progress->updates += part;
@@ -197,7 +202,7 @@ static double fraction_of(const struct muca *muca, const struct muca_table *tabl
 {
   const struct muca_progress *progress = table->progress;
   const double goal = muca->settings.divergence;
-  if (progress->phase >= MUCA_PRODUCTION)
+  if (progress->phase == MUCA_PRODUCTION || progress->phase == MUCA_DONE)
     return 0.5 + 0.5 * (double)progress->walked / (double)progress->production;
   const double share = 1 - log(fmax(*table->divergence / goal, 1)) / log(1 / goal);
   return 0.5 * fmin(fmax(share, 0), 1);

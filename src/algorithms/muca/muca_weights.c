@@ -122,6 +122,16 @@ static void draw_lines(const struct known *known, size_t levels)
     known->log_weight[l] = on_line(up, l - known->highest);
 }
 
+/* Straight lines, or with the plain scheme the value at the edge. */
+static void go_beyond(const struct known *known, size_t levels, bool extrapolate)
+{
+  for (size_t l = 0; l < levels; l++)
+    if (l < known->lowest || l > known->highest)
+      known->log_weight[l] = known->log_weight[l < known->lowest ? known->lowest : known->highest];
+  if (extrapolate)
+    draw_lines(known, levels);
+}
+
 /* By how much the weights have moved away from those of the file, at the levels nearest to an edge.
  */
 static int64_t moved_at(const struct muca_weights *weights, const uint64_t *visits, bool at_top)
@@ -162,11 +172,7 @@ void muca_weights_take(struct muca_weights *weights, const struct muca_settings 
     known.lowest++;
   while (guess[known.highest] == GPUMC_WEIGHT_NONE)
     known.highest--;
-  for (size_t l = 0; l < weights->levels; l++)
-    if (l < known.lowest || l > known.highest)
-      guess[l] = guess[l < known.lowest ? known.lowest : known.highest];
-  if (settings->extrapolate)
-    draw_lines(&known, weights->levels);
+  go_beyond(&known, weights->levels, settings->extrapolate);
   for (size_t l = 0; l < weights->levels; l++)
     guess[l] = (int64_t)fmin(fmax((double)guess[l], -guess_most * unit), guess_most * unit);
   weights->guess = guess;
@@ -177,6 +183,22 @@ void muca_weights_begin(struct muca_weights *weights)
 {
   for (size_t l = 0; l < weights->levels; l++)
     weights->log_weight[l] = weights->guess[l];
+}
+
+void muca_weights_continue(struct muca_weights *weights, const struct muca_settings *settings,
+                           const struct muca_weights *neighbour, int64_t offset)
+{
+  struct known known = {.log_weight = weights->log_weight, .lowest = weights->levels};
+  for (size_t l = 0; l < weights->levels; l++) {
+    const int64_t other = (int64_t)l - offset;
+    if (other < 0 || other >= (int64_t)neighbour->levels || !neighbour->seen[other])
+      continue;
+    weights->log_weight[l] = neighbour->log_weight[other];
+    known.lowest = l < known.lowest ? l : known.lowest;
+    known.highest = l;
+  }
+  if (known.lowest < weights->levels)
+    go_beyond(&known, weights->levels, settings->extrapolate);
 }
 
 struct muca_flatness muca_weights_iterate(struct muca_weights *weights,

@@ -1,0 +1,232 @@
+/* Multicanonical sampling: how walkers come into their windows.
+ *
+ *              <---- window 0 ---->
+ *                          <---- window 1 ---->
+ *                                      <---- window 2 ---->
+ *   levels     ------------+++++++-------------------------- of states drawn at random
+ *                copies from 1 <-- | begins | --> copies to 2
+ *
+ * Windows that have states drawn at random begin with these; where none has, weights lead the
+ * walkers into the nearest one. Every other window waits until the weights of its neighbour on that
+ * side have converged, and begins with copies of the neighbour's walkers that stand in it: these
+ * have what a level does not tell, such as stripes or a single domain, in about the right
+ * proportion, while states that are quenched into a window forget only slowly how they came there
+ * (Vogel et al., Phys. Rev. Lett. 110, 210603 (2013), exchange them for that reason). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
+
+enum {
+  ROUNDS_OF_ENTERING = 8, /* slopes are twice as steep in each */
+  SWEEPS_OF_ENTERING = 64,
+  INSIDE_LEAST = 8,     /* one walker in so many must come in, the others become copies */
+  STATES_AT_ONCE = 1024 /* on their way from one window to another */
+};
+
+/* Walkers of one table that stand in the window of another. */
+static size_t
+count_inside(const struct muca *muca, const struct muca_table *of, const struct muca_table *in)
+{
+  size_t inside = 0;
+  for (size_t r = 0; r < muca->settings.walkers; r++)
+    inside += muca_is_inside(muca, of, r, in);
+  return inside;
+}
+
+/* Whether so many walkers stand in their window that the others can become copies of them. */
+static bool has_enough(const struct muca *muca, const struct muca_table *table)
+{
+  return count_inside(muca, table, table) * INSIDE_LEAST >= muca->settings.walkers;
+}
+
+/* Walkers that are not inside become copies of those that are; what they have in common they forget
+ * while weights converge. */
+static enum gpumc_status
+copy_inside(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const size_t walkers = muca->settings.walkers, count = muca->tables * walkers;
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  struct gpumc_device *device = muca->context.device;
+  uint32_t *parent = NULL, *on_device = NULL;
+  size_t from = 0;
+  enum gpumc_status status;
+  GPUMC_TRY_OUT(status, gpumc_allocate_array(&parent, count, "parents", error));
+  GPUMC_TRY_OUT(status, gpumc_device_array(device, &on_device, count, "parents", error));
+  for (size_t i = 0; i < count; i++)
+    parent[i] = (uint32_t)(i % walkers);
+  for (size_t r = 0; r < walkers; r++) {
+    if (muca_is_inside(muca, table, r, table))
+      continue;
+    while (!muca_is_inside(muca, table, from, table))
+      from = (from + 1) % walkers;
+    parent[table->index * walkers + r] = (uint32_t)from;
+    from = (from + 1) % walkers;
+  }
+  GPUMC_TRY_OUT(status, device->ops->copy_to_device(device, on_device, parent,
+                                                    count * sizeof *parent, error));
+  GPUMC_TRY_OUT(status, ensemble->ops->gather(ensemble, on_device, error));
+out:
+  device->ops->release(device, on_device);
+  free(parent);
+  return status;
+}
+
+/* Of the levels that states drawn at random have, the mean; as the walkers of a table were measured
+ * before they walked. */
+static double mean_level(const struct muca *muca, const struct muca_table *table)
+{
+  double sum = 0;
+  for (size_t r = 0; r < muca->settings.walkers; r++)
+    sum += (double)muca_level_of(muca, table, r);
+  return sum / (double)muca->settings.walkers;
+}
+
+/* How far a level is from a window. */
+static double distance_of(const struct muca_table *table, double level)
+{
+  const double first = (double)table->first, last = first + (double)table->weights.levels - 1;
+  return level < first ? first - level : level > last ? level - last : 0;
+}
+
+/* Before any walker has moved: whether walkers are to be led into the window of a table, since it
+ * has states drawn at random, or no window of its sample has them and it is the nearest one. */
+static bool comes_first(const struct muca *muca, const struct muca_table *table)
+{
+  const struct muca_table *sample = table - table->index % muca->settings.windows;
+  const struct muca_table *nearest = sample;
+  const double level = mean_level(muca, sample);
+  bool none = true;
+  for (const struct muca_table *other = sample; other < sample + muca->settings.windows; other++) {
+    none = none && !has_enough(muca, other);
+    if (distance_of(other, level) < distance_of(nearest, level))
+      nearest = other;
+  }
+  return has_enough(muca, table) || (none && table == nearest);
+}
+
+static enum gpumc_status
+stays_empty(const struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const double sites = (double)muca->context.model->sites;
+  const size_t first = table->first, last = first + muca->settings.window - 1;
+  return gpumc_error_set(
+      error, GPUMC_FAILURE,
+      "%zu of %zu walkers of window %zu of sample %zu came into its range, from %g to %g per site, "
+      "within %d sweeps from states drawn at random: widen algorithm.range, towards the values at "
+      "infinite temperature, use fewer windows, or, where no state may have such values, narrow it",
+      count_inside(muca, table, table), muca->settings.walkers,
+      table->index % muca->settings.windows, table->sample,
+      muca_level_value(&muca->settings, muca->context.model, first) / sites,
+      muca_level_value(&muca->settings, muca->context.model, last) / sites,
+      (ROUNDS_OF_ENTERING - 1) * SWEEPS_OF_ENTERING);
+}
+
+enum gpumc_status
+muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
+{
+  struct muca_progress *progress = table->progress;
+  if (progress->rounds == 0 && !comes_first(muca, table)) {
+    progress->phase = MUCA_WAIT;
+    return GPUMC_OK;
+  }
+  progress->rounds++;
+  if (count_inside(muca, table, table) == muca->settings.walkers)
+    return muca_begin(muca, table, error);
+  if (progress->rounds < ROUNDS_OF_ENTERING) {
+    progress->left = muca_rounded((double)SWEEPS_OF_ENTERING * (double)muca->context.model->sites);
+    return GPUMC_OK;
+  }
+  if (!has_enough(muca, table))
+    return stays_empty(muca, table, error);
+  GPUMC_TRY(copy_inside(muca, table, error));
+  return muca_begin(muca, table, error);
+}
+
+/* ---- from a neighbour ---- */
+
+/* States of some walkers, which become those of the walkers first, first + apart .. of a table. */
+static enum gpumc_status put(struct muca *muca, const struct muca_table *table, size_t first,
+                             size_t count, size_t apart, const uint8_t *states,
+                             struct gpumc_error *error)
+{
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t walkers = muca->settings.walkers;
+  for (; first < walkers; first += apart) {
+    const size_t room = walkers - first;
+    GPUMC_TRY(ensemble->ops->set(ensemble, table->index, first, count < room ? count : room, states,
+                                 error));
+  }
+  return GPUMC_OK;
+}
+
+/* The walkers of `from` that stand in the window of `table`, some at least, as often as needed. */
+static enum gpumc_status copy_from(struct muca *muca, const struct muca_table *from,
+                                   const struct muca_table *table, struct gpumc_error *error)
+{
+  const size_t inside = count_inside(muca, from, table);
+  struct gpumc_ensemble *ensemble = muca->context.ensemble;
+  const size_t walkers = muca->settings.walkers, bytes = muca->context.model->portable_bytes;
+  uint8_t *states;
+  size_t done = 0;
+  enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&states, STATES_AT_ONCE * bytes, "states of walkers", error));
+  for (size_t first = 0; first < walkers && status == GPUMC_OK; first += STATES_AT_ONCE) {
+    const size_t left = walkers - first, count = left < STATES_AT_ONCE ? left : STATES_AT_ONCE;
+    size_t kept = 0;
+    status = ensemble->ops->get(ensemble, from->index, first, count, states, error);
+    for (size_t r = 0; r < count; r++)
+      if (muca_is_inside(muca, from, first + r, table))
+        memmove(states + kept++ * bytes, states + r * bytes, bytes);
+    if (status == GPUMC_OK && kept > 0)
+      status = put(muca, table, done, kept, inside, states, error);
+    done += kept;
+  }
+  free(states);
+  return status;
+}
+
+/* The windows that wait on either side of one, NULL where none does; as many as there are. */
+static size_t waiting_beside(const struct muca *muca, const struct muca_table *table,
+                             struct muca_table *beside[2])
+{
+  const size_t window = table->index % muca->settings.windows;
+  size_t n = 0;
+  if (window > 0 && muca->progress[table->index - 1].phase == MUCA_WAIT)
+    beside[n++] = &muca->table[table->index - 1];
+  if (window + 1 < muca->settings.windows && muca->progress[table->index + 1].phase == MUCA_WAIT)
+    beside[n++] = &muca->table[table->index + 1];
+  return n;
+}
+
+/* From a table, as measured, into the window of another; where there are none, weights lead those
+ * that are there. */
+static enum gpumc_status begin_beside(struct muca *muca, const struct muca_table *from,
+                                      struct muca_table *table, struct gpumc_error *error)
+{
+  if (count_inside(muca, from, table) == 0) {
+    table->progress->phase = MUCA_ENTER;
+    table->progress->rounds = 1;
+    return GPUMC_OK;
+  }
+  GPUMC_TRY(copy_from(muca, from, table, error));
+  muca_weights_continue(&table->weights, &muca->settings, &from->weights,
+                        (int64_t)from->first - (int64_t)table->first);
+  return muca_begin(muca, table, error);
+}
+
+enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from, bool at_last,
+                             bool *went, struct gpumc_error *error)
+{
+  struct muca_table *to[2];
+  const size_t n = waiting_beside(muca, from, to);
+  *went = true;
+  if (n > 0)
+    GPUMC_TRY(muca_measure(muca, error));
+  for (size_t k = 0; k < n; k++)
+    *went = *went && (at_last || count_inside(muca, from, to[k]) > 0);
+  for (size_t k = 0; k < n && *went; k++)
+    GPUMC_TRY(begin_beside(muca, from, to[k], error));
+  return GPUMC_OK;
+}
