@@ -81,6 +81,17 @@ class Windows(unittest.TestCase):
             square = (((found["log_dos"] - tilted) / found["log_dos_error"])**2).mean()
             self.assertEqual(square < LIMIT, good, square)
 
+    def test_few_walkers_that_do_not_get_far(self):
+        """Windows in whose common levels no walker of a neighbour stands begin all the same; results are not trusted."""
+        keys = "windows: {count: 6, overlap: 0.1}, iteration: {maximum: 3}, production: {updates: 1000, measurements: 100}"
+        with gpumc.folder() as folder:
+            output = pathlib.Path(folder) / "run.h5"
+            text = CONFIG.format(seed=1, model="{name: ising2d, shape: [16, 16]}", keys=keys, output=output)
+            gpumc.run_config(text.replace("640", "24"), folder)
+            with h5py.File(output) as file:
+                self.assertEqual(file["summary"].attrs["trusted"], 0)
+                self.assertEqual(file["summary/windows/iterations"][:].tolist(), [3] * 6)
+
     def test_mistakes(self):
         for keys, part in (("windows: {count: 60}", "60 windows have"), ("windows: {count: 0}", "windows.count"),
                            ("windows: {count: 2, overlap: 1}", "overlap")):

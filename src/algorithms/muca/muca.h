@@ -7,7 +7,8 @@
  *
  * A run may have several tables of weights, each with walkers of its own: one for each window of
  * the range, and each sample of the disorder. They are runs of the ensemble and go through their
- * phases side by side, each at its own pace, so that its numbers do not depend on the others.
+ * phases side by side; numbers of a sample do not depend on the others. Windows begin with walkers
+ * of a neighbour that has converged, and produce when all of their sample can.
  *
  *            window 0        window 1        window 2
  *          |--------------|
