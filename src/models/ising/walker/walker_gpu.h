@@ -44,16 +44,20 @@ struct ising_walker_transfer {
   struct lattice_portable portable;
 };
 
-/* What a walk in shared memory needs to know of a site: its place and those of its neighbours among
- * the words of a thread, and which couplings have the other sign. Site i is bit i % 32 of word i /
- * 32, and the words of the 32 threads of a warp lie side by side; a word that is turned by `turn`
- * has the site in the bit of value 4, so that sums of such bits are offsets of thresholds:
+/* What a walk in shared memory needs to know of a site, the own one and its neighbours: where they
+ * are among the words of a thread, and which couplings have the other sign. Site i is bit i % 32 of
+ * word i / 32, and the words of the 32 threads of a warp lie side by side; a word that is turned by
+ * `turn` has the site in the bit of value 4, so that sums of such bits are offsets of thresholds:
  *
- *   place:  128 (i / 32)  + ISING_WALKER_AGAINST, of a neighbour,  + turn,  turn = (i - 2) % 32
- */
-enum { ISING_WALKER_AGAINST = 32, ISING_WALKER_PLACES = 8, ISING_WALKER_BIT = 4 };
+ *   row:  i / 32      turn:  (i - 2) % 32  + ISING_WALKER_AGAINST, of a neighbour
+ *
+ * The own site is number 0; the order serves reading 16 bytes at a time, of which two dimensions
+ * need three. */
+enum { ISING_WALKER_AGAINST = 32, ISING_WALKER_BIT = 4 };
 struct ising_walker_places {
-  uint32_t place[ISING_WALKER_PLACES]; /* the site's own, then the neighbours' */
+  uint32_t row0, row1, row2, row3, turn0, turn1, turn2, turn3;
+  uint32_t bit; /* of the own site, 1 << i % 32 */
+  uint32_t row4, turn4, row5, turn5, row6, turn6, unused;
 };
 
 /* What a run does in a call; the levels and the parts as struct gpumc_weight_table has them. */

@@ -3,8 +3,8 @@
  * A block has the thresholds of its run, a histogram, and for each warp the spins of its 32
  * replicas, a bit each, and where the sites of the steps to come are:
  *
- *   thresholds [levels][classes] | visits [levels] | warp 0: places [32][8], sites [128], words
- * [N/32][32] | warp 1 ..
+ *   thresholds [levels][classes] | visits [levels] | warp 0: places [16][16], sites [128], words
+ * [N/32][33] | warp 1 ..
  *
  * All threads of a warp update the same site, so that they read neighbouring words, without
  * conflicts; where it is they read from one address. Only thresholds and visits are scattered, as
@@ -14,20 +14,24 @@
 
 enum {
   WARP = GPUMC_WALK_GROUP,
-  WARPS_MOST = 16,                           /* for which a multiprocessor has registers */
-  LANE_WORD = 4,                             /* bytes */
-  PLACE_BITS = 127,                          /* of a place: not the word */
+  WARPS_MOST = 16, /* for which a multiprocessor has registers */
+  LANE_WORD = 4,   /* bytes */
+  /* Bytes from one word of a thread to the next: no power of two, so that addresses are multiplied
+   * and added, which leaves more of the pipe for logic to what has no other. */
+  ROW = (WARP + 1) * LANE_WORD,
+  TURNS = 32,                                /* of a word */
   UPDATES_AHEAD = WARP * GPUMC_WALK_UPDATES, /* whose sites are drawn together, a step a thread */
-  STEPS_AHEAD =
-      WARP / GPUMC_WALK_UPDATES, /* whose places are brought together, an update a thread */
-  RUN_OF_PLACES = WARP * sizeof(struct ising_walker_places)
+  PLACES_AHEAD = WARP / 2,                   /* that are brought together, half of one a thread */
+  STEPS_AHEAD = PLACES_AHEAD / GPUMC_WALK_UPDATES,
+  HALF = sizeof(struct ising_walker_places) / 2 / sizeof(uint4),
+  RUN_OF_PLACES = PLACES_AHEAD * sizeof(struct ising_walker_places)
 };
 
-/* Of a warp, in bytes. */
+/* Of a warp, in bytes, a multiple of 16. */
 static __host__ __device__ inline size_t warp_bytes(uint32_t sites)
 {
-  return RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t) +
-         (size_t)(sites + 31) / 32 * WARP * LANE_WORD;
+  const size_t words = (size_t)(sites + 31) / 32 * ROW;
+  return RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t) + (words + 15) / 16 * 16;
 }
 
 /* Of a block's own, a multiple of 16 bytes. */
@@ -38,9 +42,14 @@ static __host__ __device__ inline size_t block_bytes(const struct ising_walker_w
   return (words * sizeof(uint32_t) + 15) / 16 * 16;
 }
 
-static __device__ inline uint32_t place_of(uint32_t site)
+static __device__ inline uint32_t row_of(uint32_t site)
 {
-  return site / 32 * (WARP * LANE_WORD) + (site - 2) % 32;
+  return site / 32;
+}
+
+static __device__ inline uint32_t turn_of(uint32_t site)
+{
+  return (site - 2) % TURNS;
 }
 
 /* Of sample y. */
@@ -60,41 +69,62 @@ static __global__ void make_places(const __grid_constant__ struct ising_walker_w
     find_neighbours<2>(lane, colour, k, neighbour);
   else
     find_neighbours<3>(lane, colour, k, neighbour);
-  struct ising_walker_places at = {{place_of(site)}};
-  for (uint32_t i = 0; i < n; i++)
-    at.place[1 + i] = place_of((1 - colour) * replicas->colour + neighbour[i]) +
-                      (signs >> i & 1) * ISING_WALKER_AGAINST;
-  arguments.places[2 * (size_t)replicas->colour * blockIdx.y + site] = at;
+  uint32_t row[6] = {0}, turn[6] = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t other = (1 - colour) * replicas->colour + neighbour[i];
+    row[i] = row_of(other);
+    turn[i] = turn_of(other) + (signs >> i & 1) * ISING_WALKER_AGAINST;
+  }
+  arguments.places[2 * (size_t)replicas->colour * blockIdx.y + site] = {
+      row_of(site),    row[0], row[1],  row[2], turn_of(site), turn[0], turn[1], turn[2],
+      1u << site % 32, row[3], turn[3], row[4], turn[4],       row[5],  turn[5], 0};
 }
 
-/* A thread on its way. `level`: where its thresholds are, in bytes. */
+/* A thread on its way. words: its first one; level: where its thresholds are, in bytes. */
 struct walker {
-  unsigned char *words; /* of the warp */
-  uint32_t lane, level;
+  unsigned char *words;
+  uint32_t level;
 };
 
-static __device__ inline uint32_t *word_at(const struct walker *walker, uint32_t place)
+static __device__ inline uint32_t *word_at(const struct walker *walker, uint32_t row)
 {
-  return (uint32_t *)(walker->words + ((place & ~(uint32_t)PLACE_BITS) | walker->lane * LANE_WORD));
+  return (uint32_t *)(walker->words + row * ROW);
 }
 
-/* The word at a place, with the spin in the bit of value ISING_WALKER_BIT. */
-static __device__ inline uint32_t turned(uint32_t word, uint32_t place)
+/* A site and its neighbours in registers; of struct ising_walker_places what so many neighbours
+ * need. */
+struct around {
+  uint32_t row[7], turn[7], bit;
+};
+
+template <int NEIGHBOURS>
+static __device__ inline struct around around_of(const struct ising_walker_places *places)
 {
-  return __funnelshift_r(word, word, place);
+  const uint4 *from = (const uint4 *)places;
+  const uint4 rows = from[0], turns = from[1], rest = from[2];
+  const uint4 last = NEIGHBOURS > 4 ? from[3] : make_uint4(0, 0, 0, 0);
+  return {{rows.x, rows.y, rows.z, rows.w, rest.y, rest.w, last.y},
+          {turns.x, turns.y, turns.z, turns.w, rest.z, last.x, last.z},
+          rest.x};
+}
+
+/* The word with the spin in the bit of value ISING_WALKER_BIT. */
+static __device__ inline uint32_t turned(uint32_t word, uint32_t turn)
+{
+  return __funnelshift_r(word, word, turn);
 }
 
 /* Of how many neighbours a spin is unlike, times ISING_WALKER_BIT. */
 template <int NEIGHBOURS, bool SIGNS>
 static __device__ inline uint32_t
-unlike_of(const struct walker *walker, const uint32_t *place, uint32_t spin)
+unlike_of(const struct walker *walker, const struct around *around, uint32_t spin)
 {
   uint32_t unlike = 0;
 #pragma unroll
   for (int n = 1; n <= NEIGHBOURS; n++) {
-    uint32_t other = turned(*word_at(walker, place[n]), place[n]);
+    uint32_t other = turned(*word_at(walker, around->row[n]), around->turn[n]);
     if (SIGNS)
-      other ^= place[n] / (ISING_WALKER_AGAINST / ISING_WALKER_BIT);
+      other ^= around->turn[n] / (ISING_WALKER_AGAINST / ISING_WALKER_BIT);
     unlike += (spin ^ other) & ISING_WALKER_BIT;
   }
   return unlike;
@@ -108,18 +138,18 @@ struct steps {
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN>
 static __device__ inline void
 update(struct steps steps, struct walker *walker, const unsigned char *thresholds,
-       const uint32_t *place, uint32_t number)
+       const struct around *around, uint32_t number)
 {
-  uint32_t *word = word_at(walker, place[0]);
-  const uint32_t own = *word, spin = turned(own, place[0]);
-  const uint32_t unlike = unlike_of<NEIGHBOURS, SIGNS>(walker, place, spin);
+  uint32_t *word = word_at(walker, around->row[0]);
+  const uint32_t own = *word, spin = turned(own, around->turn[0]);
+  const uint32_t unlike = unlike_of<NEIGHBOURS, SIGNS>(walker, around, spin);
   uint32_t at = walker->level + unlike, step = steps.base + steps.unlike * unlike;
   if (BY_SPIN) {
     at += (spin & ISING_WALKER_BIT) * (NEIGHBOURS + 1);
     step += steps.up * (spin & ISING_WALKER_BIT);
   }
   const bool flips = number < *(const uint32_t *)(thresholds + at);
-  *word = own ^ (flips ? __funnelshift_l(ISING_WALKER_BIT, ISING_WALKER_BIT, place[0]) : 0);
+  *word = flips ? own ^ around->bit : own;
   walker->level += flips ? step : 0;
 }
 
@@ -133,7 +163,7 @@ static __device__ inline void load_words(struct lane lane, const struct walker *
     for (uint32_t b = 0; b < 32; b++)
       if (first + b < sites)
         word |= (uint32_t)lane.spins[(size_t)(first + b) * GPUMC_WALK_GROUP] << b;
-    *word_at(walker, first * LANE_WORD) = word;
+    *word_at(walker, row_of(first)) = word;
   }
 }
 
@@ -141,7 +171,7 @@ static __device__ inline void store_words(struct lane lane, const struct walker 
 {
   const uint32_t sites = 2 * lane.colour;
   for (uint32_t first = 0; first < sites; first += 32) {
-    const uint32_t word = *word_at(walker, first * LANE_WORD);
+    const uint32_t word = *word_at(walker, row_of(first));
 #pragma unroll
     for (uint32_t b = 0; b < 32; b++)
       if (first + b < sites)
@@ -159,11 +189,11 @@ level_of(const struct ising_walker_walk *walk, const struct ising_walker_run *ru
   int64_t unlike = 0, up = 0;
 #pragma unroll 8
   for (uint32_t i = 0; i < 2 * colour; i++) {
-    const struct ising_walker_places at = places[i];
-    const uint32_t spin = turned(*word_at(walker, at.place[0]), at.place[0]);
+    const struct around at = around_of<NEIGHBOURS>(&places[i]);
+    const uint32_t spin = turned(*word_at(walker, at.row[0]), at.turn[0]);
     up += (spin & ISING_WALKER_BIT) / ISING_WALKER_BIT;
     if (i < colour)
-      unlike += unlike_of<NEIGHBOURS, SIGNS>(walker, at.place, spin) / ISING_WALKER_BIT;
+      unlike += unlike_of<NEIGHBOURS, SIGNS>(walker, &at, spin) / ISING_WALKER_BIT;
   }
   const int64_t spins = 2 * up - 2 * (int64_t)colour,
                 bonds = (int64_t)NEIGHBOURS * colour - 2 * unlike;
@@ -182,7 +212,7 @@ struct count {
 /* What a warp knows of the steps to come: sites of UPDATES_AHEAD updates, and places of those of
  * STEPS_AHEAD steps. all: places of the run's sample, device memory; time: of step 0. */
 struct ahead {
-  uint4 *places;
+  struct ising_walker_places *places;
   uint16_t *sites;
   const struct ising_walker_places *all;
   uint64_t time;
@@ -204,36 +234,39 @@ static __device__ inline void look_ahead(const struct ising_walker_walk *walk,
         make_uint2(site[0] | site[1] << 16, site[2] | site[3] << 16);
     __syncwarp();
   }
-  const uint4 *from =
-      (const uint4 *)&ahead.all[ahead.sites[step % WARP * GPUMC_WALK_UPDATES + lane]];
-  const uint4 one = from[0], two = from[1];
-  ahead.places[2 * lane] = one;
-  ahead.places[2 * lane + 1] = two;
+  const uint32_t site = ahead.sites[step % WARP * GPUMC_WALK_UPDATES + lane / 2];
+  const uint4 *from = (const uint4 *)&ahead.all[site] + lane % 2 * HALF;
+  uint4 *to = (uint4 *)ahead.places + lane * HALF;
+#pragma unroll
+  for (uint32_t i = 0; i < HALF; i++)
+    to[i] = from[i];
   __syncwarp();
 }
 
-/* What a thread needs for a step. */
-struct step {
-  uint32_t number[GPUMC_WALK_UPDATES], place[GPUMC_WALK_UPDATES][ISING_WALKER_PLACES];
+/* Update j of a step, of those that are ahead. */
+template <int NEIGHBOURS>
+static __device__ inline struct around place_ahead(struct ahead ahead, uint32_t step, uint32_t j)
+{
+  return around_of<NEIGHBOURS>(&ahead.places[step % STEPS_AHEAD * GPUMC_WALK_UPDATES + j]);
+}
+
+/* The numbers of a step. */
+struct numbers {
+  uint32_t number[GPUMC_WALK_UPDATES];
 };
 
 template <uint32_t ROUNDS>
-static __device__ inline void prepare(struct gpumc_random random, uint32_t replica,
-                                      struct ahead ahead, uint32_t number, struct step *step)
+static __device__ inline struct numbers
+draw(struct gpumc_random random, uint32_t replica, uint64_t time)
 {
-  const uint64_t time = ahead.time + number;
+  struct numbers numbers;
   const uint32_t label = gpumc_random_label(GPUMC_RANDOM_LATTICE_WALK, ISING_WALKER_ACCEPTANCE);
   const struct gpumc_philox_group at =
       gpumc_philox_group(random, (uint32_t)(time >> 32), (uint32_t)time);
   const struct gpumc_philox_word word = gpumc_philox_word(&at, replica);
   gpumc_philox_draw<ROUNDS>(&at, &word, gpumc_philox_label(random.key, word.first, label),
-                            step->number);
-#pragma unroll
-  for (int j = 0; j < GPUMC_WALK_UPDATES; j++) {
-    const uint32_t i = 2 * (number % STEPS_AHEAD * GPUMC_WALK_UPDATES + j);
-    *(uint4 *)&step->place[j][0] = ahead.places[i];
-    *(uint4 *)&step->place[j][4] = ahead.places[i + 1];
-  }
+                            numbers.number);
+  return numbers;
 }
 
 template <int NEIGHBOURS, bool SIGNS, bool BY_SPIN, uint32_t ROUNDS>
@@ -249,29 +282,36 @@ walk_group(const struct ising_walker_walk *walk, const struct ising_walker_run *
   const struct steps steps = {(uint32_t)walk->step_base * stride,
                               (uint32_t)walk->step_unlike * stride / ISING_WALKER_BIT,
                               (uint32_t)walk->step_up * stride / ISING_WALKER_BIT};
-  const struct ahead ahead = {(uint4 *)shared, (uint16_t *)(shared + RUN_OF_PLACES),
-                              walk->places + sample_of_run(&walk->tables, run->number) * 2 *
-                                                 walk->replicas.colour,
-                              stretch.time};
-  struct walker walker = {shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t), lane, 0};
+  const struct ahead ahead = {
+      (struct ising_walker_places *)shared, (uint16_t *)(shared + RUN_OF_PLACES),
+      walk->places + sample_of_run(&walk->tables, run->number) * 2 * walk->replicas.colour,
+      stretch.time};
+  struct walker walker = {
+      shared + RUN_OF_PLACES + UPDATES_AHEAD * sizeof(uint16_t) + lane * LANE_WORD, 0};
   const struct lane stored = lane_of(&walk->replicas, run->number, replica);
   const bool lives = replica < size, passes = walk->passages != NULL && lives;
   uint32_t *passages = passes ? walk->passages + run->number * batch->capacity + replica : NULL;
   uint32_t passed = passes ? *passages : 0;
   const uint32_t end0 = passes ? run->end[0] * stride : UINT32_MAX;
   const uint32_t end1 = passes ? run->end[1] * stride : UINT32_MAX;
-  struct step next;
   load_words(stored, &walker);
   walker.level = level_of<NEIGHBOURS, SIGNS>(walk, run, ahead.all, &walker) * stride;
   look_ahead(walk, random, group, ahead, 0);
-  prepare<ROUNDS>(random, replica, ahead, 0, &next);
+  struct numbers next = draw<ROUNDS>(random, replica, ahead.time);
+  struct around around = place_ahead<NEIGHBOURS>(ahead, 0, 0);
   for (uint32_t s = 0; s < stretch.steps; s++) {
-    const struct step now = next;
-    look_ahead(walk, random, group, ahead, s + 1);
-    prepare<ROUNDS>(random, replica, ahead, s + 1, &next);
+    const struct numbers now = next;
+    next = draw<ROUNDS>(random, replica, ahead.time + s + 1);
 #pragma unroll
-    for (int j = 0; j < GPUMC_WALK_UPDATES; j++)
-      update<NEIGHBOURS, SIGNS, BY_SPIN>(steps, &walker, thresholds, now.place[j], now.number[j]);
+    for (uint32_t j = 0; j < GPUMC_WALK_UPDATES; j++) {
+      const bool last = j + 1 == GPUMC_WALK_UPDATES;
+      if (last)
+        look_ahead(walk, random, group, ahead, s + 1);
+      const struct around after =
+          place_ahead<NEIGHBOURS>(ahead, last ? s + 1 : s, last ? 0 : j + 1);
+      update<NEIGHBOURS, SIGNS, BY_SPIN>(steps, &walker, thresholds, &around, now.number[j]);
+      around = after;
+    }
     if (count.of_block != NULL && lives)
       atomicAdd(&count.of_block[walker.level / stride], 1);
     if (count.of_part != NULL && lives)
