@@ -218,14 +218,11 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
 {
   enum { BINS = 1 << 12 };
   const size_t channel = model->ops->tracked;
-  const struct gpumc_grid *grid = &model->grid[channel];
-  const int64_t bound = (int64_t)ceil(model->bound[channel]);
+  const bool spectrum = model->grid[channel].levels > 0;
+  const int64_t width = spectrum ? 0 : (int64_t)(2 * ceil(model->bound[channel]) / BINS) + 1;
+  const struct gpumc_grid levels = gpumc_model_bins(model, channel, width);
   struct gpumc_weight_table table = {
-      .channel = channel, .spacing = grid->spacing, .levels = grid->levels, .parts = 1};
-  if (grid->levels == 0) {
-    table.spacing = 2 * bound / BINS + 1;
-    table.levels = (size_t)(2 * bound / table.spacing) + 1;
-  }
+      .channel = channel, .spacing = levels.spacing, .levels = levels.levels, .parts = 1};
   const size_t runs = probe->ensemble.plan.runs, count = runs * table.levels;
   GPUMC_TRY(gpumc_allocate_array(&probe->log_weight, count, "weights", error));
   GPUMC_TRY(gpumc_allocate_array(&probe->lowest, runs, "levels of the runs", error));
@@ -233,7 +230,7 @@ make_table(struct probe *probe, const struct gpumc_model *model, struct gpumc_er
   GPUMC_TRY(gpumc_allocate_array(&probe->steps, runs, "steps of the runs", error));
   GPUMC_TRY(gpumc_device_array(probe->device, &table.visits, count, "visits", error));
   for (size_t m = 0; m < runs; m++)
-    probe->lowest[m] = grid->levels > 0 ? grid->lowest : -bound;
+    probe->lowest[m] = levels.lowest;
   table.lowest = probe->lowest;
   table.log_weight = probe->log_weight;
   table.time = probe->clock;

@@ -235,17 +235,16 @@ static void
 open_walking(struct ising_fixture *fixture, const struct walk_case *of, struct walking *walking)
 {
   const struct gpumc_model *model = &fixture->model;
-  const struct gpumc_grid *grid = &model->grid[of->channel];
-  const bool spectrum = grid->levels > 0;
-  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  const int64_t apart = gpumc_model_bins(model, of->channel, 0).spacing;
+  const struct gpumc_grid bins = gpumc_model_bins(model, of->channel, apart * of->wider);
   struct gpumc_weight_table *table = &walking->table;
   memset(walking, 0, sizeof *walking);
   table->channel = of->channel;
-  table->spacing = (spectrum ? grid->spacing : 1) * of->wider;
+  table->spacing = bins.spacing;
   for (size_t m = 0; m < RUNS; m++)
-    walking->lowest[m] = (spectrum ? grid->lowest : -bound) - (int64_t)m * table->spacing;
+    walking->lowest[m] = bins.lowest - (int64_t)m * bins.spacing;
   table->lowest = walking->lowest;
-  table->levels = (size_t)((bound - walking->lowest[1]) / table->spacing) + 1;
+  table->levels = bins.levels + RUNS - 1;
   table->parts = PARTS;
   walking->canonical = of->beta > 0;
   for (size_t m = 0; m < RUNS; m++) {

@@ -93,14 +93,14 @@ struct walking {
 static struct gpumc_weight_table
 table_of(const struct gpumc_model *model, const struct runs_case *of, int64_t lowest[RUNS])
 {
-  const struct gpumc_grid *grid = &model->grid[of->channel];
-  const int64_t bound = (int64_t)ceil(model->bound[of->channel]);
+  const int64_t apart = gpumc_model_bins(model, of->channel, 0).spacing;
+  const struct gpumc_grid bins = gpumc_model_bins(model, of->channel, apart * of->wider);
   struct gpumc_weight_table table = {.channel = of->channel, .parts = PARTS};
   for (size_t i = 0; i < RUNS; i++)
-    lowest[i] = grid->levels > 0 ? grid->lowest : -bound;
+    lowest[i] = bins.lowest;
   table.lowest = lowest;
-  table.spacing = (grid->levels > 0 ? grid->spacing : 1) * of->wider;
-  table.levels = (size_t)((bound - lowest[0]) / table.spacing) + 1;
+  table.spacing = bins.spacing;
+  table.levels = bins.levels;
   return table;
 }
 
