@@ -372,11 +372,12 @@ struct muca_curves {
 GPUMC_MUST_CHECK enum gpumc_status
 muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error);
 void muca_curves_free(struct muca_curves *curves);
-/* The grid as axis `axis` of the place, and over its axes value, error_of [..][points][results]. */
+/* The grid, and over it value, error_of [points][results]; or over samples and it, `by_sample`,
+ * [samples][points][results]. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
-                  const struct gpumc_curve_place *place, size_t axis, const double *value,
-                  const double *error_of, struct gpumc_error *error);
+muca_curves_write(const struct muca *muca, const struct muca_curves *curves, const char *group,
+                  const double *value, const double *error_of, bool by_sample,
+                  struct gpumc_error *error);
 /* Of one sample, with errors from its blocks; averages[points][width] are what averages over
  * samples are formed of, NAN where there are none. */
 size_t muca_averages_width(const struct muca *muca);

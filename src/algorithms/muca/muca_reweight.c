@@ -1,6 +1,7 @@
 /* Multicanonical sampling: canonical averages at any value of the control, from the density of
  * states and averages by level, of one sample and of many. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,23 +344,32 @@ enum gpumc_status muca_reweight_samples(const struct muca *muca, const double *a
 }
 
 enum gpumc_status muca_curves_write(const struct muca *muca, const struct muca_curves *curves,
-                                    const struct gpumc_curve_place *place, size_t axis,
-                                    const double *value, const double *error_of,
-                                    struct gpumc_error *error)
+                                    const char *group, const double *value, const double *error_of,
+                                    bool by_sample, struct gpumc_error *error)
 {
   const struct gpumc_label label = gpumc_moved_label(muca->context.model, &muca->settings.moved);
-  const size_t count = place->count[0] * (axis > 0 ? place->count[1] : 1), n = curves->results;
+  const size_t rows = by_sample ? muca->settings.samples : 1, n = curves->results;
+  const size_t count = rows * curves->points, axis = by_sample ? 1 : 0;
+  char sample[64], control[64];
   double *curve;
+  snprintf(sample, sizeof sample, "%s/sample", group);
+  snprintf(control, sizeof control, "%s/%s", group, label.name);
+  struct gpumc_curve_place place = {
+      .recorder = muca->context.recorder, .model = muca->context.model, .group = group};
+  place.axis[0] = sample;
+  place.count[0] = rows;
+  place.axis[axis] = control;
+  place.count[axis] = curves->points;
   GPUMC_TRY(gpumc_allocate_array(&curve, 2 * count, "a curve", error));
   enum gpumc_status status =
-      gpumc_curve_write_axis(place, axis, &label, false, curves->grid, error);
+      gpumc_curve_write_axis(&place, axis, &label, false, curves->grid, error);
   for (size_t r = 0; r < n && status == GPUMC_OK; r++) {
     const struct gpumc_label result = result_label(muca, r);
     for (size_t i = 0; i < count; i++) {
       curve[i] = value[i * n + r];
       curve[count + i] = error_of[i * n + r];
     }
-    status = gpumc_curve_write_with_error(place, &result, curve, curve + count, error);
+    status = gpumc_curve_write_with_error(&place, &result, curve, curve + count, error);
   }
   free(curve);
   return status;

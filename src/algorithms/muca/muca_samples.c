@@ -106,16 +106,6 @@ static enum gpumc_status write_densities(const struct muca *muca,
                                       error);
 }
 
-static enum gpumc_status write_curves(const struct muca *muca, const struct muca_samples *samples,
-                                      const struct muca_curves *curves, struct gpumc_error *error)
-{
-  const char *name = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
-  char path[64];
-  snprintf(path, sizeof path, "samples/%s", name);
-  const struct gpumc_curve_place place = place_of(muca, path, curves->points);
-  return muca_curves_write(muca, curves, &place, 1, samples->value, samples->error_of, error);
-}
-
 /* Round trips are those of the slowest window of a sample. */
 static enum gpumc_status
 write_progress(struct muca *muca, const struct muca_samples *of, struct gpumc_error *error)
@@ -157,7 +147,8 @@ enum gpumc_status muca_samples_write(struct muca *muca, const struct muca_sample
   GPUMC_TRY(gpumc_curve_write_samples(muca->context.recorder, muca->context.model,
                                       muca->settings.samples, error));
   GPUMC_TRY(write_densities(muca, samples, error));
-  GPUMC_TRY(write_curves(muca, samples, curves, error));
+  GPUMC_TRY(
+      muca_curves_write(muca, curves, "samples", samples->value, samples->error_of, true, error));
   GPUMC_TRY(write_progress(muca, samples, error));
   return muca_reweight_samples(muca, samples->averages, curves, error);
 }

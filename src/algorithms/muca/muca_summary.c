@@ -7,8 +7,6 @@
 #include "core/base/memory.h"
 #include "core/simulation/curves.h"
 
-/* ---- over the grid ---- */
-
 static struct gpumc_curve_place place_of(const struct muca *muca, const char *axis, size_t count)
 {
   return (struct gpumc_curve_place){.recorder = muca->context.recorder,
@@ -16,16 +14,6 @@ static struct gpumc_curve_place place_of(const struct muca *muca, const char *ax
                                     .group = "summary",
                                     .axis = {axis},
                                     .count = {count}};
-}
-
-static enum gpumc_status
-write_grid(const struct muca *muca, const struct muca_curves *curves, struct gpumc_error *error)
-{
-  const char *name = gpumc_moved_label(muca->context.model, &muca->settings.moved).name;
-  char path[64];
-  snprintf(path, sizeof path, "summary/%s", name);
-  const struct gpumc_curve_place place = place_of(muca, path, curves->points);
-  return muca_curves_write(muca, curves, &place, 0, curves->value, curves->error_of, error);
 }
 
 /* ---- the density of states ---- */
@@ -131,7 +119,8 @@ enum gpumc_status muca_summarize(void *state, struct gpumc_error *error)
   }
   if (muca->settings.samples > 1)
     GPUMC_TRY_OUT(status, muca_samples_write(muca, &samples, &curves, error));
-  GPUMC_TRY_OUT(status, write_grid(muca, &curves, error));
+  GPUMC_TRY_OUT(status, muca_curves_write(muca, &curves, "summary", curves.value, curves.error_of,
+                                          false, error));
   GPUMC_TRY_OUT(status, muca_trust_write(muca, &curves, samples.tilted, error));
 out:
   muca_samples_free(&samples);
