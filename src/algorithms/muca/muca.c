@@ -138,6 +138,7 @@ static void destroy(void *state)
   }
   free(muca->host_visits);
   free(muca->host_passages);
+  free(muca->travels);
   free(muca);
 }
 

@@ -221,6 +221,12 @@ struct muca_table {
   double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
 };
 
+/* How walkers of a table have gone from end to end in production. */
+struct muca_travels {
+  double round_trips, time; /* all of them; updates of a walker from one end to the other */
+  bool enough;
+};
+
 struct muca {
   struct gpumc_context context;
   struct muca_settings settings;
@@ -247,6 +253,7 @@ struct muca {
   uint32_t *passages;      /* [tables][walkers] device memory */
   uint32_t *host_passages; /* [walkers] */
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
+  struct muca_travels *travels; /* [tables] of the summary */
 };
 
 /* muca_rows.c: declare the tables of the recorder, and append their rows. The weights of
@@ -410,28 +417,22 @@ void muca_samples_take(const struct muca *muca, struct muca_samples *samples, si
                        const struct muca_density *density, const struct muca_curves *curves);
 /* The group `samples`; `curves` become those of averages over all of them. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_samples_write(struct muca *muca, const struct muca_samples *samples,
+muca_samples_write(const struct muca *muca, const struct muca_samples *samples,
                    struct muca_curves *curves, struct gpumc_error *error);
 
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
-/* How walkers of a table have gone from end to end in production. */
-struct muca_travels {
-  double round_trips, time; /* all of them; updates of a walker from one end to the other */
-  bool enough;
-};
-GPUMC_MUST_CHECK enum gpumc_status
-muca_travels_of(struct muca *muca, const struct muca_table *table, struct muca_travels *travels,
-                struct gpumc_error *error);
+/* Counts those of all tables, for what follows. */
+GPUMC_MUST_CHECK enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error);
 /* Whether the tilt of join k is 0 within its error, one of as many comparisons as there are joins.
  */
 bool muca_join_holds(const struct muca *muca, const struct muca_density *density, size_t k);
 /* /summary/windows, of one sample in several windows. */
-GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(struct muca *muca,
+GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(const struct muca *muca,
                                                       const struct muca_density *density,
                                                       struct gpumc_error *error);
 /* What is found for and against results, `tilted` joins of windows among it. */
-GPUMC_MUST_CHECK enum gpumc_status muca_trust_write(struct muca *muca,
+GPUMC_MUST_CHECK enum gpumc_status muca_trust_write(const struct muca *muca,
                                                     const struct muca_curves *curves, size_t tilted,
                                                     struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_summarize(void *state, struct gpumc_error *error);

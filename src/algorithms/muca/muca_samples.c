@@ -108,7 +108,7 @@ static enum gpumc_status write_densities(const struct muca *muca,
 
 /* Round trips are those of the slowest window of a sample. */
 static enum gpumc_status
-write_progress(struct muca *muca, const struct muca_samples *of, struct gpumc_error *error)
+write_progress(const struct muca *muca, const struct muca_samples *of, struct gpumc_error *error)
 {
   const struct gpumc_label tilted = {
       "tilted_joins", "joins at which windows disagree on how ln Omega runs", "1", ""};
@@ -126,9 +126,7 @@ write_progress(struct muca *muca, const struct muca_samples *of, struct gpumc_er
   }
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_table *table = &muca->table[i];
-    struct muca_travels travels;
-    GPUMC_TRY_OUT(status, muca_travels_of(muca, table, &travels, error));
-    values[table->sample] = fmin(values[table->sample], travels.round_trips);
+    values[table->sample] = fmin(values[table->sample], muca->travels[i].round_trips);
     if (!table->progress->converged)
       values[samples + table->sample] = 0;
   }
@@ -141,7 +139,7 @@ out:
   return status;
 }
 
-enum gpumc_status muca_samples_write(struct muca *muca, const struct muca_samples *samples,
+enum gpumc_status muca_samples_write(const struct muca *muca, const struct muca_samples *samples,
                                      struct muca_curves *curves, struct gpumc_error *error)
 {
   GPUMC_TRY(gpumc_curve_write_samples(muca->context.recorder, muca->context.model,

@@ -107,6 +107,7 @@ enum gpumc_status muca_summarize(void *state, struct gpumc_error *error)
   struct muca_curves curves = {0};
   struct muca_samples samples = {0};
   enum gpumc_status status = GPUMC_OK;
+  GPUMC_TRY_OUT(status, muca_travels_count(muca, error));
   GPUMC_TRY_OUT(status, muca_curves_create(muca, &curves, error));
   GPUMC_TRY_OUT(status, muca_samples_create(muca, &curves, &samples, error));
   for (size_t s = 0; s < muca->settings.samples; s++) {

@@ -14,8 +14,8 @@ enum {
   SAMPLES_LEAST = 8        /* whose scatter tells an error */
 };
 
-enum gpumc_status muca_travels_of(struct muca *muca, const struct muca_table *table,
-                                  struct muca_travels *travels, struct gpumc_error *error)
+static enum gpumc_status follow(struct muca *muca, const struct muca_table *table,
+                                struct muca_travels *travels, struct gpumc_error *error)
 {
   const double walkers = (double)muca->settings.walkers;
   struct muca_passages passages;
@@ -24,6 +24,15 @@ enum gpumc_status muca_travels_of(struct muca *muca, const struct muca_table *ta
   travels->enough = passages.round_trips >= ROUND_TRIPS_LEAST && passages.all >= walkers;
   travels->round_trips = passages.round_trips;
   travels->time = passages.all > 0 ? (double)table->progress->walked * walkers / passages.all : NAN;
+  return GPUMC_OK;
+}
+
+enum gpumc_status muca_travels_count(struct muca *muca, struct gpumc_error *error)
+{
+  if (muca->travels == NULL)
+    GPUMC_TRY(gpumc_allocate_array(&muca->travels, muca->tables, "travels of walkers", error));
+  for (size_t i = 0; i < muca->tables; i++)
+    GPUMC_TRY(follow(muca, &muca->table[i], &muca->travels[i], error));
   return GPUMC_OK;
 }
 
@@ -43,28 +52,25 @@ bool muca_join_holds(const struct muca *muca, const struct muca_density *density
 /* Columns of /summary/windows. */
 enum { FROM, TO, ITERATIONS, CONVERGED, ROUND_TRIPS, TIME, TILT, TILT_ERROR, COLUMNS };
 
-static enum gpumc_status fill_window(struct muca *muca, const struct muca_density *density,
-                                     size_t k, double *column[COLUMNS], struct gpumc_error *error)
+static void fill_window(const struct muca *muca, const struct muca_density *density, size_t k,
+                        double *column[COLUMNS])
 {
   const struct muca_settings *settings = &muca->settings;
   const struct gpumc_model *model = muca->context.model;
   const struct muca_table *table = &muca->table[k];
-  struct muca_travels travels;
-  GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
   column[FROM][k] = muca_level_value(settings, model, table->first);
   column[TO][k] = muca_level_value(settings, model, table->first + settings->window - 1);
   column[ITERATIONS][k] = (double)table->progress->iteration;
   column[CONVERGED][k] = (double)table->progress->converged;
-  column[ROUND_TRIPS][k] = travels.round_trips;
-  column[TIME][k] = travels.time;
+  column[ROUND_TRIPS][k] = muca->travels[k].round_trips;
+  column[TIME][k] = muca->travels[k].time;
   column[TILT][k] = column[TILT_ERROR][k] = NAN;
   if (k > 0)
     column[TILT][k] = muca_density_tilt(muca, density, k - 1, &column[TILT_ERROR][k]);
-  return GPUMC_OK;
 }
 
-enum gpumc_status
-muca_windows_write(struct muca *muca, const struct muca_density *density, struct gpumc_error *error)
+enum gpumc_status muca_windows_write(const struct muca *muca, const struct muca_density *density,
+                                     struct gpumc_error *error)
 {
   const size_t windows = muca->settings.windows;
   const struct gpumc_label *channel =
@@ -101,7 +107,7 @@ muca_windows_write(struct muca *muca, const struct muca_density *density, struct
   enum gpumc_status status = GPUMC_OK;
   for (size_t k = 0; k < windows; k++) {
     number[k] = (double)k;
-    GPUMC_TRY_OUT(status, fill_window(muca, density, k, column, error));
+    fill_window(muca, density, k, column);
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write_axis(&place, 0, &axis, true, number, error));
   for (size_t i = 0; i < TILT; i++) {
@@ -141,28 +147,25 @@ static bool is_farther(const struct muca_table *table, const struct muca_table *
   return *table->divergence > *than->divergence;
 }
 
-static enum gpumc_status
-judge(struct muca *muca, struct verdict *verdict, struct gpumc_error *error)
+static void judge(const struct muca *muca, struct verdict *verdict)
 {
   *verdict = (struct verdict){.farthest = &muca->table[0], .fewest = INFINITY};
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_table *table = &muca->table[i];
     const struct muca_progress *progress = table->progress;
-    struct muca_travels travels;
-    GPUMC_TRY(muca_travels_of(muca, table, &travels, error));
+    const struct muca_travels *travels = &muca->travels[i];
     if (is_farther(table, verdict->farthest))
       verdict->farthest = table;
     verdict->unconverged += !progress->converged;
-    verdict->resting += !travels.enough;
-    if (!travels.enough)
-      verdict->fewest = fmin(verdict->fewest, travels.round_trips);
-    verdict->round_trips += travels.round_trips;
-    verdict->time += travels.time / (double)muca->tables;
+    verdict->resting += !travels->enough;
+    if (!travels->enough)
+      verdict->fewest = fmin(verdict->fewest, travels->round_trips);
+    verdict->round_trips += travels->round_trips;
+    verdict->time += travels->time / (double)muca->tables;
     verdict->iterations =
         progress->iteration > verdict->iterations ? progress->iteration : verdict->iterations;
     verdict->walked = progress->walked > verdict->walked ? progress->walked : verdict->walked;
   }
-  return GPUMC_OK;
 }
 
 enum { WHICH_BYTES = 96 };
@@ -270,14 +273,14 @@ static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpu
   return write_warning(muca, "samples_warning", text, error);
 }
 
-enum gpumc_status muca_trust_write(struct muca *muca, const struct muca_curves *curves,
+enum gpumc_status muca_trust_write(const struct muca *muca, const struct muca_curves *curves,
                                    size_t tilted, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = muca->context.recorder;
   const size_t samples = muca->settings.samples;
   const bool few = samples > 1 && samples < SAMPLES_LEAST;
   struct verdict verdict;
-  GPUMC_TRY(judge(muca, &verdict, error));
+  judge(muca, &verdict);
   const bool trusted = verdict.unconverged == 0 && verdict.resting == 0 && tilted == 0 && !few;
   GPUMC_TRY(write_faults(muca, curves, error));
   GPUMC_TRY(
