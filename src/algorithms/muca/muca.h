@@ -386,7 +386,7 @@ muca_curves_write(const struct muca *muca, const struct muca_curves *curves, con
                   const double *value, const double *error_of, bool by_sample,
                   struct gpumc_error *error);
 /* Of one sample, with errors from its blocks; averages[points][width] are what averages over
- * samples are formed of, NAN where there are none. */
+ * samples are formed of, NAN where there are none; NULL: not wanted. */
 size_t muca_averages_width(const struct muca *muca);
 GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight(const struct muca *muca, const struct muca_density *density,
@@ -402,7 +402,7 @@ muca_reweight_samples(const struct muca *muca, const double *averages, struct mu
  * [samples][levels from the first one to the last one], NAN where a sample has none. */
 struct muca_samples {
   size_t points;
-  double *averages; /* [samples][points][averages] also of one sample */
+  double *averages; /* [samples][points][averages] */
   double *value, *error_of, *log_dos, *log_dos_error;
   size_t tilted;     /* joins of windows that do not hold */
   double *of_sample; /* [samples] of these, in each */

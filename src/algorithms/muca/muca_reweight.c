@@ -263,7 +263,7 @@ static void leave_open(struct muca_curves *curves, size_t p)
     curves->value[p * curves->results + i] = curves->error_of[p * curves->results + i] = NAN;
 }
 
-/* Of one sample. average[width]: NAN where there are none. */
+/* Of one sample. average[width]: NAN where there are none; NULL: not wanted. */
 static enum gpumc_status estimate_point(const struct point *point, struct muca_curves *curves,
                                         size_t p, double *without, double *average,
                                         struct gpumc_error *error)
@@ -278,13 +278,15 @@ static enum gpumc_status estimate_point(const struct point *point, struct muca_c
   const enum muca_fault fault = fault_of(point, &all);
   if (fault != MUCA_FAULT_NONE) {
     curves->fault[p] = (uint8_t)fault;
-    for (size_t k = 0; k < muca_averages_width(muca); k++)
+    for (size_t k = 0; average != NULL && k < muca_averages_width(muca); k++)
       average[k] = NAN;
     leave_open(curves, p);
     return GPUMC_OK;
   }
-  gpumc_averages_of_each(observables, muca->context.model, &point->controls, mean, average);
-  average[gpumc_averages(observables)] = mean[observables->n_means];
+  if (average != NULL) {
+    gpumc_averages_of_each(observables, muca->context.model, &point->controls, mean, average);
+    average[gpumc_averages(observables)] = mean[observables->n_means];
+  }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (size_t b = 0; b < density->blocks; b++)
     reweight(point, b, without + b * width);
@@ -305,8 +307,8 @@ enum gpumc_status muca_reweight(const struct muca *muca, const struct muca_densi
   enum gpumc_status status = GPUMC_OK;
   for (size_t p = 0; p < curves->points && status == GPUMC_OK; p++) {
     const struct point point = point_at(muca, density, curves->grid[p]);
-    status =
-        estimate_point(&point, curves, p, without, averages + p * muca_averages_width(muca), error);
+    double *average = averages == NULL ? NULL : averages + p * muca_averages_width(muca);
+    status = estimate_point(&point, curves, p, without, average, error);
   }
   free(without);
   return status;

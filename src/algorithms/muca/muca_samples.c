@@ -18,10 +18,10 @@ enum gpumc_status muca_samples_create(const struct muca *muca, const struct muca
   const size_t n = muca->settings.samples, kept = n > 1 ? n : 0;
   const size_t points = kept * curves->points * curves->results;
   *samples = (struct muca_samples){.points = curves->points};
-  GPUMC_TRY(gpumc_allocate_array(&samples->averages, n * curves->points * muca_averages_width(muca),
-                                 "averages of the samples", error));
   if (kept == 0)
     return GPUMC_OK;
+  GPUMC_TRY(gpumc_allocate_array(&samples->averages, n * curves->points * muca_averages_width(muca),
+                                 "averages of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->of_sample, kept, "joins of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->value, points, "results of the samples", error));
   GPUMC_TRY(gpumc_allocate_array(&samples->error_of, points, "results of the samples", error));
@@ -44,7 +44,9 @@ void muca_samples_free(struct muca_samples *samples)
 double *
 muca_samples_averages(const struct muca *muca, const struct muca_samples *samples, size_t sample)
 {
-  return samples->averages + sample * samples->points * muca_averages_width(muca);
+  return samples->averages == NULL
+             ? NULL
+             : samples->averages + sample * samples->points * muca_averages_width(muca);
 }
 
 void muca_samples_take(const struct muca *muca, struct muca_samples *samples, size_t sample,
