@@ -30,9 +30,13 @@ static const double sweep_budget = 0.2, step_budget = 0.08, other_budget = 0.02;
 /* Longer than the start of the threads, and shorter than a turn of the scheduler's: where other
  * programs run, some repeats then have the processors for themselves. */
 static const double repeat_seconds = 0.001;
+/* A walk as long as those of a run: what it begins and ends with takes little of that. */
+static const double walk_seconds = 0.05;
 static const double probe_beta = 0.4;
 /* Of a core, for what an algorithm does with the values of one replica. */
 static const double value_seconds = 20e-9;
+/* Of a core, for a term of the sums that follow. */
+static const double term_seconds = 3e-9;
 
 /* The ensemble, smaller than that of the run where this one is large. */
 struct probe {
@@ -126,6 +130,7 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
                                  double *seconds, struct gpumc_error *error)
 {
   enum { CALLS_MOST = 1 << 20 };
+  const double least = operate == walk_alone ? walk_seconds : repeat_seconds;
   const double begun = gpumc_clock();
   size_t calls = 1;
   *seconds = INFINITY;
@@ -134,7 +139,7 @@ static enum gpumc_status measure(struct probe *probe, operation *operate, double
     GPUMC_TRY(operate(probe, calls, error));
     GPUMC_TRY(probe->device->ops->synchronize(probe->device, error));
     const double elapsed = now(probe) - begin;
-    if (elapsed < repeat_seconds && calls < CALLS_MOST)
+    if (elapsed < least && calls < CALLS_MOST)
       calls *= 2;
     else
       *seconds = fmin(*seconds, elapsed / (double)calls);
@@ -319,6 +324,7 @@ enum gpumc_status cli_plan_time_measure(struct gpumc_preparation *preparation,
 out:
   release(&probe);
   time->seconds += demand->work.values * value_seconds / (gpu ? 1 : preparation->device.threads);
+  time->seconds += demand->work.summed * term_seconds / preparation->device.threads;
   return status;
 }
 

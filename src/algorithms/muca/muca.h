@@ -18,7 +18,8 @@
  *   sample 1: table 3        table 4         table 5       joined: ln Omega of sample 1
  *
  *   muca_keys.c      keys, checks, defaults, settings
- *   muca.c           demand, creation, checkpoints, vtable
+ *   muca_demand.c    what a run will need, memory and time
+ *   muca.c           creation, checkpoints, vtable
  *   muca_rows.c      tables of iterations and of the start
  *   muca_walk.c      units of work, in which all tables walk
  *   muca_enter.c     how walkers come into their windows
@@ -29,7 +30,8 @@
  *   muca_density.c   ln Omega and averages by level
  *   muca_join.c      ln Omega of windows that overlap
  *   muca_reweight.c  canonical averages, of one sample and of many
- *   muca_samples.c   results of each sample, averages over samples
+ *   muca_curves.c    these over the grid, in units of work, checkpoints and the result
+ *   muca_samples.c   what is written of each sample
  *   muca_summary.c   what is written of the whole run
  *   muca_trust.c     whether to trust it, windows
  */
@@ -221,6 +223,38 @@ struct muca_table {
   double *sums;           /* [blocks][window][settings.width] of powers of values in quanta */
 };
 
+/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
+ * block, row B is of all of them. */
+struct muca_density {
+  size_t levels, blocks;
+  size_t *level;     /* [V] */
+  double *value;     /* [V] of the whole system, in the channel's unit */
+  double *visits;    /* [V] */
+  double *log_dos;   /* [B + 1][V] */
+  double *error_of;  /* [V] of log_dos */
+  double *average;   /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
+  double *slope;     /* the same, covariances with the value within the level; NULL: not binned */
+  uint8_t *measured; /* [B + 1][V] whether any walker was measured at the level */
+  double *ratio;     /* [B][V] exp(log_dos) over that of row B; NULL: binned */
+  double *tilt;      /* [B + 1][windows - 1] see muca_join.c */
+  bool normalised;   /* to the number of states; else to 1 */
+};
+enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
+
+/* Over the grid of the moved control: results are the model's quantities and, of all states, two
+ * potentials. Of many samples also what averages over them are formed of, NAN where there are none,
+ * and densities of states over all levels from the first one to the last, NAN where a sample has
+ * none; NULL of one sample. */
+struct muca_curves {
+  size_t points, results;          /* 0 until they are begun */
+  double *grid;                    /* [points] */
+  uint8_t *fault;                  /* [points] why one of the samples has no averages there */
+  double *value, *error_of;        /* [samples][points][results] */
+  double *averages;                /* [samples][points][width] */
+  double *log_dos, *log_dos_error; /* [samples][levels] */
+  double *tilted;                  /* [samples] joins of windows that do not hold */
+};
+
 /* How walkers of a table have gone from end to end in production. */
 struct muca_travels {
   double round_trips, time; /* all of them; updates of a walker from one end to the other */
@@ -253,8 +287,22 @@ struct muca {
   uint32_t *passages;      /* [tables][walkers] device memory */
   uint32_t *host_passages; /* [walkers] */
   int64_t *device_channel[GPUMC_CHANNELS_MAXIMUM], *channel[GPUMC_CHANNELS_MAXIMUM];
+  struct muca_curves curves;
+  uint64_t
+      reweighted; /* points of the grid, of one sample after the other, whose curves are there */
+  double share;   /* of the time that curves take, about, in that of the run */
+  struct muca_density density;  /* of a sample */
+  size_t opened;                /* its number and 1; 0: there is none */
   struct muca_travels *travels; /* [tables] of the summary */
 };
+
+/* muca_demand.c: gpumc_algorithm_ops.demand, and the share of the time of a run that its curves
+ * take, about. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_demand(const struct gpumc_params *params, const struct gpumc_model *model,
+            const struct gpumc_device *device, struct gpumc_demand *demanded,
+            struct gpumc_error *error);
+double muca_share_of_curves(const struct muca *muca);
 
 /* muca_rows.c: declare the tables of the recorder, and append their rows. The weights of
  * an iteration are taken before it changes them. */
@@ -324,20 +372,6 @@ muca_take_visits(struct muca *muca, struct muca_table *table, struct gpumc_error
 
 /* ---- the density of states ---- */
 
-/* Of one sample: levels that were visited, V of them; B blocks. Rows 0 .. B - 1 are without that
- * block, row B is of all of them. */
-struct muca_density {
-  size_t levels, blocks;
-  size_t *level;    /* [V] */
-  double *value;    /* [V] of the whole system, in the channel's unit */
-  double *visits;   /* [V] */
-  double *log_dos;  /* [B + 1][V] */
-  double *error_of; /* [V] of log_dos */
-  double *average;  /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *slope;    /* the same, covariances with the value within the level; NULL: not binned */
-  double *tilt;     /* [B + 1][windows - 1] see muca_join.c */
-  bool normalised;  /* to the number of states; else to 1 */
-};
 /* Whether all states are sampled and their number is known, by which ln Omega is normalised. */
 bool muca_knows_all_states(const struct muca *muca);
 GPUMC_MUST_CHECK enum gpumc_status muca_density_make(const struct muca *muca, size_t sample,
@@ -364,61 +398,45 @@ void muca_join(const struct muca *muca, const struct muca_table *table, size_t b
                const double *total, const struct muca_density *density, double *log_dos,
                double *lift, double *tilt);
 
+/* Makes muca->density that of a sample. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_density_open(struct muca *muca, size_t sample, struct gpumc_error *error);
+
 /* ---- canonical averages (muca_reweight.c) ---- */
 
-enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
-
-/* Over the grid of the moved control: results are the model's quantities and, of all states, two
- * potentials. */
-struct muca_curves {
-  size_t points, results;
-  double *grid;             /* [points] */
-  double *value, *error_of; /* [points][results] */
-  uint8_t *fault;           /* [points] why one of the samples has no averages there */
-};
-GPUMC_MUST_CHECK enum gpumc_status
-muca_curves_create(const struct muca *muca, struct muca_curves *curves, struct gpumc_error *error);
-void muca_curves_free(struct muca_curves *curves);
-/* The grid, and over it value, error_of [points][results]; or over samples and it, `by_sample`,
- * [samples][points][results]. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_curves_write(const struct muca *muca, const struct muca_curves *curves, const char *group,
-                  const double *value, const double *error_of, bool by_sample,
-                  struct gpumc_error *error);
-/* Of one sample, with errors from its blocks; averages[points][width] are what averages over
- * samples are formed of, NAN where there are none; NULL: not wanted. */
+/* How many results there are, how they are called, and how many numbers averages are of. */
+size_t muca_results(const struct muca *muca);
+struct gpumc_label muca_result_label(const struct muca *muca, size_t result);
 size_t muca_averages_width(const struct muca *muca);
+/* Of one sample, the points first .. first + count - 1, with errors from its blocks. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_reweight(const struct muca *muca, const struct muca_density *density,
-              struct muca_curves *curves, double *averages, struct gpumc_error *error);
-/* Of all samples, averages[samples][points][width], with errors from these; faults as they are. */
+              struct muca_curves *curves, size_t sample, size_t first, size_t count,
+              struct gpumc_error *error);
+/* Averages over all samples with errors from these, value, error_of [points][results]. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_reweight_samples(const struct muca *muca, const double *averages, struct muca_curves *curves,
-                      struct gpumc_error *error);
+muca_reweight_samples(const struct muca *muca, const struct muca_curves *curves, double *value,
+                      double *error_of, struct gpumc_error *error);
 
-/* ---- results of each sample (muca_samples.c) ---- */
+/* ---- curves (muca_curves.c) ---- */
 
-/* Where there are several: value, error_of [samples][points][results] and log_dos, log_dos_error
- * [samples][levels from the first one to the last one], NAN where a sample has none. */
-struct muca_samples {
-  size_t points;
-  double *averages; /* [samples][points][averages] */
-  double *value, *error_of, *log_dos, *log_dos_error;
-  size_t tilted;     /* joins of windows that do not hold */
-  double *of_sample; /* [samples] of these, in each */
-};
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_create(struct muca *muca, struct gpumc_error *error);
+void muca_curves_free(struct muca_curves *curves);
+/* A unit of work after the last walk; `*finished` after the last one. How much of it is done. */
 GPUMC_MUST_CHECK enum gpumc_status
-muca_samples_create(const struct muca *muca, const struct muca_curves *curves,
-                    struct muca_samples *samples, struct gpumc_error *error);
-void muca_samples_free(struct muca_samples *samples);
-double *
-muca_samples_averages(const struct muca *muca, const struct muca_samples *samples, size_t sample);
-void muca_samples_take(const struct muca *muca, struct muca_samples *samples, size_t sample,
-                       const struct muca_density *density, const struct muca_curves *curves);
-/* The group `samples`; `curves` become those of averages over all of them. */
-GPUMC_MUST_CHECK enum gpumc_status
-muca_samples_write(const struct muca *muca, const struct muca_samples *samples,
-                   struct muca_curves *curves, struct gpumc_error *error);
+muca_reweight_unit(struct muca *muca, bool *finished, struct gpumc_error *error);
+double muca_reweighted(const struct muca *muca);
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_save(struct muca *muca,
+                                                    struct gpumc_checkpoint_writer *writer,
+                                                    struct gpumc_error *error);
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_load(struct muca *muca,
+                                                    struct gpumc_checkpoint_reader *reader,
+                                                    struct gpumc_error *error);
+/* The grid, and over it value, error_of [points][results]; or over samples and it, `by_sample`,
+ * [samples][points][results]. */
+GPUMC_MUST_CHECK enum gpumc_status muca_curves_write(const struct muca *muca, const char *group,
+                                                     const double *value, const double *error_of,
+                                                     bool by_sample, struct gpumc_error *error);
 
 /* ---- the summary (muca_summary.c, muca_trust.c) ---- */
 
@@ -431,10 +449,12 @@ bool muca_join_holds(const struct muca *muca, const struct muca_density *density
 GPUMC_MUST_CHECK enum gpumc_status muca_windows_write(const struct muca *muca,
                                                       const struct muca_density *density,
                                                       struct gpumc_error *error);
-/* What is found for and against results, `tilted` joins of windows among it. */
-GPUMC_MUST_CHECK enum gpumc_status muca_trust_write(const struct muca *muca,
-                                                    const struct muca_curves *curves, size_t tilted,
-                                                    struct gpumc_error *error);
+/* What is found for and against results. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_trust_write(const struct muca *muca, struct gpumc_error *error);
+/* muca_samples.c: the group `samples`. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_samples_write(const struct muca *muca, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_summarize(void *state, struct gpumc_error *error);
 
 #endif

@@ -248,13 +248,13 @@ write_faults(const struct muca *muca, const struct muca_curves *curves, struct g
 }
 
 static enum gpumc_status
-write_joins(const struct muca *muca, size_t tilted, struct gpumc_error *error)
+write_joins(const struct muca *muca, double tilted, struct gpumc_error *error)
 {
   char text[384];
   if (tilted == 0)
     return GPUMC_OK;
   snprintf(text, sizeof text,
-           "windows disagree at %zu joins on how ln Omega runs along their common levels, or have "
+           "windows disagree at %.0f joins on how ln Omega runs along their common levels, or have "
            "not visited these: in one "
            "of them walkers do not get to all states; use fewer windows, or a larger "
            "windows.overlap",
@@ -273,16 +273,18 @@ static enum gpumc_status write_few(const struct muca *muca, bool few, struct gpu
   return write_warning(muca, "samples_warning", text, error);
 }
 
-enum gpumc_status muca_trust_write(const struct muca *muca, const struct muca_curves *curves,
-                                   size_t tilted, struct gpumc_error *error)
+enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *error)
 {
   struct gpumc_recorder *recorder = muca->context.recorder;
   const size_t samples = muca->settings.samples;
   const bool few = samples > 1 && samples < SAMPLES_LEAST;
   struct verdict verdict;
+  double tilted = 0;
+  for (size_t i = 0; i < samples; i++)
+    tilted += muca->curves.tilted[i];
   judge(muca, &verdict);
   const bool trusted = verdict.unconverged == 0 && verdict.resting == 0 && tilted == 0 && !few;
-  GPUMC_TRY(write_faults(muca, curves, error));
+  GPUMC_TRY(write_faults(muca, &muca->curves, error));
   GPUMC_TRY(
       gpumc_recorder_integer(recorder, "summary", "converged", verdict.unconverged == 0, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)verdict.iterations,

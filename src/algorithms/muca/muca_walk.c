@@ -184,6 +184,8 @@ enum gpumc_status muca_advance(void *state, bool *finished, struct gpumc_error *
   double budget = unit_updates(muca);
   if (muca->context.ensemble->runs == 0)
     GPUMC_TRY(start(muca, error));
+  if (all_done(muca))
+    return muca_reweight_unit(muca, finished, error);
   while (budget > 0 && !all_done(muca)) {
     const struct call call = make_call(muca, muca_rounded(budget));
     device->ops->enter(device, call.produces ? STAGE_PRODUCE : STAGE_ITERATE);
@@ -193,7 +195,7 @@ enum gpumc_status muca_advance(void *state, bool *finished, struct gpumc_error *
     GPUMC_TRY(end_call(muca, &call, error));
     device->ops->enter(device, STAGE_OTHER);
   }
-  *finished = all_done(muca);
+  *finished = false;
   return GPUMC_OK;
 }
 
@@ -217,7 +219,7 @@ void muca_position(const void *state, struct gpumc_position *where)
     updates += (double)muca->progress[i].updates;
     iterations = fmax(iterations, (double)muca->progress[i].iteration);
   }
-  where->fraction = fraction;
+  where->fraction = (1 - muca->share) * fraction + muca->share * muca_reweighted(muca);
   where->updates = updates * (double)muca->settings.walkers;
   where->coordinate = "iteration";
   where->value = iterations;
