@@ -42,6 +42,9 @@ CURVES = CONFIG.replace("  structure_factor: true\n", "  beta: {from: 0, to: 1, 
 OF_SAMPLES = CURVES.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
 OF_SAMPLES = OF_SAMPLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}")
 OF_SAMPLES = OF_SAMPLES.replace("iteration: {", "iteration: {divergence: 1e-2, ")
+# Iterations that are longer than units.
+COUNTING = CONFIG.replace("iteration: {", "iteration: {updates: 3e4, divergence: 1e-2, ").replace("5e5", "1e3")
+COUNT = 3  # enum muca_phase
 
 
 class Resumed(ResumeCase):
@@ -113,6 +116,42 @@ class Resumed(ResumeCase):
             del file["muca/reweighted"]
         self.seal()
         self.finish()
+
+    def stop_while_counting(self):
+        for _ in range(100):
+            self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
+            with h5py.File(self.path("run.h5.ckpt")) as file:
+                phase, left, *_ = file["muca/progress"][0]
+                if phase == COUNT and file["muca/visits"][0].sum() > 0:
+                    self.assertEqual(file["muca/visits"][1:].sum(), 0)
+                    return
+        self.fail("no iteration was interrupted")
+
+    def change_visits(self, change):
+        with h5py.File(self.path("run.h5.ckpt"), "r+") as file:
+            file["muca/visits"][:] = change(file["muca/visits"][:])
+        self.seal()
+
+    def test_visits_of_an_iteration_in_several_parts(self):
+        """As programs left them that counted blocks of walkers apart in iterations, too; control: a part that is lost."""
+        def spread(visits):
+            parts = len(visits)
+            shares = [visits[0] // parts + (visits[0] % parts > part) for part in range(parts)]
+            self.assertEqual(sum(shares).tolist(), visits[0].tolist())
+            return shares
+
+        for lost in (False, True):
+            with self.subTest(lost=lost):
+                self.use(COUNTING)
+                self.stop_while_counting()
+                self.change_visits(lambda visits: spread(visits)[:-1] + [0 * visits[0]] if lost else spread(visits))
+                self.gpumc("run", self.config)
+                if lost:
+                    with self.assertRaises(AssertionError):
+                        assert_same_numbers(self, self.reference, self.path("run.h5"))
+                else:
+                    assert_same_numbers(self, self.reference, self.path("run.h5"))
+                self.path("run.h5").unlink()
 
     def test_more_curves_than_there_are(self):
         self.use(CURVES)

@@ -239,6 +239,15 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
          isfinite(*table->divergence);
 }
 
+/* Programs of before iterations were counted in one part have left theirs in several. */
+static enum gpumc_status
+load_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const uint64_t phase = table->progress->phase;
+  return phase == MUCA_START || phase == MUCA_COUNT ? muca_join_visits(muca, table, error)
+                                                    : GPUMC_OK;
+}
+
 static enum gpumc_status
 load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct gpumc_error *error)
 {
@@ -253,6 +262,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
       return gpumc_error_set(error, GPUMC_FAILURE,
                              "the checkpoint's counters and rows contradict each other");
     muca_weights_recount(&muca->table[i].weights);
+    GPUMC_TRY(load_visits(muca, &muca->table[i], error));
     *finished = *finished && muca->progress[i].phase == MUCA_DONE;
   }
   GPUMC_TRY(muca_curves_load(muca, reader, error));

@@ -356,6 +356,9 @@ muca_clear_visits(struct muca *muca, const struct muca_table *table, struct gpum
 /* Those of an iteration, into host_visits[window]. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
+/* Those of an iteration that stand in several parts become those of the first one. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error);
 
 /* Channels of all walkers of all tables, on the host. */
 GPUMC_MUST_CHECK enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error);

@@ -3,7 +3,10 @@
  * Blocks of the jackknife are groups of walkers, which are independent, where there are enough of
  * them; else pieces of the time, each several passages long. Sums are formed in the order of the
  * walkers, so that they depend on no device. */
+#include <stdlib.h>
+
 #include "algorithms/muca/muca.h"
+#include "core/base/memory.h"
 #include "core/numerics/power.h"
 
 enum gpumc_status muca_measure(struct muca *muca, struct gpumc_error *error)
@@ -112,6 +115,27 @@ enum gpumc_status
 muca_fetch_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
 {
   return fetch(muca, table, muca->host_visits, muca->settings.window, error);
+}
+
+enum gpumc_status
+muca_join_visits(struct muca *muca, const struct muca_table *table, struct gpumc_error *error)
+{
+  const struct muca_settings *settings = &muca->settings;
+  struct gpumc_device *device = muca->context.device;
+  const size_t window = settings->window, count = visits_count(muca);
+  uint64_t *visits;
+  enum gpumc_status status;
+  GPUMC_TRY(gpumc_allocate_array(&visits, count, "visits", error));
+  GPUMC_TRY_OUT(status, fetch(muca, table, visits, count, error));
+  for (size_t i = window; i < count; i++) {
+    visits[i % window] += visits[i];
+    visits[i] = 0;
+  }
+  status = device->ops->copy_to_device(device, visits_of(muca, table), visits,
+                                       count * sizeof *visits, error);
+out:
+  free(visits);
+  return status;
 }
 
 /* Blocks of walkers are counted apart; a block of the time has what came since the one before. */
