@@ -23,6 +23,7 @@
  *   muca_rows.c      tables of iterations and of the start
  *   muca_walk.c      units of work, in which all tables walk
  *   muca_enter.c     how walkers come into their windows
+ *   muca_begin.c     how iterations begin, and how weights do
  *   muca_phases.c    phases of a table, one after the other
  *   muca_weights.c   the weights, their iteration, how long iterations are
  *   muca_start.c     weights to begin with, from a file
@@ -317,10 +318,21 @@ GPUMC_MUST_CHECK enum gpumc_status muca_rows_piece(struct muca *muca,
 
 /* Updates as whole steps, at least one of them. */
 uint64_t muca_rounded(double updates);
-/* The first phase after a table's walkers are in its window, and from the end of a phase on what
- * comes next; of entering and of production, walkers have been measured. */
+/* muca_begin.c: the first phase after a table's walkers are in its window; an iteration, and
+ * updates of each walker before it counts. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+void muca_begin_iteration(struct muca *muca, struct muca_table *table);
+uint64_t muca_settling(const struct muca *muca, const struct muca_table *table);
+/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
+ * divergence, while fewer would spoil weights that are as good. */
+uint64_t muca_growths_for(const struct muca_settings *settings, double divergence);
+/* The histogram of a piece of Wang and Landau's scheme changes the weights, and where all since the
+ * last halving are flat the factor is halved. */
+GPUMC_MUST_CHECK enum gpumc_status
+muca_end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
+/* From the end of a phase on what comes next; of entering and of production, walkers have been
+ * measured. */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 

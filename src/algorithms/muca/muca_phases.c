@@ -1,65 +1,15 @@
 /* Multicanonical sampling: the phases of a table, what each of them begins and ends with. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "algorithms/muca/muca.h"
-#include "core/base/memory.h"
-#include "core/numerics/elementary.h"
 
 enum {
   /* The start is forgotten when walkers have gone from one end to the other once in the mean: a
    * random walk relaxes in a fifth of that time. */
   PASSAGES_OF_APPROACH = 1,
   APPROACH_MOST = 64, /* chunks of the approach, each twice the mean time of eq. 7 for one walker */
-  GROWTHS_MOST = 100000,
   PRODUCTION_MOST = 400, /* times the approach */
 };
-
-/* Of Wang and Landau's scheme. */
-enum {
-  HALVINGS = 10,          /* of the factor, from 1 */
-  PIECES_OF_A_FACTOR = 64 /* at most: what is not flat by then is left to the iterations */
-};
-static const double flat_enough = 0.8; /* the least visits over the mean */
-
-uint64_t muca_rounded(double updates)
-{
-  return gpumc_walk_steps((uint64_t)fmin(fmax(updates, 1), 0x1p60)) * GPUMC_WALK_UPDATES;
-}
-
-/* Of each walker before an iteration counts. Good weights of a file stay good only where walkers
- * have first forgotten the states from which they began: they need as long as one walker does by
- * eq. 7, which is about two relaxation times. */
-static uint64_t settling(const struct muca *muca, const struct muca_table *table)
-{
-  const double width = muca_weights_width(&table->weights);
-  const uint64_t updates = muca_thermalization(&muca->settings, width);
-  if (updates == 0)
-    return 0;
-  if (table->weights.guess != NULL && table->progress->iteration == 0)
-    return muca_rounded(fmax((double)updates, muca_mean_updates(&muca->settings, width)));
-  return muca_rounded((double)updates);
-}
-
-static void begin_iteration(struct muca *muca, struct muca_table *table)
-{
-  table->progress->phase = MUCA_SETTLE;
-  table->progress->left = settling(muca, table);
-}
-
-/* How often the updates of eq. 7 have grown when they are w^z / divergence: as many show such a
- * divergence, while fewer would spoil weights that are as good. */
-static uint64_t growths_for(const struct muca_settings *settings, double divergence)
-{
-  double updates = settings->updates;
-  uint64_t growths = 0;
-  while (settings->growth > 1 && updates * divergence < 1 && growths < GROWTHS_MOST) {
-    updates *= settings->growth;
-    growths++;
-  }
-  return growths;
-}
 
 static enum gpumc_status
 begin_counting(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
@@ -128,7 +78,7 @@ end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *
   GPUMC_TRY(muca_go_on(muca, table, table->progress->iteration == muca->settings.iterations, &went,
                        error));
   if (!went) {
-    begin_iteration(muca, table);
+    muca_begin_iteration(muca, table);
     return GPUMC_OK;
   }
   table->progress->phase = MUCA_READY;
@@ -146,7 +96,7 @@ end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *e
 {
   struct muca_progress *progress = table->progress;
   const struct muca_settings *settings = &muca->settings;
-  const uint64_t settled = settling(muca, table);
+  const uint64_t settled = muca_settling(muca, table);
   GPUMC_TRY(muca_fetch_visits(muca, table, error));
   muca_rows_weights(muca, table);
   const struct muca_flatness flatness =
@@ -156,77 +106,14 @@ end_iteration(struct muca *muca, struct muca_table *table, struct gpumc_error *e
   *table->divergence = flatness.divergence;
   progress->quiet = flatness.grew ? 0 : progress->quiet + 1;
   if (table->weights.guess != NULL) {
-    const uint64_t growths = growths_for(settings, fmax(flatness.divergence, settings->divergence));
+    const uint64_t growths =
+        muca_growths_for(settings, fmax(flatness.divergence, settings->divergence));
     progress->quiet = growths > progress->quiet ? growths : progress->quiet;
   }
   progress->converged = !flatness.grew && flatness.divergence < settings->divergence;
   if (progress->converged || progress->iteration == settings->iterations)
     return end_iterations(muca, table, error);
-  begin_iteration(muca, table);
-  return GPUMC_OK;
-}
-
-/* ---- the start ---- */
-
-/* Of a piece: walkers settle under the weights that the piece before has left. */
-static enum gpumc_status
-begin_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  const double width = muca_weights_width(&table->weights);
-  const double settling = (double)muca_thermalization(&muca->settings, width);
-  table->progress->phase = MUCA_START;
-  table->progress->left = muca_rounded(fmax(settling, width));
-  table->progress->started += table->progress->left;
-  return muca_clear_visits(muca, table, error);
-}
-
-enum gpumc_status muca_begin(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  if (muca->settings.start == MUCA_START_WANG_LANDAU)
-    return begin_piece(muca, table, error);
-  if (table->weights.guess != NULL) {
-    muca_weights_begin(&table->weights);
-    table->progress->quiet = growths_for(&muca->settings, muca->settings.divergence);
-  }
-  begin_iteration(muca, table);
-  return GPUMC_OK;
-}
-
-static bool is_flat(const struct muca_table *table)
-{
-  double least = INFINITY, total = 0;
-  for (size_t l = 0; l < table->weights.levels; l++)
-    if (table->weights.seen[l]) {
-      least = fmin(least, (double)table->histogram[l]);
-      total += (double)table->histogram[l];
-    }
-  return least >= flat_enough * total / (double)table->weights.count;
-}
-
-/* The histogram of a piece changes the weights, and where all since the last halving are flat the
- * factor is halved. */
-static enum gpumc_status
-end_piece(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
-{
-  struct muca_progress *progress = table->progress;
-  const double factor = ldexp(1, -(int)progress->halvings);
-  const size_t levels = table->weights.levels;
-  GPUMC_TRY(muca_fetch_visits(muca, table, error));
-  progress->pieces++;
-  progress->unhalved++;
-  const bool grew = muca_weights_see(&table->weights, muca->host_visits);
-  for (size_t l = 0; l < levels; l++)
-    table->histogram[l] += muca->host_visits[l];
-  muca_weights_wang_landau(&table->weights, &muca->settings, muca->host_visits, factor);
-  if ((!grew && is_flat(table)) || progress->unhalved >= PIECES_OF_A_FACTOR) {
-    progress->halvings++;
-    progress->unhalved = 0;
-    memset(table->histogram, 0, levels * sizeof *table->histogram);
-  }
-  GPUMC_TRY(muca_rows_piece(muca, table, factor, error));
-  if (progress->halvings <= HALVINGS)
-    return begin_piece(muca, table, error);
-  begin_iteration(muca, table);
+  muca_begin_iteration(muca, table);
   return GPUMC_OK;
 }
 
@@ -269,7 +156,7 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
   case MUCA_ENTER:
     return muca_end_entering(muca, table, error);
   case MUCA_START:
-    return end_piece(muca, table, error);
+    return muca_end_piece(muca, table, error);
   case MUCA_SETTLE:
     return begin_counting(muca, table, error);
   case MUCA_COUNT:
