@@ -37,6 +37,10 @@ TABLES = CONFIG.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: 
 TABLES = TABLES.replace("walkers: 700", "walkers: 96\n  samples: 2\n  range: {from: -1.0, to: 0.5}\n"
                         "  windows: {count: 2, overlap: 0.4}").replace("5e5", "3e5")
 TABLES = TABLES.replace("iteration: {", "iteration: {divergence: 1e-2, ")
+# Windows of both samples without states.
+EMPTY = CONFIG.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [4, 4], couplings: gaussian}")
+EMPTY = EMPTY.replace("walkers: 700", "walkers: 96\n  samples: 2\n  bin: 1\n  windows: {count: 6}").replace("5e5", "3e4")
+EMPTY = EMPTY.replace("iteration: {", "iteration: {divergence: 1e-2, ")
 # Curves over a grid so long that they are several units of work, of one sample and of two.
 CURVES = CONFIG.replace("  structure_factor: true\n", "  beta: {from: 0, to: 1, step: 1.25e-5}\n").replace("5e5", "1e3")
 OF_SAMPLES = CURVES.replace("model: {name: ising2d, shape: [8, 8]}", "model: {name: ea, shape: [8, 8]}")
@@ -74,6 +78,12 @@ class Resumed(ResumeCase):
         self.use(TABLES)
         self.stop_after_every_unit(1)
 
+    def test_windows_without_states(self):
+        self.use(EMPTY)
+        with h5py.File(self.path("whole.h5")) as file:
+            self.assertTrue((file["samples/empty_windows"][:] > 0).all())
+        self.stop_after_every_unit(1)
+
     def stop_between_curves(self, text, samples):
         """From a checkpoint that has all walks and no curves on: one unit after the other, each kept."""
         self.use(text)
@@ -109,7 +119,6 @@ class Resumed(ResumeCase):
         self.stop_after_every_unit(1)
 
     def test_checkpoint_of_before_curves_were_in_them(self):
-        self.use(CURVES)
         self.gpumc("run", self.config, "--max-time", "1 ms", code=STOPPED)
         with h5py.File(self.path("run.h5.ckpt"), "r+") as file:
             self.assertEqual(file["muca/reweighted"][0, 0], 0)

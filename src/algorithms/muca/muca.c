@@ -227,7 +227,7 @@ static bool fits(const struct muca *muca, const struct muca_table *table)
 {
   const struct muca_progress *progress = table->progress;
   const struct gpumc_recorder *recorder = muca->context.recorder;
-  return progress->phase <= MUCA_READY &&
+  return progress->phase <= MUCA_CLOSED &&
          progress->iteration == gpumc_recorder_count(recorder, table->rows) &&
          progress->iteration <= muca->settings.iterations &&
          (muca->settings.start != MUCA_START_WANG_LANDAU ||
@@ -263,7 +263,7 @@ load(void *state, struct gpumc_checkpoint_reader *reader, bool *finished, struct
                              "the checkpoint's counters and rows contradict each other");
     muca_weights_recount(&muca->table[i].weights);
     GPUMC_TRY(load_visits(muca, &muca->table[i], error));
-    *finished = *finished && muca->progress[i].phase == MUCA_DONE;
+    *finished = *finished && muca_has_ended(&muca->progress[i]);
   }
   GPUMC_TRY(muca_curves_load(muca, reader, error));
   *finished = *finished && muca_reweighted(muca) == 1;

@@ -187,8 +187,9 @@ enum muca_phase {
   MUCA_PRODUCTION, /* production: measurements */
   /* In these it stands still. */
   MUCA_DONE,
-  MUCA_WAIT, /* for walkers of a neighbouring window */
-  MUCA_READY /* for production, which begins when all windows of a sample are */
+  MUCA_WAIT,  /* for walkers of a neighbouring window */
+  MUCA_READY, /* for production, which begins when all windows of a sample are */
+  MUCA_CLOSED /* for good, without walkers */
 };
 
 /* Counters of a table, which a checkpoint has. */
@@ -208,6 +209,10 @@ struct muca_progress {
   uint64_t updates;    /* of each walker, in all */
 };
 enum { MUCA_COUNTERS = sizeof(struct muca_progress) / sizeof(uint64_t) };
+static inline bool muca_has_ended(const struct muca_progress *progress)
+{
+  return progress->phase == MUCA_DONE || progress->phase == MUCA_CLOSED;
+}
 
 /* One table of weights and its walkers: a run of the ensemble. Arrays are those of struct muca at
  * its place. */
@@ -228,17 +233,18 @@ struct muca_table {
  * block, row B is of all of them. */
 struct muca_density {
   size_t levels, blocks;
-  size_t *level;     /* [V] */
-  double *value;     /* [V] of the whole system, in the channel's unit */
-  double *visits;    /* [V] */
-  double *log_dos;   /* [B + 1][V] */
-  double *error_of;  /* [V] of log_dos */
-  double *average;   /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
-  double *slope;     /* the same, covariances with the value within the level; NULL: not binned */
-  uint8_t *measured; /* [B + 1][V] whether any walker was measured at the level */
-  double *ratio;     /* [B][V] exp(log_dos) over that of row B; NULL: binned */
-  double *tilt;      /* [B + 1][windows - 1] see muca_join.c */
-  bool normalised;   /* to the number of states; else to 1 */
+  size_t first, last; /* of all levels: those of the windows that are open */
+  size_t *level;      /* [V] */
+  double *value;      /* [V] of the whole system, in the channel's unit */
+  double *visits;     /* [V] */
+  double *log_dos;    /* [B + 1][V] */
+  double *error_of;   /* [V] of log_dos */
+  double *average;    /* [B + 1][V][n_means] at the level; NaN where nothing was measured */
+  double *slope;      /* the same, covariances with the value within the level; NULL: not binned */
+  uint8_t *measured;  /* [B + 1][V] whether any walker was measured at the level */
+  double *ratio;      /* [B][V] exp(log_dos) over that of row B; NULL: binned */
+  double *tilt;       /* [B + 1][windows - 1] see muca_join.c */
+  bool normalised;    /* to the number of states; else to 1 */
 };
 enum muca_fault { MUCA_FAULT_NONE, MUCA_FAULT_CUT, MUCA_FAULT_BINS };
 
@@ -261,6 +267,18 @@ struct muca_travels {
   double round_trips, time; /* all of them; updates of a walker from one end to the other */
   bool enough;
 };
+
+/* Whether walkers have never come into the window. */
+static inline bool muca_is_closed(const struct muca_table *table)
+{
+  return table->progress->phase == MUCA_CLOSED;
+}
+
+/* Whether the next window, which there is, is joined to that of a table. */
+static inline bool muca_are_joined(const struct muca_table *table)
+{
+  return !muca_is_closed(&table[0]) && !muca_is_closed(&table[1]);
+}
 
 struct muca {
   struct gpumc_context context;
@@ -337,13 +355,24 @@ GPUMC_MUST_CHECK enum gpumc_status
 muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 
 /* muca_enter.c: what follows when the walkers of a table have been led towards its window for a
- * while, having been measured; and when the weights of `from` have converged, the beginning of the
- * windows beside it that wait. They do not begin, and it `went` no further, where none of its
- * walkers stands in one of them, unless this is the last time. */
+ * while, having been measured: where too few have come in, it is closed, and with it those that
+ * wait for walkers from it; GPUMC_FAILURE when no other is open. And when the weights of `from`
+ * have converged, the beginning of the windows beside it that wait. They do not begin, and it
+ * `went` no further, where none of its walkers stands in one of them, unless this is the last time.
+ */
 GPUMC_MUST_CHECK enum gpumc_status
 muca_end_entering(struct muca *muca, struct muca_table *table, struct gpumc_error *error);
 GPUMC_MUST_CHECK enum gpumc_status muca_go_on(struct muca *muca, const struct muca_table *from,
                                               bool at_last, bool *went, struct gpumc_error *error);
+
+/* Whether a table is closed though there may be states in its window: none beside it is open, or
+ * the one that is has seen levels that it shares with the closed ones. */
+bool muca_is_missing(const struct muca *muca, const struct muca_table *table);
+/* " of window 1 of sample 3", as far as there are several; what to do about one that is closed. */
+enum { MUCA_NAME_BYTES = 64 };
+const char *muca_table_name(const struct muca *muca, const struct muca_table *table,
+                            char text[static MUCA_NAME_BYTES]);
+extern const char muca_closed_remedy[];
 
 /* muca_walk.c: gpumc_algorithm_ops.advance and position. */
 extern const char *const muca_stages[];

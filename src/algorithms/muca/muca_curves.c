@@ -59,11 +59,12 @@ static void take_density(struct muca *muca, size_t sample)
 {
   const struct muca_density *density = &muca->density;
   const struct muca_settings *settings = &muca->settings;
+  const struct muca_table *table = muca->table + sample * settings->windows;
   const size_t levels = settings->last + 1 - settings->first;
   struct muca_curves *curves = &muca->curves;
   curves->tilted[sample] = 0;
   for (size_t k = 0; k + 1 < settings->windows; k++)
-    curves->tilted[sample] += !muca_join_holds(muca, density, k);
+    curves->tilted[sample] += muca_are_joined(&table[k]) && !muca_join_holds(muca, density, k);
   if (settings->samples == 1)
     return;
   double *log_dos = curves->log_dos + sample * levels;

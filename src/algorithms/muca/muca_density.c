@@ -54,6 +54,22 @@ static void close_source(struct source *source)
   free(source->lift);
 }
 
+/* Closed windows are at the ends. */
+static void find_range(const struct source *source, struct muca_density *density)
+{
+  const struct muca_settings *settings = &source->muca->settings;
+  density->first = settings->last;
+  density->last = settings->first;
+  for (size_t k = 0; k < settings->windows; k++) {
+    const struct muca_table *table = &source->table[k];
+    const size_t last = table->first + settings->window - 1;
+    if (muca_is_closed(table))
+      continue;
+    density->first = table->first < density->first ? table->first : density->first;
+    density->last = last;
+  }
+}
+
 /* Levels that were visited, and how often. */
 static void find_levels(const struct source *source, struct muca_density *density)
 {
@@ -240,6 +256,7 @@ fill_density(struct source *source, struct muca_density *density, struct gpumc_e
   GPUMC_TRY(gpumc_allocate_array(&density->level, all, "levels", error));
   GPUMC_TRY(gpumc_allocate_array(&density->value, all, "levels", error));
   GPUMC_TRY(gpumc_allocate_array(&density->visits, all, "visits", error));
+  find_range(source, density);
   find_levels(source, density);
   const size_t numbers = (settings->blocks + 1) * density->levels;
   GPUMC_TRY(gpumc_allocate_array(&density->error_of, density->levels, "errors", error));

@@ -67,13 +67,26 @@ static enum gpumc_status begin_production(struct muca *muca, struct muca_table *
   return muca_clear_visits(muca, table, error);
 }
 
-/* The windows of a sample produce when they all can: until then they would only take time from
- * those that iterate. Where no walker stands in the next window, as may be where there are few, one
+/* The windows of a sample produce when all that are open can: until then they would only take time
+ * from those that iterate. */
+static enum gpumc_status
+produce_if_ready(struct muca *muca, size_t sample, struct gpumc_error *error)
+{
+  const size_t windows = muca->settings.windows, first = sample * windows;
+  for (size_t i = first; i < first + windows; i++)
+    if (muca->progress[i].phase != MUCA_READY && muca->progress[i].phase != MUCA_CLOSED)
+      return GPUMC_OK;
+  for (size_t i = first; i < first + windows; i++)
+    if (muca->progress[i].phase == MUCA_READY)
+      GPUMC_TRY(begin_approach(muca, &muca->table[i], error));
+  return GPUMC_OK;
+}
+
+/* Where no walker stands in the next window, as may be where there are few, one
  * may after a further iteration. */
 static enum gpumc_status
 end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *error)
 {
-  const size_t windows = muca->settings.windows, sample = table->index / windows * windows;
   bool went;
   GPUMC_TRY(muca_go_on(muca, table, table->progress->iteration == muca->settings.iterations, &went,
                        error));
@@ -82,12 +95,7 @@ end_iterations(struct muca *muca, struct muca_table *table, struct gpumc_error *
     return GPUMC_OK;
   }
   table->progress->phase = MUCA_READY;
-  for (size_t i = sample; i < sample + windows; i++)
-    if (muca->progress[i].phase != MUCA_READY)
-      return GPUMC_OK;
-  for (size_t i = sample; i < sample + windows; i++)
-    GPUMC_TRY(begin_approach(muca, &muca->table[i], error));
-  return GPUMC_OK;
+  return produce_if_ready(muca, table->sample, error);
 }
 
 /* Eq. 4, a row of the result, and what comes next. */
@@ -154,7 +162,8 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
 {
   switch ((enum muca_phase)table->progress->phase) {
   case MUCA_ENTER:
-    return muca_end_entering(muca, table, error);
+    GPUMC_TRY(muca_end_entering(muca, table, error));
+    return muca_is_closed(table) ? produce_if_ready(muca, table->sample, error) : GPUMC_OK;
   case MUCA_START:
     return muca_end_piece(muca, table, error);
   case MUCA_SETTLE:
@@ -168,6 +177,7 @@ muca_end_phase(struct muca *muca, struct muca_table *table, struct gpumc_error *
   case MUCA_DONE:
   case MUCA_WAIT:
   case MUCA_READY:
+  case MUCA_CLOSED:
     break;
   }
   return GPUMC_OK;

@@ -134,23 +134,24 @@ enum { END_GAP = 2 };
 
 /* Whether states beyond the level were cut off: where the system's own end is in the range, levels
  * end before it does. */
-static bool is_cut(const struct muca_settings *settings, size_t level)
+static bool is_cut(const struct point *point, size_t level)
 {
-  const bool below = settings->first > 0 && level <= settings->first + END_GAP;
-  const bool above = settings->last + 1 < settings->levels && level + END_GAP >= settings->last;
+  const struct muca_density *density = point->density;
+  const size_t levels = point->muca->settings.levels;
+  const bool below = density->first > 0 && level <= density->first + END_GAP;
+  const bool above = density->last + 1 < levels && level + END_GAP >= density->last;
   return below || above;
 }
 
 /* What is wrong with averages at a point, from weights of all blocks. */
 static enum muca_fault fault_of(const struct point *point, const double *weight)
 {
-  const struct muca_settings *settings = &point->muca->settings;
   const struct muca_density *density = point->density;
   const size_t top = density->levels - 1;
   const double c = point->coefficient;
   double value, variance;
-  if ((is_cut(settings, density->level[0]) && weight[0] > cut_weight) ||
-      (is_cut(settings, density->level[top]) && weight[top] > cut_weight))
+  if (density->levels == 0 || (is_cut(point, density->level[0]) && weight[0] > cut_weight) ||
+      (is_cut(point, density->level[top]) && weight[top] > cut_weight))
     return MUCA_FAULT_CUT;
   for (size_t v = 0; density->slope != NULL && v < density->levels; v++)
     if (weight[v] > cut_weight && moments_of(point, density->blocks, v, &value, &variance) &&

@@ -44,10 +44,12 @@ static enum gpumc_status write_progress(const struct muca *muca, struct gpumc_er
   const struct gpumc_label trips = {
       "round_trips", "round trips of walkers between the ends of the range", "1", "n_rt"};
   const struct gpumc_label converged = {"converged", "whether the weights converged", "1", ""};
+  const struct gpumc_label empty = {
+      "empty_windows", "windows without walkers, in which there are no states", "1", ""};
   const size_t samples = muca->settings.samples;
   const struct gpumc_curve_place place = place_of(muca, NULL, 0);
   double *values;
-  GPUMC_TRY(gpumc_allocate_array(&values, 2 * samples, "round trips", error));
+  GPUMC_TRY(gpumc_allocate_array(&values, 3 * samples, "round trips", error));
   enum gpumc_status status = GPUMC_OK;
   for (size_t s = 0; s < samples; s++) {
     values[s] = INFINITY;
@@ -55,14 +57,19 @@ static enum gpumc_status write_progress(const struct muca *muca, struct gpumc_er
   }
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_table *table = &muca->table[i];
-    values[table->sample] = fmin(values[table->sample], muca->travels[i].round_trips);
-    if (!table->progress->converged)
+    const bool missing = muca_is_missing(muca, table), closed = muca_is_closed(table);
+    if (!closed || missing)
+      values[table->sample] = fmin(values[table->sample], muca->travels[i].round_trips);
+    if (missing || (!closed && !table->progress->converged))
       values[samples + table->sample] = 0;
+    values[2 * samples + table->sample] += closed;
   }
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &trips, true, values, error));
   GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &converged, true, values + samples, error));
-  if (muca->settings.windows > 1)
+  if (muca->settings.windows > 1) {
     GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &tilted, true, muca->curves.tilted, error));
+    GPUMC_TRY_OUT(status, gpumc_curve_write(&place, &empty, true, values + 2 * samples, error));
+  }
 out:
   free(values);
   return status;

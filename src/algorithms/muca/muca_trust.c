@@ -130,9 +130,11 @@ static enum gpumc_status write_warning(const struct muca *muca, const char *name
   return gpumc_recorder_text(muca->context.recorder, "summary", name, text, error);
 }
 
-/* Of all tables. */
+/* Of all tables that are not closed. */
 struct verdict {
-  size_t unconverged, resting;       /* tables whose weights or walkers are not as they should be */
+  size_t unconverged, resting; /* tables whose weights or walkers are not as they should be */
+  size_t closed, missing;
+  const struct muca_table *first_missing;
   const struct muca_table *farthest; /* the one with the least flat weights */
   double fewest;                     /* round trips of a resting table */
   double round_trips, time;          /* all of them; the mean tunnelling time */
@@ -149,23 +151,31 @@ static bool is_farther(const struct muca_table *table, const struct muca_table *
 
 static void judge(const struct muca *muca, struct verdict *verdict)
 {
-  *verdict = (struct verdict){.farthest = &muca->table[0], .fewest = INFINITY};
+  *verdict = (struct verdict){.fewest = INFINITY};
   for (size_t i = 0; i < muca->tables; i++) {
     const struct muca_table *table = &muca->table[i];
     const struct muca_progress *progress = table->progress;
     const struct muca_travels *travels = &muca->travels[i];
-    if (is_farther(table, verdict->farthest))
+    if (muca_is_missing(muca, table)) {
+      verdict->first_missing = verdict->missing == 0 ? table : verdict->first_missing;
+      verdict->missing++;
+    }
+    verdict->closed += muca_is_closed(table);
+    if (muca_is_closed(table))
+      continue;
+    if (verdict->farthest == NULL || is_farther(table, verdict->farthest))
       verdict->farthest = table;
     verdict->unconverged += !progress->converged;
     verdict->resting += !travels->enough;
     if (!travels->enough)
       verdict->fewest = fmin(verdict->fewest, travels->round_trips);
     verdict->round_trips += travels->round_trips;
-    verdict->time += travels->time / (double)muca->tables;
+    verdict->time += travels->time;
     verdict->iterations =
         progress->iteration > verdict->iterations ? progress->iteration : verdict->iterations;
     verdict->walked = progress->walked > verdict->walked ? progress->walked : verdict->walked;
   }
+  verdict->time /= (double)(muca->tables - verdict->closed);
 }
 
 enum { WHICH_BYTES = 96 };
@@ -211,6 +221,25 @@ write_travels(const struct muca *muca, const struct verdict *verdict, struct gpu
            verdict->fewest, muca->settings.walkers, which(muca, verdict->resting, tables),
            ROUND_TRIPS_LEAST);
   return write_warning(muca, "round_trips_warning", text, error);
+}
+
+static enum gpumc_status
+write_missing(const struct muca *muca, const struct verdict *verdict, struct gpumc_error *error)
+{
+  char text[640], tables[WHICH_BYTES], name[MUCA_NAME_BYTES];
+  const struct muca_table *table = verdict->first_missing;
+  const double sites = (double)muca->context.model->sites;
+  if (verdict->missing == 0)
+    return GPUMC_OK;
+  const size_t last = table->first + muca->settings.window - 1;
+  snprintf(text, sizeof text,
+           "too few walkers%s came into the range from %g to %g per site, the first case%s: levels "
+           "there are missing, and averages where they may have weight are NaN; %s",
+           muca_table_name(muca, table, name),
+           muca_level_value(&muca->settings, muca->context.model, table->first) / sites,
+           muca_level_value(&muca->settings, muca->context.model, last) / sites,
+           which(muca, verdict->missing, tables), muca_closed_remedy);
+  return write_warning(muca, "entering_warning", text, error);
 }
 
 /* Points of the grid without averages: none of them is wrong, so that the result may be trusted. */
@@ -283,10 +312,10 @@ enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *
   for (size_t i = 0; i < samples; i++)
     tilted += muca->curves.tilted[i];
   judge(muca, &verdict);
-  const bool trusted = verdict.unconverged == 0 && verdict.resting == 0 && tilted == 0 && !few;
+  const bool converged = verdict.unconverged == 0 && verdict.missing == 0;
+  const bool trusted = converged && verdict.resting == 0 && tilted == 0 && !few;
   GPUMC_TRY(write_faults(muca, &muca->curves, error));
-  GPUMC_TRY(
-      gpumc_recorder_integer(recorder, "summary", "converged", verdict.unconverged == 0, error));
+  GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "converged", converged, error));
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "iterations", (int64_t)verdict.iterations,
                                    error));
   GPUMC_TRY(gpumc_recorder_number(recorder, "summary", "divergence", *verdict.farthest->divergence,
@@ -297,6 +326,7 @@ enum gpumc_status muca_trust_write(const struct muca *muca, struct gpumc_error *
   GPUMC_TRY(gpumc_recorder_integer(recorder, "summary", "production_updates",
                                    (int64_t)verdict.walked, error));
   GPUMC_TRY(gpumc_trust_record(&muca->context, trusted, error));
+  GPUMC_TRY(write_missing(muca, &verdict, error));
   GPUMC_TRY(write_convergence(muca, &verdict, error));
   GPUMC_TRY(write_travels(muca, &verdict, error));
   GPUMC_TRY(write_joins(muca, tilted, error));

@@ -178,7 +178,7 @@ end_call(struct muca *muca, const struct call *call, struct gpumc_error *error)
 static bool all_done(const struct muca *muca)
 {
   for (size_t i = 0; i < muca->tables; i++)
-    if (muca->progress[i].phase != MUCA_DONE)
+    if (!muca_has_ended(&muca->progress[i]))
       return false;
   return true;
 }
@@ -210,6 +210,8 @@ static double fraction_of(const struct muca *muca, const struct muca_table *tabl
 {
   const struct muca_progress *progress = table->progress;
   const double goal = muca->settings.divergence;
+  if (progress->phase == MUCA_CLOSED)
+    return 1;
   if (progress->phase == MUCA_PRODUCTION || progress->phase == MUCA_DONE)
     return 0.5 + 0.5 * (double)progress->walked / (double)progress->production;
   const double share = 1 - log(fmax(*table->divergence / goal, 1)) / log(1 / goal);
